@@ -128,7 +128,7 @@ void expect_moves(const Topology& topology, Collective collective, const Origins
     one.operation.program = &programs[rank];
     one.operation.in = reinterpret_cast<const std::byte*>(one.in.data());
     one.operation.out = reinterpret_cast<std::byte*>(one.out.data());
-    one.operation.bytes = sizeof(int64_t);
+    one.operation.bytes = one.operation.in_bytes = sizeof(int64_t);
     ASSERT_EQ(start(ranks[static_cast<int>(rank)], one.operation, stores), 0);
   }
   std::vector<std::byte> scratch;

@@ -23,13 +23,13 @@ constexpr int call_shift = 40;  // the bits of a signature above its bytes: coll
 using TableEntry = uint64_t;
 
 size_t bytes_in(const Operation& operation, int32_t block) {
-  return operation.parts == nullptr ? operation.bytes
+  return operation.parts == nullptr ? operation.in_bytes
                                     : operation.parts->in.bytes[static_cast<size_t>(block)];
 }
 
 const std::byte* address_in(const Operation& operation, int32_t block) {
   const auto i = static_cast<size_t>(block);
-  return operation.in + (operation.parts == nullptr ? static_cast<ptrdiff_t>(i * operation.bytes)
+  return operation.in + (operation.parts == nullptr ? static_cast<ptrdiff_t>(i * operation.in_bytes)
                                                     : operation.parts->in.at[i]);
 }
 
@@ -125,14 +125,16 @@ class Taker {
     } else {
       std::memcpy(&ends[1], data, sizeof(TableEntry));
     }
-    if (ends[1] - ends[0] != bytes) {
-      fail(Code::mismatch, "rank " + std::to_string(source.rank) + " gives " +
-                               std::to_string(ends[1] - ends[0]) + " bytes to a " +
-                               std::string(plan::name(program_.collective)) + ", but rank " +
-                               std::to_string(program_.rank) + " expects " + std::to_string(bytes));
-      return nullptr;
-    }
+    if (ends[1] - ends[0] != bytes) return lengths_differ(source.rank, ends[1] - ends[0], bytes);
     return data + blocks_of(source.rank) * sizeof(TableEntry) + ends[0];
+  }
+
+  std::nullptr_t lengths_differ(int32_t from, size_t given, size_t expected) {
+    fail(Code::mismatch, "rank " + std::to_string(from) + " gives " + std::to_string(given) +
+                             " bytes to a " + std::string(plan::name(program_.collective)) +
+                             ", but rank " + std::to_string(program_.rank) + " expects " +
+                             std::to_string(expected));
+    return nullptr;
   }
 
   // The data of a rank's record.
@@ -153,9 +155,11 @@ class Taker {
   const std::byte* address_of(const TakeSource& source, size_t bytes) {
     if (source.rank < 0)
       return source.buffer == Buffer::out ? address_out(source.block) : address_tmp(source.block);
-    if (source.rank == program_.rank && !own_from_record(operation_))
-      return address_in(operation_, source.block);
-    return in_record(source, bytes);
+    if (source.rank != program_.rank) return in_record(source, bytes);
+    const size_t given = bytes_in(operation_, source.block);
+    if (given != bytes) return lengths_differ(source.rank, given, bytes);
+    if (own_from_record(operation_)) return in_record(source, bytes);
+    return address_in(operation_, source.block);
   }
 
   bool execute(const Take& take) {
@@ -213,7 +217,7 @@ class Taker {
 
 size_t record_bytes(const Operation& operation) {
   const EagerProgram& program = *operation.program;
-  if (operation.parts == nullptr) return program.gives.size() * operation.bytes;
+  if (operation.parts == nullptr) return program.gives.size() * operation.in_bytes;
   size_t bytes = program.gives.size() * sizeof(TableEntry);
   for (const int32_t block : program.gives) bytes += bytes_in(operation, block);
   return bytes;

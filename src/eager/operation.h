@@ -50,7 +50,9 @@ struct Operation {
   const plan::EagerProgram* program = nullptr;
   const std::byte* in = nullptr;
   std::byte* out = nullptr;
-  size_t bytes = 0;                        // of a block; unused if there are parts
+  // Of a block of `out` and `tmp`, and of a block of `in`; unused if there are parts. They are
+  // equal where a rank has both, or take() fails.
+  size_t bytes = 0, in_bytes = 0;
   const exec::VParts* parts = nullptr;     // blocks of different lengths, and where they are
   const exec::Combine* combine = nullptr;  // null if nothing is combined
   Packing* packs_in = nullptr;             // null: blocks of `in` are contiguous

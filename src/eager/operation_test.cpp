@@ -110,7 +110,7 @@ class Case {
                                       definition_.root)[static_cast<size_t>(rank)];
     operation.in = reinterpret_cast<const std::byte*>(one.in.data());
     operation.out = reinterpret_cast<std::byte*>(one.out.data());
-    operation.bytes = plan::has_data(definition_.collective) ? 8 * usual : 0;
+    operation.bytes = operation.in_bytes = plan::has_data(definition_.collective) ? 8 * usual : 0;
     operation.combine = &combine_;
     one.parts = {{one.in_at.data(), one.in_bytes.data()},
                  {one.out_at.data(), one.out_bytes.data()}};
@@ -244,7 +244,7 @@ TEST(Operation, RanksThatDisagreeGetAnError) {
   longer.program = &programs_for(Collective::bcast, 2, 0)[1];
   shorter.in = reinterpret_cast<const std::byte*>(data);
   longer.out = reinterpret_cast<std::byte*>(data);
-  shorter.bytes = 8;
+  shorter.in_bytes = 8;
   longer.bytes = 16;
   start(ranks[0], shorter, stores);
   start(ranks[1], longer, stores);
@@ -256,6 +256,32 @@ TEST(Operation, RanksThatDisagreeGetAnError) {
                                  "bcast of 16 bytes"),
             std::string::npos)
       << outcome.failure;
+}
+
+// A rank that gives longer blocks than it gets: it and the others get an error, and nobody waits.
+TEST(Operation, SidesThatDifferAreAnError) {
+  constexpr int size = 3;
+  TestRanks ranks({.ranks = size});
+  exec::SlotStores stores(exec::SlotStores::Policy::plain);
+  std::vector<std::byte> scratch;
+  int64_t in[2 * size] = {}, out[size] = {};
+  std::vector<Operation> operations(size);
+  for (int rank = 0; rank < size; ++rank) {
+    Operation& operation = operations[static_cast<size_t>(rank)];
+    operation.program = &programs_for(Collective::alltoall, size, 0)[static_cast<size_t>(rank)];
+    operation.in = reinterpret_cast<const std::byte*>(in);
+    operation.out = reinterpret_cast<std::byte*>(out);
+    operation.bytes = 8;
+    operation.in_bytes = rank == 1 ? 16 : 8;
+    start(ranks[rank], operation, stores);
+  }
+  for (int rank = 0; rank < size; ++rank) {
+    int late = -1;
+    ASSERT_TRUE(is_ready(ranks[rank], operations[static_cast<size_t>(rank)], &late));
+    EXPECT_EQ(take(ranks[rank], operations[static_cast<size_t>(rank)], scratch).code,
+              Code::mismatch);
+  }
+  for (int rank = 0; rank < size; ++rank) EXPECT_TRUE(ranks[rank].may_end());
 }
 
 // Every second element of a buffer, as a vector datatype has it.
@@ -291,7 +317,7 @@ TEST(Operation, PacksAndUnpacksBuffersWithGaps) {
     packing[at].in = &in[at];
     packing[at].out = &out[at];
     operations[at].program = &programs_for(Collective::allreduce, size, 0)[at];
-    operations[at].bytes = 8 * count;
+    operations[at].bytes = operations[at].in_bytes = 8 * count;
     operations[at].combine = &combine;
     operations[at].packs_in = operations[at].packs_out = &packing[at];
     start(ranks[rank], operations[at], stores);

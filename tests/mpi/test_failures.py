@@ -35,6 +35,10 @@ def test_mismatched_calls_are_named(host, compiled, ranks, what):
     assert all(part in result.stderr for part in MISMATCHES[what]), result.stderr
 
 
+def test_sides_of_a_nonblocking_call_that_differ(host, compiled):
+    expect_ok(job(host, 4, compiled(host, "mismatch"), "sides"))
+
+
 @pytest.mark.parametrize("ranks", [1, 2, 3])
 def test_callbacks_inside_finalize(host, compiled, ranks):
     expect_ok(job(host, ranks, compiled(host, "finalize")))

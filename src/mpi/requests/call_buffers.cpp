@@ -184,7 +184,6 @@ bool CallBuffers::describe_moved(Communicator& communicator, const Call& call) {
   if (roles.uses_in && !describe(in_, call.in, plan::parted_in(call.collective))) return false;
   if (roles.uses_out && !describe(out_, call.out, plan::parted_out(call.collective))) return false;
   if (roles.uses_in && roles.uses_out) {
-    if (!v_form_ && in_.bytes() != out_.bytes()) return false;
     // The same buffer on both sides is an error that the host raises, or means in place.
     in_place_ = call.in.data == call.out.data && call.in.data != nullptr;
     if (in_place_ && plan::exchanges(call.collective) && host_judges_aliases(call.collective))
@@ -236,8 +235,6 @@ Reason CallBuffers::describe_neighbours(Communicator& communicator, const Call& 
   };
   if (!describe(in_, call.in, given) || !describe(out_, call.out, got))
     return Reason::wrong_arguments;
-  if (!v_form_ && given > 0 && got > 0 && in_.bytes() != out_.bytes())
-    return Reason::wrong_arguments;
   if (!blocking) hold_handles(call);
   return Reason::none;
 }
@@ -277,11 +274,12 @@ void CallBuffers::give_to(eager::Operation& operation) {
   operation.packs_in = in_.is_dense() ? nullptr : &in_;
   operation.packs_out = out_.is_dense() ? nullptr : &out_;
   operation.parts = nullptr;
-  operation.bytes = std::max(in_.bytes(), out_.bytes());
+  operation.bytes = out_.bytes();
+  operation.in_bytes = in_.bytes();
   if (v_form_) {
     parts_ = {in_.list(), out_.list()};
     operation.parts = &parts_;
-    operation.bytes = 0;
+    operation.bytes = operation.in_bytes = 0;
   }
   operation.in = in_.data();
   operation.out = out_.data();
