@@ -107,6 +107,8 @@ EagerProgram neighbours_start(Collective collective, int32_t rank, int32_t ranks
   const std::set<int32_t> sources(own.sources.begin(), own.sources.end());
   for (const int32_t from : sources)
     if (from >= 0 && from != rank) program.awaits.push_back(from);
+  const std::set<int32_t> destinations(own.destinations.begin(), own.destinations.end());
+  for (const int32_t to : destinations) program.read_by += to >= 0 && to != rank ? 1 : 0;
   return program;
 }
 
@@ -138,6 +140,7 @@ EagerProgram neighbours_program(Collective collective, int32_t rank, int32_t ran
     if (from == rank) continue;
     program.awaited_blocks.push_back(source.blocks);
   }
+  program.note_properties();
   return program;
 }
 

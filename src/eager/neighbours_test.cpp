@@ -132,10 +132,12 @@ void expect_moves(const Topology& topology, Collective collective, const Origins
     ASSERT_EQ(start(ranks[static_cast<int>(rank)], one.operation, stores), 0);
   }
   std::vector<std::byte> scratch;
+  YieldingWaits waits;
   for (size_t rank = 0; rank < all.size(); ++rank) {
     int late = -1;
     ASSERT_TRUE(is_ready(ranks[static_cast<int>(rank)], all[rank].operation, &late)) << late;
-    const Outcome outcome = take(ranks[static_cast<int>(rank)], all[rank].operation, scratch);
+    const Outcome outcome =
+        take(ranks[static_cast<int>(rank)], all[rank].operation, scratch, waits);
     ASSERT_EQ(outcome.code, Code::ok) << outcome.failure;
     std::vector<int64_t> expected;
     for (const Origin& origin : origins[rank]) {
@@ -188,8 +190,10 @@ TEST(Neighbours, BordersMoveNothing) {
   EXPECT_EQ(programs[2].gives, std::vector<int32_t>{0});
   ASSERT_EQ(programs[0].takes.size(), 1U);
   EXPECT_EQ(programs[0].takes[0].block, 1);
-  EXPECT_EQ(programs[0].sources[0], (plan::TakeSource{.rank = 1, .block = 0, .place = 0}));
-  EXPECT_EQ(programs[2].sources[0], (plan::TakeSource{.rank = 1, .block = 1, .place = 1}));
+  EXPECT_EQ(programs[0].sources[0],
+            (plan::TakeSource{.rank = 1, .block = 0, .place = 0, .awaited = 0}));
+  EXPECT_EQ(programs[2].sources[0],
+            (plan::TakeSource{.rank = 1, .block = 1, .place = 1, .awaited = 0}));
   EXPECT_EQ(programs[1].awaits, (std::vector<int32_t>{0, 2}));
   EXPECT_EQ(programs[1].awaited_blocks, (std::vector<int32_t>{1, 1}));
   EXPECT_EQ(programs[0].awaited_blocks, std::vector<int32_t>{2});
@@ -209,7 +213,8 @@ TEST(Neighbours, RepeatedEdgesKeepTheirOrder) {
   EXPECT_EQ(programs[0].given_to_others, (std::vector<bool>{true, false, true, true}));
   EXPECT_EQ(programs[1].given_to_others, (std::vector<bool>{false, true, false}));
   EXPECT_EQ(programs[1].awaited_blocks, std::vector<int32_t>{4});
-  EXPECT_EQ(programs[1].sources[4], (plan::TakeSource{.rank = 0, .block = 4, .place = 3}));
+  EXPECT_EQ(programs[1].sources[4],
+            (plan::TakeSource{.rank = 0, .block = 4, .place = 3, .awaited = 0}));
   expect_moves(consistent, origins_of(consistent));
 }
 

@@ -1,11 +1,15 @@
 // One operation of a sequence: a collective that a rank has started and will complete.
 //
-// start() puts the rank's data into its record and publishes it. is_ready() says whether all
-// records that the rank needs are there. take() then computes the rank's results from them. None
-// of these waits; their caller does, or comes again later.
+// start() puts the rank's data into its record and publishes it, or lends its buffer if the data is
+// long and the other ranks reach it (sequence.h). is_ready() says whether all records that the rank
+// needs are there. take() then computes the rank's results from them. Afterwards a rank that has
+// lent its buffer gets it back: is_returned() says whether it has, and withdraw() sees to it, in
+// the time of a copy. end() says that this rank is done with the operation. None of these waits;
+// their caller does, or comes again later. take() alone waits, for ranks that are writing at this
+// moment what it reads.
 //
-// An Operation is a plain value. Its owner keeps it, and all that it points to, until take() has
-// returned; one thread at a time uses it.
+// An Operation is a plain value. Its owner keeps it, and all that it points to, until end(); one
+// thread at a time uses it.
 #pragma once
 
 #include <cstddef>
@@ -18,6 +22,7 @@
 #include "exec/operation.h"
 #include "exec/slot_stores.h"
 #include "plan/eager.h"
+#include "shm/order.h"
 
 namespace tutti::eager {
 
@@ -46,6 +51,17 @@ class Observer {
   ~Observer() = default;
 };
 
+// Waits for a rank that is inside a call of Tutti's and writes what this rank reads next.
+class Waits {
+ public:
+  // Returns Code::ok when the word has at least this value, and Code::dead_peer if the rank's
+  // process has ended before.
+  virtual Code wait(int rank, const shm::Word& word, uint64_t value) = 0;
+
+ protected:
+  ~Waits() = default;
+};
+
 struct Operation {
   const plan::EagerProgram* program = nullptr;
   const std::byte* in = nullptr;
@@ -63,7 +79,8 @@ struct Operation {
 
   // Set by start().
   uint64_t number = 0;
-  size_t seen = 0;  // of program->awaits: the first so many have published
+  size_t seen = 0;    // of program->awaits: the first so many have published
+  bool lent = false;  // the other ranks read `in` itself
 };
 
 // What went wrong in an operation. After any code but Code::ok the sequence should not be used any
@@ -78,7 +95,8 @@ struct Outcome {
 size_t record_bytes(const Operation& operation);
 
 // Starts the operation: fills and publishes this rank's record, and sets operation.number. Waits
-// for nothing. Throws Error(unavailable) or bad_alloc before anything has been published if there
+// for nothing. Long records are published first, so that others can read what is filled already.
+// Throws Error(unavailable) or bad_alloc before anything has been published if there
 // is no memory. `stores` copies long blocks. Returns Packing's first error; the record is published
 // in any case, because the other ranks need it.
 int start(Sequence& sequence, Operation& operation, exec::SlotStores& stores);
@@ -87,8 +105,19 @@ int start(Sequence& sequence, Operation& operation, exec::SlotStores& stores);
 // first that has not. Throws Error(unavailable) if their memory cannot be mapped.
 bool is_ready(Sequence& sequence, Operation& operation, int* late);
 
-// Computes this rank's results and says that it is done with the operation, which must be ready.
-// `scratch` is memory that the caller keeps for further operations.
-Outcome take(Sequence& sequence, const Operation& operation, std::vector<std::byte>& scratch);
+// Computes this rank's results of the operation, which must be ready. `scratch` is memory that the
+// caller keeps for further operations.
+Outcome take(Sequence& sequence, const Operation& operation, std::vector<std::byte>& scratch,
+             Waits& waits);
+
+// For an operation that has lent its buffer: true if no rank needs the buffer any more.
+bool is_returned(Sequence& sequence, const Operation& operation);
+// Copies the data of a buffer that is lent into the record. The buffer is then returned as soon as
+// the ranks that read it at this moment have ended.
+void withdraw(Sequence& sequence, const Operation& operation);
+
+// This rank is done with the operation: it has taken its results, or will not, and no rank needs
+// its buffer.
+inline void end(Sequence& sequence, const Operation& operation) { sequence.done(operation.number); }
 
 }  // namespace tutti::eager

@@ -53,8 +53,9 @@ class Case {
     // Element counts by item: all ranks agree on the length of what goes from one to another.
     const size_t usual = random() % 4 == 0 ? random() % 3000 : random() % 9;
     const unsigned seed = static_cast<unsigned>(random());
+    const size_t unit = v_form && random() % 4 == 0 ? 500 : 1;
     const auto count_of = [&](int64_t item) {
-      return v_form ? static_cast<size_t>((static_cast<uint64_t>(item) * 7919 + seed) % 13) : usual;
+      return v_form ? unit * ((static_cast<uint64_t>(item) * 7919 + seed) % 13) : usual;
     };
     for (int rank = 0; rank < ranks; ++rank) {
       Rank& one = ranks_[static_cast<size_t>(rank)];
@@ -143,6 +144,12 @@ class Case {
       ASSERT_EQ(one.out[i], one.expected[i]) << "it wrote between the parts, or missed one";
   }
 
+  // The program has its buffer back and overwrites it.
+  void overwrite(int rank) {
+    Rank& one = ranks_[static_cast<size_t>(rank)];
+    if (!one.operation.in_place) std::fill(one.in.begin(), one.in.end(), -7);
+  }
+
  private:
   Definition definition_;
   std::vector<Rank> ranks_;
@@ -164,17 +171,32 @@ std::vector<std::unique_ptr<Case>> random_cases(int ranks, unsigned seed, int co
   return cases;
 }
 
-// One thread plays all ranks: a start that waited would hang.
+// One thread plays all ranks: a start that waited would hang. In every other run ranks lend
+// buffers, and overwrite them as soon as they have them back.
 TEST(Operation, AllCollectivesInRandomInterleavings) {
-  for (unsigned seed = 0; seed < 12; ++seed) {
-    const int size = 2 + static_cast<int>(seed % 6);
-    TestRanks ranks({.ranks = size});
+  size_t lent = 0, copied = 0, returned = 0;
+  for (unsigned seed = 0; seed < 24; ++seed) {
+    const int size = 2 + static_cast<int>(seed / 2 % 6);
+    TestRanks ranks({.ranks = size, .lends = seed % 2 == 1});
     auto cases = random_cases(size, seed, 150);
     std::mt19937 random(seed);
     exec::SlotStores stores(exec::SlotStores::Policy::plain);
     std::vector<std::byte> scratch;
+    YieldingWaits waits;
     std::vector<size_t> next(static_cast<size_t>(size), 0);
-    std::vector<std::vector<size_t>> open(static_cast<size_t>(size));
+    std::vector<std::vector<size_t>> open(static_cast<size_t>(size)), taken(open);
+    const auto get_back = [&](int rank, Operation& operation) {
+      ++lent;
+      if (is_returned(ranks[rank], operation)) {
+        ++returned;
+        return true;
+      }
+      if (random() % 4 != 0) return false;
+      ++copied;
+      withdraw(ranks[rank], operation);
+      EXPECT_TRUE(is_returned(ranks[rank], operation)) << "nobody reads it at this moment";
+      return true;
+    };
     for (size_t left = cases.size() * static_cast<size_t>(size); left > 0;) {
       const int rank = static_cast<int>(random() % static_cast<unsigned>(size));
       const auto at = static_cast<size_t>(rank);
@@ -185,6 +207,16 @@ TEST(Operation, AllCollectivesInRandomInterleavings) {
         open[at].push_back(next[at]++);
         continue;
       }
+      if (!taken[at].empty() && random() % 2 == 0) {
+        const size_t which = random() % taken[at].size();
+        Case& one = *cases[taken[at][which]];
+        if (!get_back(rank, one[rank].operation)) continue;
+        one.overwrite(rank);
+        end(ranks[rank], one[rank].operation);
+        taken[at].erase(taken[at].begin() + static_cast<ptrdiff_t>(which));
+        --left;
+        continue;
+      }
       if (open[at].empty()) continue;
       const size_t which = random() % open[at].size();
       Case& one = *cases[open[at][which]];
@@ -193,19 +225,27 @@ TEST(Operation, AllCollectivesInRandomInterleavings) {
         ASSERT_LE(next[static_cast<size_t>(late)], open[at][which]) << "that rank has started";
         continue;
       }
-      const Outcome outcome = take(ranks[rank], one[rank].operation, scratch);
+      const Outcome outcome = take(ranks[rank], one[rank].operation, scratch, waits);
       ASSERT_EQ(outcome.code, Code::ok) << outcome.failure;
       one.check(rank);
+      if (one[rank].operation.lent) {
+        taken[at].push_back(open[at][which]);
+      } else {
+        end(ranks[rank], one[rank].operation);
+        --left;
+      }
       open[at].erase(open[at].begin() + static_cast<ptrdiff_t>(which));
-      --left;
     }
     for (int rank = 0; rank < size; ++rank) EXPECT_TRUE(ranks[rank].may_end());
+    EXPECT_EQ(lent > 0, seed > 0) << "ranks lend from the second run on";
   }
+  EXPECT_GT(copied, 10u);
+  EXPECT_GT(returned, 10u);
 }
 
 TEST(Operation, AllCollectivesByThreads) {
   for (const int size : {2, 3, 8, 16}) {
-    TestRanks ranks({.ranks = size, .one_arena = true});
+    TestRanks ranks({.ranks = size, .one_arena = true, .lends = size != 3});
     auto cases = random_cases(size, static_cast<unsigned>(size), 120);
     std::vector<std::thread> threads;
     for (int rank = 0; rank < size; ++rank)
@@ -213,6 +253,7 @@ TEST(Operation, AllCollectivesByThreads) {
         std::mt19937 random(static_cast<unsigned>(rank));
         exec::SlotStores stores(exec::SlotStores::Policy::plain);
         std::vector<std::byte> scratch;
+        YieldingWaits waits;
         std::vector<size_t> open;
         for (size_t next = 0; next < cases.size() || !open.empty();) {
           if (next < cases.size() && open.size() < 1 + random() % 20) {
@@ -224,9 +265,18 @@ TEST(Operation, AllCollectivesByThreads) {
           Operation& operation = (*cases[open[which]])[rank].operation;
           int late = -1;
           while (!is_ready(ranks[rank], operation, &late)) std::this_thread::yield();
-          const Outcome outcome = take(ranks[rank], operation, scratch);
+          const Outcome outcome = take(ranks[rank], operation, scratch, waits);
           EXPECT_EQ(outcome.code, Code::ok) << outcome.failure;
           cases[open[which]]->check(rank);
+          for (unsigned left = static_cast<unsigned>(random() % 20);
+               left > 0 && operation.lent && !is_returned(ranks[rank], operation); --left)
+            std::this_thread::yield();
+          if (operation.lent && !is_returned(ranks[rank], operation)) {
+            withdraw(ranks[rank], operation);
+            while (!is_returned(ranks[rank], operation)) std::this_thread::yield();
+          }
+          if (operation.lent) cases[open[which]]->overwrite(rank);
+          end(ranks[rank], operation);
           open.erase(open.begin() + static_cast<ptrdiff_t>(which));
         }
       });
@@ -238,6 +288,7 @@ TEST(Operation, RanksThatDisagreeGetAnError) {
   TestRanks ranks({.ranks = 2});
   exec::SlotStores stores(exec::SlotStores::Policy::plain);
   std::vector<std::byte> scratch;
+  YieldingWaits waits;
   int64_t data[4] = {1, 2, 3, 4};
   Operation shorter, longer;
   shorter.program = &programs_for(Collective::bcast, 2, 0)[0];
@@ -250,7 +301,7 @@ TEST(Operation, RanksThatDisagreeGetAnError) {
   start(ranks[1], longer, stores);
   int late = -1;
   ASSERT_TRUE(is_ready(ranks[1], longer, &late));
-  const Outcome outcome = take(ranks[1], longer, scratch);
+  const Outcome outcome = take(ranks[1], longer, scratch, waits);
   EXPECT_EQ(outcome.code, Code::mismatch);
   EXPECT_NE(outcome.failure.find("rank 0 started bcast of 8 bytes, root 0 where rank 1 expects "
                                  "bcast of 16 bytes"),
@@ -264,6 +315,7 @@ TEST(Operation, SidesThatDifferAreAnError) {
   TestRanks ranks({.ranks = size});
   exec::SlotStores stores(exec::SlotStores::Policy::plain);
   std::vector<std::byte> scratch;
+  YieldingWaits waits;
   int64_t in[2 * size] = {}, out[size] = {};
   std::vector<Operation> operations(size);
   for (int rank = 0; rank < size; ++rank) {
@@ -278,8 +330,9 @@ TEST(Operation, SidesThatDifferAreAnError) {
   for (int rank = 0; rank < size; ++rank) {
     int late = -1;
     ASSERT_TRUE(is_ready(ranks[rank], operations[static_cast<size_t>(rank)], &late));
-    EXPECT_EQ(take(ranks[rank], operations[static_cast<size_t>(rank)], scratch).code,
+    EXPECT_EQ(take(ranks[rank], operations[static_cast<size_t>(rank)], scratch, waits).code,
               Code::mismatch);
+    end(ranks[rank], operations[static_cast<size_t>(rank)]);
   }
   for (int rank = 0; rank < size; ++rank) EXPECT_TRUE(ranks[rank].may_end());
 }
@@ -305,6 +358,7 @@ TEST(Operation, PacksAndUnpacksBuffersWithGaps) {
   TestRanks ranks({.ranks = size});
   exec::SlotStores stores(exec::SlotStores::Policy::plain);
   std::vector<std::byte> scratch;
+  YieldingWaits waits;
   exec::Combine combine;
   combine.kernel = kernels::find_reduce(kernels::Type::int64, kernels::Op::sum);
   combine.element = 8;
@@ -323,7 +377,8 @@ TEST(Operation, PacksAndUnpacksBuffersWithGaps) {
     start(ranks[rank], operations[at], stores);
   }
   for (int rank = 0; rank < size; ++rank) {
-    EXPECT_EQ(take(ranks[rank], operations[static_cast<size_t>(rank)], scratch).code, Code::ok);
+    EXPECT_EQ(take(ranks[rank], operations[static_cast<size_t>(rank)], scratch, waits).code,
+              Code::ok);
     for (int i = 0; i < 2 * count; ++i)
       ASSERT_EQ(out[static_cast<size_t>(rank)][static_cast<size_t>(i)],
                 i % 2 == 0 ? 3000 + 3 * i : -1);

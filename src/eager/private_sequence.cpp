@@ -26,6 +26,7 @@ PrivateSequence::PrivateSequence(const Settings& settings)
   its.source = this;
   its.readers = settings.readers;
   its.arena = &arena_;
+  its.reach = openings_.reach();
   its.concurrent = settings.concurrent;
   memory_ = arena_.take(note_at + settings.note.size());
   try {

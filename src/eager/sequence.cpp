@@ -17,6 +17,10 @@ constexpr size_t held_in_cache = size_t{256} << 10;
 
 constexpr uint64_t bytes_mask = (uint64_t{1} << 40) - 1;  // of exec::call_signature
 
+// RecordLine::uses.
+constexpr uint64_t reader = 1, has_read = uint64_t{1} << 16, withdrawn = uint64_t{1} << 63;
+constexpr uint64_t count_mask = 0xffff;
+
 }  // namespace
 
 Sequence::Sequence(const Settings& settings)
@@ -24,6 +28,7 @@ Sequence::Sequence(const Settings& settings)
       source_(settings.source),
       readers_(settings.readers.value_or(std::vector<int>{})),
       arena_(*settings.arena),
+      reach_(settings.reach),
       concurrent_(settings.concurrent),
       peers_(settings.ledgers.size()) {
   for (size_t rank = 0; rank < peers_.size(); ++rank)
@@ -110,17 +115,17 @@ void Sequence::add_ring() {
   rings_.emplace_back();
   Arena::Block block;
   try {
-    block = arena_.take(lines * sizeof(shm::Line));
+    block = arena_.take(lines * sizeof(shm::RecordLine));
   } catch (...) {
     rings_.pop_back();
     throw;
   }
   own_rings_.emplace_back(next_, block);
   Ring& ring = rings_.back();
-  ring = {next_, lines - 1, reinterpret_cast<shm::Line*>(block.data), index, own_};
+  ring = {next_, lines - 1, reinterpret_cast<shm::RecordLine*>(block.data), index, own_};
   for (uint64_t i = 0; i < lines; ++i) shm::store_relaxed(ring.lines[i].stamp, 0);
   for (uint64_t number = taken_; number < counted_; ++number)
-    done[number % done.size()] = done_[number % done_.size()];
+    done[number % done.size()] = done_[number & (done_.size() - 1)];
   done_ = std::move(done);
   shm::Ledger::Ring& told = own_ledger().rings[index];
   told.lines = arena_.place_of(block);
@@ -153,16 +158,27 @@ std::byte* Sequence::prepare_slowly(size_t bytes) {
   return prepared_.data;
 }
 
-uint64_t Sequence::publish(uint64_t call) {
-  shm::Line& line = line_of(next_);
+// As exec::Reach has it. A buffer lies in one piece of memory, so its end need not be checked.
+uint64_t Sequence::place_of(const std::byte* buffer) const {
+  if (reach_ == nullptr || reach_->mapped.empty()) return 0;
+  const uint64_t distance =
+      reinterpret_cast<uint64_t>(buffer) - reinterpret_cast<uint64_t>(reach_->own_base);
+  return distance < reach_->own_bytes ? distance : 0;
+}
+
+uint64_t Sequence::publish(uint64_t call, LongData data) {
+  shm::RecordLine& line = line_of(next_);
   if (prepared_.data != nullptr) {
+    shm::store_relaxed(line.filled, data.is_filled ? all_filled : 0);
+    shm::store_relaxed(line.lent, data.lent == nullptr ? 0 : place_of(data.lent));
+    shm::store_relaxed(line.uses, 0);
     const shm::ArenaPlace place = arena_.place_of(std::exchange(prepared_, {}));
     std::memcpy(line.payload, &place, sizeof place);
   }
   const uint64_t number = next_++;
   {
     const Guard guard(*this);
-    done_[number % done_.size()] = 0;
+    done_[number & (done_.size() - 1)] = 0;
     counted_ = next_;
   }
   shm::store_relaxed(line.call, call);
@@ -173,9 +189,9 @@ uint64_t Sequence::publish(uint64_t call) {
 
 void Sequence::done(uint64_t number) {
   const Guard guard(*this);
-  done_[number % done_.size()] = 1;
+  done_[number & (done_.size() - 1)] = 1;
   if (number != taken_) return;
-  while (taken_ < counted_ && done_[taken_ % done_.size()] != 0) ++taken_;
+  while (taken_ < counted_ && done_[taken_ & (done_.size() - 1)] != 0) ++taken_;
   shm::publish(own_ledger().taken, taken_);
 }
 
@@ -190,11 +206,11 @@ const Sequence::Ring* Sequence::map_ring(int rank, int index, const Ring* before
   const std::byte* const lines = arena_.address(told.lines);
   Ring& ring = rings_.emplace_back();
   ring = {made - 1, shm::Ledger::lines_of(index) - 1,
-          reinterpret_cast<shm::Line*>(const_cast<std::byte*>(lines)), index, before};
+          reinterpret_cast<shm::RecordLine*>(const_cast<std::byte*>(lines)), index, before};
   return &ring;
 }
 
-shm::Line* Sequence::find_slowly(int rank, uint64_t number) {
+shm::RecordLine* Sequence::find_slowly(int rank, uint64_t number) {
   const Guard guard(*this);
   shm::Word& newest = peers_[static_cast<size_t>(rank)].newest;
   const auto* ring = reinterpret_cast<const Ring*>(shm::observe(newest));
@@ -219,13 +235,37 @@ const std::byte* Sequence::data_at(int rank, const shm::ArenaPlace& place) {
 }
 
 Sequence::Record Sequence::record(int rank, uint64_t number) {
-  const shm::Line& line = *find(rank, number);
+  const shm::RecordLine& line = *find(rank, number);
   const uint64_t call = shm::load_relaxed(line.call);
   if ((call & bytes_mask) <= shm::line_payload)
-    return {call, reinterpret_cast<const std::byte*>(line.payload)};
+    return {call, reinterpret_cast<const std::byte*>(line.payload), false};
   shm::ArenaPlace place;
   std::memcpy(&place, line.payload, sizeof place);
-  return {call, data_at(rank, place)};
+  return {call, data_at(rank, place), true};
 }
+
+const std::byte* Sequence::borrow(int rank, uint64_t number) {
+  shm::RecordLine& line = *find(rank, number);
+  const uint64_t place = shm::load_relaxed(line.lent);
+  if (place == 0) return nullptr;
+  if ((shm::add(line.uses, reader) & withdrawn) == 0)
+    return reinterpret_cast<const std::byte*>(
+        reinterpret_cast<uint64_t>(reach_->mapped[static_cast<size_t>(rank)]) + place);
+  shm::add(line.uses, -reader);
+  return nullptr;
+}
+
+void Sequence::give_back(int rank, uint64_t number) {
+  shm::add(find(rank, number)->uses, has_read - reader);
+}
+
+bool Sequence::is_returned(uint64_t number, int readers) {
+  const uint64_t uses = shm::observe(find(rank_, number)->uses);
+  if ((uses & count_mask) != 0) return false;
+  return (uses & withdrawn) != 0 ||
+         (uses / has_read & count_mask) == static_cast<uint64_t>(readers);
+}
+
+void Sequence::withdraw(uint64_t number) { shm::set_bits(find(rank_, number)->uses, withdrawn); }
 
 }  // namespace tutti::eager

@@ -12,6 +12,11 @@
 // made, and data goes into new memory of the arena. So a rank owes the others nothing between its
 // calls (docs/decisions/eager-records.md).
 //
+// A rank may lend long data instead of copying it: its record then says where the others reach the
+// buffer. They borrow the buffer while they read it. At its own completion the rank gets it back:
+// when all have read it, or, after it has copied the data into the arena and withdrawn the buffer,
+// as soon as no rank reads it. So a rank that lends waits only for ranks that are reading.
+//
 // Each rank has a ledger in shared memory (shm/ledger.h), from which the others learn where its
 // records are and what it is done with. The ranks that read a rank's records are its readers, with
 // the rank itself. Usually all ranks are; in a neighbourhood they are few, and a rank's memory
@@ -34,6 +39,7 @@
 #include <vector>
 
 #include "eager/arena.h"
+#include "exec/reach.h"
 #include "shm/layout.h"
 #include "shm/order.h"
 
@@ -58,6 +64,8 @@ class Sequence {
     LedgerSource* source = nullptr;     // null if all ledgers are there; outlives the sequence
     std::optional<std::vector<int>> readers;  // nothing: all ranks
     Arena* arena = nullptr;
+    // How ranks reach each other's buffers; null: no buffer is lent. It outlives the sequence.
+    const exec::Reach* reach = nullptr;
     bool concurrent = false;  // several threads may use the sequence at once
   };
   explicit Sequence(const Settings& settings);
@@ -78,21 +86,49 @@ class Sequence {
   }
   // Publishes the record that was prepared with the same `bytes`, and returns the operation's
   // number. `call`: exec::call_signature of the collective, root, and these bytes. Throws nothing.
-  uint64_t publish(uint64_t call);
+  uint64_t publish(uint64_t call) { return publish(call, LongData{}); }
+  // The data of a record that is longer than a line.
+  struct LongData {
+    // A buffer that others reach, which stands for the memory that was prepared; null: none.
+    const std::byte* lent = nullptr;
+    bool is_filled = true;  // false: note_filled() will tell how far the memory is filled
+  };
+  uint64_t publish(uint64_t call, LongData data);
+  // So many bytes of the data of this rank's record are there; all_filled: all.
+  static constexpr uint64_t all_filled = UINT64_MAX;
+  void note_filled(uint64_t number, uint64_t bytes) {
+    shm::publish(find(rank_, number)->filled, bytes);
+  }
+  // True if all ranks reach the buffer, so that it may be lent.
+  bool reaches(const std::byte* buffer) const { return place_of(buffer) != 0; }
 
   // A record of a rank.
   struct Record {
     uint64_t call = 0;
     const std::byte* data = nullptr;
+    bool is_long = false;  // the data may be lent, or be filled at this moment
   };
   // True if the rank has published its record of this operation. A rank that is done with an
   // operation must not ask for its records.
   bool has(int rank, uint64_t number) {
-    const shm::Line* const line = find(rank, number);
+    const shm::RecordLine* const line = find(rank, number);
     return line != nullptr && shm::observe(line->stamp) == number + 1;
   }
   // The record, which must be there. Throws Error(unavailable) if this process cannot map its data.
   Record record(int rank, uint64_t number);
+
+  // What note_filled() of the rank has told. Valid as long as the record.
+  const shm::Word& filled(int rank, uint64_t number) { return find(rank, number)->filled; }
+
+  // The buffer that a rank has lent for its long record, as it is mapped here. Null if it has lent
+  // none, or has withdrawn it: then the data is in the record. A buffer must be given back.
+  const std::byte* borrow(int rank, uint64_t number);
+  void give_back(int rank, uint64_t number);
+  // For a buffer that this rank has lent: true if no rank reads it, and none will, because so many
+  // have read it or because it is withdrawn.
+  bool is_returned(uint64_t number, int readers);
+  // To be called when the memory is filled. No rank borrows the buffer any more.
+  void withdraw(uint64_t number);
 
   // This rank has read all that it needs of the operation.
   void done(uint64_t number);
@@ -109,6 +145,7 @@ class Sequence {
   // True if every reader is done with all operations that this rank has issued, so that nobody
   // reads this rank's records any more. Looks for ledgers that are not known yet.
   bool may_end();
+  const exec::Reach* reach() const { return reach_; }
   // Bytes of the arena that this rank's records hold. May be out of date.
   size_t held() const { return shm::load_relaxed(held_); }
 
@@ -117,7 +154,7 @@ class Sequence {
   struct Ring {
     uint64_t first = 0;  // the number of the first operation whose record is in it
     uint64_t mask = 0;
-    shm::Line* lines = nullptr;
+    shm::RecordLine* lines = nullptr;
     int index = -1;
     const Ring* before = nullptr;
   };
@@ -158,10 +195,10 @@ class Sequence {
   shm::Ledger* look_for_ledger(int rank);
   shm::Ledger& own_ledger() const { return *ledger(rank_); }
   uint64_t least_taken();
-  shm::Line& line_of(uint64_t number) { return own_->lines[number & own_->mask]; }
+  shm::RecordLine& line_of(uint64_t number) { return own_->lines[number & own_->mask]; }
   // The line of a rank's record, or null if the rank has not made its ring yet. The line may hold
   // the record of an older operation.
-  shm::Line* find(int rank, uint64_t number) {
+  shm::RecordLine* find(int rank, uint64_t number) {
     const auto* ring =
         reinterpret_cast<const Ring*>(shm::observe(peers_[static_cast<size_t>(rank)].newest));
     if (ring == nullptr || number < ring->first ||
@@ -169,8 +206,9 @@ class Sequence {
       return find_slowly(rank, number);
     return &ring->lines[number & ring->mask];
   }
-  shm::Line* find_slowly(int rank, uint64_t number);
+  shm::RecordLine* find_slowly(int rank, uint64_t number);
   std::byte* prepare_slowly(size_t bytes);
+  uint64_t place_of(const std::byte* buffer) const;
   void know_taken();
   void add_ring();
   const Ring* map_ring(int rank, int index, const Ring* before);
@@ -180,6 +218,7 @@ class Sequence {
   LedgerSource* const source_;
   std::vector<int> readers_;
   Arena& arena_;
+  const exec::Reach* const reach_;
   const bool concurrent_;
 
   // Of the thread that issues.
@@ -196,7 +235,8 @@ class Sequence {
 
   std::mutex mutex_;  // guards all below, and the slow paths of peers_
   std::deque<Ring> rings_;
-  // Whether this rank is done with an operation, for those from taken_ to counted_ - 1.
+  // Whether this rank is done with an operation, for those from taken_ to counted_ - 1. The size is
+  // a power of 2.
   std::vector<uint8_t> done_;
   uint64_t taken_ = 0, counted_ = 0;
 };

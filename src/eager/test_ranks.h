@@ -5,11 +5,21 @@
 #include <cstddef>
 #include <cstdlib>
 #include <memory>
+#include <thread>
 #include <vector>
 
+#include "eager/operation.h"
 #include "eager/sequence.h"
 
 namespace tutti::eager {
+
+// Threads that wait for each other.
+struct YieldingWaits final : Waits {
+  Code wait(int, const shm::Word& word, uint64_t value) override {
+    while (shm::observe(word) < value) std::this_thread::yield();
+    return Code::ok;
+  }
+};
 
 class TestRanks {
  public:
@@ -17,11 +27,16 @@ class TestRanks {
     int ranks = 2;
     bool one_arena = false;  // all ranks share an arena, so that they see the same addresses
     bool concurrent = false;
+    bool lends = false;  // ranks reach each other's buffers
     size_t most_bytes = SIZE_MAX;
   };
   explicit TestRanks(const Settings& settings)
       : layout_(shm::Layout::fit(settings.ranks, shm::smallest_area)),
         areas_(static_cast<std::byte*>(std::aligned_alloc(64, (layout_.bytes() + 63) / 64 * 64))) {
+    if (settings.lends) {
+      reach_.own_bytes = SIZE_MAX;
+      reach_.mapped.resize(static_cast<size_t>(settings.ranks));
+    }
     std::fill_n(areas_.get(), layout_.bytes(), std::byte{0});
     for (int rank = 0; rank < settings.ranks; ++rank) {
       if (rank == 0 || !settings.one_arena)
@@ -32,6 +47,7 @@ class TestRanks {
       for (int other = 0; other < settings.ranks; ++other) own.ledgers.push_back(&ledger(other));
       own.arena = arenas_.back().get();
       own.concurrent = settings.concurrent;
+      own.reach = &reach_;
       sequences_.push_back(std::make_unique<Sequence>(own));
       for (int other = 0; other < settings.ranks; ++other)
         own.ledgers[static_cast<size_t>(other)] = &ledger(other, shm::LedgerOf::openings);
@@ -54,6 +70,7 @@ class TestRanks {
     void operator()(std::byte* memory) const { std::free(memory); }
   };
   shm::Layout layout_;
+  exec::Reach reach_;  // of threads: all addresses
   std::unique_ptr<std::byte, Free> areas_;
   std::vector<std::unique_ptr<Arena>> arenas_;
   std::vector<std::unique_ptr<Sequence>> sequences_, openings_;

@@ -111,6 +111,7 @@ class alignas(64) Channel {
   [[gnu::cold]] Code fail_thrown(uint64_t call) noexcept;
 
   // One line about the last failure; empty where there was none.
+  const Reach& reach() const { return reach_; }
   const std::string& failure() const { return failure_; }
   // True if the failure was a stall and TUTTI_STALL=abort.
   bool stalled() const { return stalled_; }

@@ -144,6 +144,10 @@ Pace pace_between_calls(WaitStyle style) {
   return pace;
 }
 
+Pace pace_of_copies(WaitStyle style) {
+  return style == WaitStyle::spin ? pace_of_own_core(false) : pace_of_shared_core();
+}
+
 // A rank knows how many ranks of its node share its cores, but containers and virtual machines look
 // like nodes of their own. So every wait for a message yields: if no other process wants the core,
 // a yield takes no longer than a test of a message. If cores are known to be few, the rank sleeps

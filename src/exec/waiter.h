@@ -49,6 +49,8 @@ struct Pace {
 
 // For a wait for another rank's next call, and not for a step of a call that it has entered.
 Pace pace_between_calls(WaitStyle style);
+// For a wait for ranks that copy data at this moment.
+Pace pace_of_copies(WaitStyle style);
 // For a message between nodes, which takes microseconds at least.
 Pace pace_of_messages(WaitStyle style);
 // For ranks that set up together, once.

@@ -117,6 +117,9 @@ class Group {
   // all later calls. `call` is the signature of the operation, for failure().
   Code fail_thrown(uint64_t call) noexcept { return channel_.fail_thrown(call); }
 
+  // How ranks reach each other's buffers.
+  const exec::Reach& reach() const { return channel_.reach(); }
+
   // One line about the failure after which the group cannot be used; empty if there was none.
   const std::string& failure() const { return channel_.failure(); }
   // True if the failure was a stall and TUTTI_STALL=abort.

@@ -40,6 +40,9 @@ class Deriver {
     }
     for (int32_t rank = 0; rank < plan_.ranks; ++rank) finish(rank);
     for (EagerProgram& program : programs_) find_places(program);
+    for (const EagerProgram& program : programs_)
+      for (const int32_t from : program.awaits) ++programs_[static_cast<size_t>(from)].read_by;
+    for (EagerProgram& program : programs_) program.note_properties();
     return std::move(programs_);
   }
 
@@ -142,6 +145,21 @@ class Deriver {
 };
 
 }  // namespace
+
+void EagerProgram::note_properties() {
+  is_simple = tmp_blocks == 0 && awaits.size() <= few;
+  reads_own = false;
+  for (TakeSource& source : sources) {
+    source.awaited = -1;
+    reads_own = reads_own || source.rank == rank;
+    is_simple = is_simple && source.rank >= 0;
+    if (source.rank < 0 || source.rank == rank) continue;
+    source.awaited = static_cast<int32_t>(
+        std::lower_bound(awaits.begin(), awaits.end(), source.rank) - awaits.begin());
+  }
+  for (const Take& take : takes)
+    is_simple = is_simple && static_cast<size_t>(take.source_count) <= few;
+}
 
 std::vector<EagerProgram> make_eager(const Plan& plan) { return Deriver(plan).run(); }
 

@@ -28,6 +28,7 @@ struct TakeSource {
   int32_t block = 0;            // of the rank's `in`; of `buffer` if the rank is -1
   int32_t place = 0;            // of the block among those of the record
   Buffer buffer = Buffer::out;  // `out` or `tmp`, where an earlier take has written
+  int32_t awaited = -1;         // of the rank in EagerProgram::awaits; -1: this rank
   bool operator==(const TakeSource&) const = default;
 };
 
@@ -57,6 +58,14 @@ struct EagerProgram {
   // the record of each has.
   std::vector<int32_t> awaits;
   std::vector<int32_t> awaited_blocks;
+  int32_t read_by = 0;  // how many other ranks await this one
+  // Neither more ranks nor more sources of one take than few, and all sources are in records.
+  static constexpr size_t few = 16;
+  bool is_simple = false;
+  bool reads_own = false;  // some take has a block of this rank's `in`
+
+  // Sets the properties that follow from the takes, their sources and `awaits`.
+  void note_properties();
 };
 
 // The eager programs of all ranks, by rank. Throws Error(invalid_plan) that names the transfer at

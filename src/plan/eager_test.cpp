@@ -148,7 +148,7 @@ TEST(Eager, KeepsReductionsInStepsWithinARank) {
   const EagerProgram root = make_eager(plan)[0];
   ASSERT_EQ(root.takes.size(), 2u);
   EXPECT_EQ(root.sources[2], (TakeSource{-1, 1, 0, Buffer::tmp}));
-  EXPECT_EQ(root.sources[3], (TakeSource{2, 0, 0}));
+  EXPECT_EQ(root.sources[3], (TakeSource{.rank = 2, .awaited = 1}));
   EXPECT_EQ(root.tmp_blocks, 2);
 }
 

@@ -26,6 +26,25 @@ struct ArenaPlace {
 };
 static_assert(sizeof(ArenaPlace) <= line_payload, "it fits a line");
 
+// A rank's record of an operation: a Line, and the state of its data. Only records whose data is
+// longer than the payload have the second part, which is in another cache line.
+struct alignas(line_size) RecordLine {
+  Word stamp;  // 1 + number of the operation
+  Word call;
+  unsigned char payload[line_payload];  // the data, or its ArenaPlace
+
+  // How many bytes of the data are in the arena; UINT64_MAX: all, and its tables.
+  Word filled;
+  // Where the ranks find the buffer that has the data, in the form of exec::Reach: bytes from the
+  // start of what they have mapped. 0: the data is in the arena.
+  Word lent;
+  // Bits 0 to 15: ranks that read the buffer now; 16 to 31: ranks that have read it. Bit 63: the
+  // data is in the arena, and no other rank may begin to read the buffer.
+  Word uses;
+};
+static_assert(sizeof(RecordLine) == line_size);
+static_assert(offsetof(RecordLine, filled) == 64);
+
 struct alignas(line_size) Ledger {
   Word issued;  // operations that this rank has started
   Word taken;   // the longest run of operations, from the first, that this rank is done with

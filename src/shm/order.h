@@ -52,6 +52,16 @@ inline bool advance(Word& word, uint64_t& seen, uint64_t next) {
 inline void count_in(Word& uses) { uses.fetch_add(1, std::memory_order_relaxed); }
 inline void count_out(Word& uses) { uses.fetch_sub(1, std::memory_order_release); }
 
+// For a word that several ranks change at once, and by which they hand memory over: what each of
+// them did before its change is visible to all that change the word later. Both return the value
+// before.
+inline uint64_t add(Word& word, uint64_t value) {
+  return word.fetch_add(value, std::memory_order_acq_rel);
+}
+inline uint64_t set_bits(Word& word, uint64_t bits) {
+  return word.fetch_or(bits, std::memory_order_acq_rel);
+}
+
 // Writes a byte without changing its value, even while other threads write it, so that its page is
 // allocated on this thread's numa region.
 inline void touch(std::byte* byte) {

@@ -185,10 +185,10 @@ def test_types_with_gaps(host, compiled, tmp_path):
 
 # Bounds for calls that programs/outliving.c names.
 MOST_OUTLIVING = {
-    "start": 540,
-    "wait": 820,
-    "persistent_start": 400,
-    "persistent_wait": 820,
+    "start": 475,
+    "wait": 750,
+    "persistent_start": 255,
+    "persistent_wait": 705,
     "faces": 6100,
 }
 

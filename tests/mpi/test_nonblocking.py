@@ -94,6 +94,14 @@ def test_under_way(host, compiled, what, ranks):
     expect_ok(job(host, ranks, compiled(host, "outstanding"), what, variables=AT_ONCE, timeout=120))
 
 
+@pytest.mark.parametrize("options", [(), ("--shared-heap",)])
+@pytest.mark.parametrize("ranks", [2, 3, 5])
+def test_long_vectors(host, compiled, ranks, options):
+    """Ranks read them while their owners copy them, or in the owners' buffers."""
+    program = compiled(host, "lent")
+    expect_ok(job(host, ranks, program, options=options, variables=AT_ONCE, timeout=120))
+
+
 def test_what_must_not_be_done_is_refused(host, compiled):
     result = expect_ok(
         job(host, 2, compiled(host, "outstanding"), "refused", variables=AT_ONCE, timeout=60)

@@ -34,6 +34,7 @@ eager::Sequence::Settings Records::settings_of(const Settings& settings,
     its.ledgers.push_back(reinterpret_cast<shm::Ledger*>(
         areas_ + static_cast<size_t>(rank) * layout_.stride() + shm::Layout::ledger_offset(which)));
   its.arena = settings.arena;
+  its.reach = settings.reach;
   its.concurrent = settings.concurrent;
   return its;
 }

@@ -31,7 +31,8 @@ class Records {
     shm::Layout layout;
     int rank = 0;
     eager::Arena* arena = nullptr;
-    bool concurrent = false;  // several threads may call at once
+    const exec::Reach* reach = nullptr;  // of the group; outlives the object
+    bool concurrent = false;             // several threads may call at once
     exec::SlotStores::Policy stores{};
   };
   explicit Records(const Settings& settings);

@@ -109,6 +109,7 @@ Records& Service::records() {
   settings.layout = layout;
   settings.rank = group->rank();
   settings.arena = &team->arena();
+  settings.reach = &group->reach();
   settings.concurrent = threads_call_at_once();
   settings.stores = group::store_policy(options().stores);
   auto made = std::make_unique<Records>(settings);

@@ -23,6 +23,13 @@ using Clock = std::chrono::steady_clock;
 constexpr uint64_t most_ahead = 64;
 constexpr size_t most_held_ahead = size_t{1} << 20;
 
+// How long a rank waits for others to read its buffer before it copies the data for them: about as
+// long as the copy takes, so that it loses at most as much again by waiting in vain.
+std::chrono::nanoseconds patience(const eager::Operation& operation) {
+  constexpr size_t bytes_a_nanosecond = 8;
+  return std::chrono::nanoseconds(eager::record_bytes(operation) / bytes_a_nanosecond);
+}
+
 }  // namespace
 
 std::string RecordRequest::described() const {
@@ -146,10 +153,20 @@ int RecordRequest::late_rank() {
 // If another rank's memory cannot be mapped, complete() reports it.
 bool RecordRequest::is_ready() {
   try {
-    return late_rank() < 0;
+    if (!early_ && late_rank() >= 0) return false;
+    return !operation_.lent || is_returned();
   } catch (...) {
     return true;
   }
+}
+
+// For tests of an operation that has lent its buffer: takes the results, so that the other ranks
+// get their buffers back. True if complete() would wait for a rank that copies at this moment, or
+// for none.
+bool RecordRequest::is_returned() {
+  if (!early_) take_early();
+  return eager::is_returned(*sequence_, operation_) ||
+         Clock::now() - taken_at_ >= patience(operation_);
 }
 
 // Returns false if a rank that is waited for has died.
@@ -164,12 +181,12 @@ bool RecordRequest::await_ranks() {
   return late < 0 || wait(late, SIZE_MAX);
 }
 
-eager::Outcome RecordRequest::take_results() {
+eager::Outcome RecordRequest::take_results() noexcept {
   eager::Outcome outcome;
   try {
     if (trace_ != nullptr)
       trace_->begin_completion(*operation_.program, eager::record_bytes(operation_));
-    if (await_ranks()) return eager::take(*sequence_, operation_, scratch_);
+    if (await_ranks()) return eager::take(*sequence_, operation_, scratch_, *this);
     outcome.code = Code::dead_peer;
   } catch (const Error& error) {
     outcome.code = error.code();
@@ -178,7 +195,57 @@ eager::Outcome RecordRequest::take_results() {
     outcome.code = Code::unavailable;
     outcome.failure = described() + ": " + error.what();
   }
-  sequence_->done(operation_.number);
+  return outcome;
+}
+
+Code RecordRequest::wait(int rank, const shm::Word& word, uint64_t value) {
+  exec::Waiter waiter(exec::pace_of_copies(service_->team->wait_style()));
+  return waiter.until([&] { return shm::observe(word) >= value; },
+                      [&] {
+                        return waiter.looks_closely() && process_is_gone(records_->process(rank))
+                                   ? Code::dead_peer
+                                   : Code::ok;
+                      });
+}
+
+void RecordRequest::take_early() {
+  early_ = take_results();
+  taken_at_ = Clock::now();
+}
+
+// Waits until no rank needs the buffer that the operation has lent. A rank whose process has ended
+// needs nothing.
+void RecordRequest::get_buffer_back() {
+  const exec::Pace pace = exec::pace_of_copies(service_->team->wait_style());
+  const auto returned = [&] { return eager::is_returned(*sequence_, operation_); };
+  exec::Waiter patiently(pace);
+  const bool is_over = patiently.until(returned, [&] {
+    return Clock::now() - taken_at_ < patience(operation_) ? Code::ok : Code::unavailable;
+  }) != Code::ok;
+  if (!is_over) return;
+  eager::withdraw(*sequence_, operation_);
+  exec::Waiter waiter(pace);
+  waiter.until(returned, [&] {
+    drive_host();
+    const auto is_gone = [&](int reader) { return process_is_gone(records_->process(reader)); };
+    const std::vector<int>& readers = sequence_->readers();
+    return waiter.looks_closely() && std::any_of(readers.begin(), readers.end(), is_gone)
+               ? Code::dead_peer
+               : Code::ok;
+  });
+}
+
+eager::Outcome RecordRequest::take_and_end() {
+  if (!operation_.lent) {
+    eager::Outcome outcome = take_results();
+    eager::end(*sequence_, operation_);
+    return outcome;
+  }
+  if (!early_) take_early();
+  get_buffer_back();
+  eager::end(*sequence_, operation_);
+  eager::Outcome outcome = std::move(*early_);
+  early_.reset();
   return outcome;
 }
 
@@ -186,7 +253,7 @@ int RecordRequest::complete() {
   const auto begin = report::recording() ? Clock::now() : Clock::time_point{};
   const bool among_neighbours = neighbours_ != nullptr;  // the end may forget it
   const std::string_view name = among_neighbours ? neighbours_name : records_name;
-  const int code = guarded(communicator(), [&] { return finish(take_results()); });
+  const int code = guarded(communicator(), [&] { return finish(take_and_end()); });
   if (report::recording())
     report::record({.collective = collective_,
                     .bytes = bytes_,
@@ -210,7 +277,7 @@ int RecordRequest::finish(const eager::Outcome& outcome) {
   if (code == MPI_SUCCESS) code = buffers_.take_error();
   ended();
   if (outcome.code == Code::ok) return code;
-  if (outcome.code != Code::dead_peer) {
+  if (!outcome.failure.empty()) {
     log_line(LogLevel::error, "%s", outcome.failure.c_str());
     let_launcher_read();  // the handler may abort the job
   }

@@ -7,7 +7,8 @@
 // records. So no order of other calls between the two can hang a program that is correct by MPI's
 // rules (docs/decisions/eager-records.md). A completion that needs no data of others, as at the
 // root of a bcast, waits as well if other ranks lag far behind, so that a root cannot fill the
-// memory.
+// memory. A rank whose long data the others read in its buffer waits a little until they have read
+// it, then copies what is left for those that come later.
 //
 // The communicator may end before the operation; its service does not. One thread at a time uses
 // the object.
@@ -16,6 +17,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -30,7 +32,7 @@
 
 namespace tutti::mpi {
 
-class RecordRequest : public OwnRequest {
+class RecordRequest : public OwnRequest, private eager::Waits {
  public:
   // The names of these operations in reports and traces, in the place of an algorithm.
   static constexpr std::string_view records_name = "records", neighbours_name = "neighbours";
@@ -98,8 +100,13 @@ class RecordRequest : public OwnRequest {
  private:
   template <class Describe>
   Reason take_over(Communicator& communicator, const Call& call, Describe describe);
-  eager::Outcome take_results();
+  eager::Outcome take_results() noexcept;
+  eager::Outcome take_and_end();
+  void take_early();
+  bool is_returned();
+  void get_buffer_back();
   bool await_ranks();
+  Code wait(int rank, const shm::Word& word, uint64_t value) override;
   bool wait(int late, size_t seen);
   bool is_far_ahead() const;
   int late_rank();
@@ -119,6 +126,9 @@ class RecordRequest : public OwnRequest {
   plan::Collective collective_{};
   uint32_t traced_as_ = 0;  // of the communicator in traces
   std::vector<std::byte> scratch_;
+  // Of an operation that has lent its buffer: its results, once they are taken, and when they were.
+  std::optional<eager::Outcome> early_;
+  std::chrono::steady_clock::time_point taken_at_;
   size_t bytes_ = 0;                    // of one part, for the report and traces
   std::chrono::nanoseconds spent_{0};   // on the start, for the report
   std::unique_ptr<RecordTrace> trace_;  // null unless steps are recorded
