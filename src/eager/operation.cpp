@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 
 #include "eager/record_layout.h"
 #include "kernels/kernels.h"
@@ -76,6 +77,31 @@ void fill_tables(const Operation& operation, std::byte* record) {
   }
 }
 
+// Ranks share the work if there are so many, and so many bytes.
+constexpr int least_ranks_of_tiles = 3;
+constexpr size_t least_in_tiles = size_t{64} << 10;
+
+// The length of a tile, a multiple of the element; 0 if this rank's record has no tiles.
+size_t tile_bytes_of(const Operation& operation) {
+  const EagerProgram& program = *operation.program;
+  if (program.rank != 0 || program.collective != plan::Collective::allreduce ||
+      program.ranks < least_ranks_of_tiles || operation.in_bytes < least_in_tiles ||
+      operation.combine->kernel == nullptr)
+    return 0;
+  const size_t element = operation.combine->element;
+  return std::max(piece_bytes / element, size_t{1}) * element;
+}
+
+// Memory for this rank's record of so many bytes of data.
+std::byte* prepare(Sequence& sequence, size_t bytes, size_t tile_bytes) {
+  if (tile_bytes == 0) return sequence.prepare(bytes);
+  const TileArea area(bytes, tile_bytes);
+  std::byte* const record = sequence.prepare(area.end);
+  auto* const claims = new (record + area.claims) shm::Word[area.tiles];
+  for (size_t i = 0; i < area.tiles; ++i) shm::store_relaxed(claims[i], 0);
+  return record;
+}
+
 // True if the record is a line of blocks of one length, which are copied as they are.
 bool fills_a_line(const Operation& operation) {
   return operation.parts == nullptr && operation.packs_in == nullptr &&
@@ -114,13 +140,15 @@ int start(Sequence& sequence, Operation& operation, exec::SlotStores& stores) {
   }
   operation.lent = may_lend(sequence, operation, record_bytes(operation));
   const size_t bytes = record_bytes(operation);
-  std::byte* const record = sequence.prepare(bytes);
+  const size_t tile_bytes = tile_bytes_of(operation);
+  std::byte* const record = prepare(sequence, bytes, tile_bytes);
   if (operation.parts != nullptr) fill_tables(operation, record);
   const bool in_pieces = !operation.lent && bytes >= least_in_pieces;
   const auto publish = [&] {
     operation.number = sequence.publish(signature(operation, bytes),
                                         {.lent = operation.lent ? operation.in : nullptr,
-                                         .is_filled = !operation.lent && !in_pieces});
+                                         .is_filled = !operation.lent && !in_pieces,
+                                         .tile_bytes = tile_bytes});
   };
   const auto copy = [&](std::byte* to, const std::byte* from, size_t length) {
     if (length >= exec::SlotStores::least_bytes)

@@ -4,6 +4,13 @@
 // The blocks that the rank gives follow each other. If they differ in length, a table comes first:
 // for each block the end of its data, in bytes from the end of the table. If the buffer is lent,
 // another table follows the data: for each block the bytes from the start of the buffer.
+//
+// In an allreduce of a long vector by several ranks, each rank would combine all vectors. Instead
+// they share the work: the result is cut into tiles, and a rank that takes its results claims tiles
+// that nobody has claimed, combines each, and puts it where the others copy it from. Nobody waits
+// for a tile that no rank has claimed. The results and the claims lie behind the data of rank 0's
+// record, if that has a length of tiles. Each tile has a word: 0, or 1 + the rank that has claimed
+// it, or tile_is_done.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +19,7 @@
 #include "eager/operation.h"
 #include "exec/operation.h"
 #include "plan/eager.h"
+#include "shm/order.h"
 
 namespace tutti::eager {
 
@@ -42,6 +50,21 @@ inline const std::byte* address_in(const Operation& operation, int32_t block) {
 inline bool own_from_record(const Operation& operation) {
   return operation.in_place || operation.packs_in != nullptr;
 }
+
+constexpr uint64_t tile_is_done = UINT64_MAX;
+
+// Of a vector of so many bytes.
+struct TileArea {
+  TileArea(size_t bytes, size_t tile_bytes)
+      : results(to_line(bytes)),
+        claims(2 * results),
+        tiles((bytes + tile_bytes - 1) / tile_bytes),
+        end(claims + tiles * sizeof(shm::Word)) {}
+  static size_t to_line(size_t bytes) { return (bytes + line_size - 1) / line_size * line_size; }
+
+  size_t results, claims;  // bytes from the start of the record
+  size_t tiles, end;
+};
 
 inline size_t table_bytes(const Operation& operation) {
   return operation.parts == nullptr ? 0 : operation.program->gives.size() * sizeof(TableEntry);

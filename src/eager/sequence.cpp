@@ -172,6 +172,7 @@ uint64_t Sequence::publish(uint64_t call, LongData data) {
     shm::store_relaxed(line.filled, data.is_filled ? all_filled : 0);
     shm::store_relaxed(line.lent, data.lent == nullptr ? 0 : place_of(data.lent));
     shm::store_relaxed(line.uses, 0);
+    shm::store_relaxed(line.tile_bytes, data.tile_bytes);
     const shm::ArenaPlace place = arena_.place_of(std::exchange(prepared_, {}));
     std::memcpy(line.payload, &place, sizeof place);
   }

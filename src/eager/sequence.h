@@ -84,14 +84,16 @@ class Sequence {
       return reinterpret_cast<std::byte*>(line_of(next_).payload);
     return prepare_slowly(bytes);
   }
-  // Publishes the record that was prepared with the same `bytes`, and returns the operation's
-  // number. `call`: exec::call_signature of the collective, root, and these bytes. Throws nothing.
+  // Publishes the record that was prepared, and returns the operation's
+  // number. `call`: exec::call_signature of the collective, root, and the bytes of the data, which
+  // is in a line exactly if what was prepared is. Throws nothing.
   uint64_t publish(uint64_t call) { return publish(call, LongData{}); }
   // The data of a record that is longer than a line.
   struct LongData {
     // A buffer that others reach, which stands for the memory that was prepared; null: none.
     const std::byte* lent = nullptr;
     bool is_filled = true;  // false: note_filled() will tell how far the memory is filled
+    size_t tile_bytes = 0;  // not 0: results of tiles follow the data
   };
   uint64_t publish(uint64_t call, LongData data);
   // So many bytes of the data of this rank's record are there; all_filled: all.
@@ -119,6 +121,10 @@ class Sequence {
 
   // What note_filled() of the rank has told. Valid as long as the record.
   const shm::Word& filled(int rank, uint64_t number) { return find(rank, number)->filled; }
+
+  size_t tile_bytes(int rank, uint64_t number) {
+    return shm::load_relaxed(find(rank, number)->tile_bytes);
+  }
 
   // The buffer that a rank has lent for its long record, as it is mapped here. Null if it has lent
   // none, or has withdrawn it: then the data is in the record. A buffer must be given back.

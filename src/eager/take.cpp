@@ -59,7 +59,7 @@ class LongRecords {
   }
   // What the rank tells while it fills its record; null if the record is filled, or not needed.
   const shm::Word* filled(const TakeSource& source) {
-    return source.awaited >= 0 ? record_of(source).filled : nullptr;
+    return records_.empty() || source.awaited < 0 ? nullptr : record_of(source).filled;
   }
   // The take has been executed.
   void note(const Take& take) {
@@ -249,7 +249,10 @@ class Taker {
       to = combined_.data();
     }
     if (count == 1 && sources[0] == to) return true;
-    if (!long_.any() || waits)
+    const size_t tile_bytes = tile_bytes_of(take, bytes);
+    if (tile_bytes > 0) {
+      if (!share_tiles(take, to, sources, bytes, tile_bytes)) return false;
+    } else if (!long_.any() || waits)
       move(take, to, sources, bytes);
     else if (!move_by_pieces(take, to, sources, bytes))
       return false;
@@ -280,6 +283,57 @@ class Taker {
       move(take, to + at, sources, length);
       for (size_t i = 0; i < count; ++i)
         sources[i] = static_cast<const std::byte*>(sources[i]) + length;
+    }
+    return true;
+  }
+
+  // The length of the tiles by which the ranks share the take; 0: this rank executes it alone.
+  size_t tile_bytes_of(const Take& take, size_t bytes) {
+    if (program_.collective != plan::Collective::allreduce || take.source_count < 2 ||
+        operation_.combine->kernel == nullptr || bytes <= line_payload)
+      return 0;
+    const size_t tile_bytes = sequence_.tile_bytes(0, operation_.number);
+    return tile_bytes % operation_.combine->element == 0 ? tile_bytes : 0;
+  }
+
+  // The same where the ranks share the work. This rank begins with tiles of its own, so that ranks
+  // seldom claim the same one at once.
+  bool share_tiles(const Take& take, std::byte* to, const void** sources, size_t bytes,
+                   size_t tile_bytes) {
+    const TileArea area(bytes, tile_bytes);
+    // Shared memory, which rank 0 has left to all.
+    auto* const record = const_cast<std::byte*>(sequence_.record(0, operation_.number).data);
+    std::byte* const results = record + area.results;
+    auto* const claims = reinterpret_cast<shm::Word*>(record + area.claims);
+    const auto rank = static_cast<size_t>(program_.rank);
+    const size_t first = rank * area.tiles / static_cast<size_t>(program_.ranks);
+    const auto count = static_cast<size_t>(take.source_count);
+    const auto length_of = [&](size_t tile) {
+      return std::min(tile_bytes, bytes - tile * tile_bytes);
+    };
+    std::vector<bool> mine(area.tiles);
+    std::vector<const void*> parts(count);
+    for (size_t i = 0; i < area.tiles; ++i) {
+      const size_t tile = (first + i) % area.tiles, at = tile * tile_bytes;
+      if (shm::load_relaxed(claims[tile]) != 0) continue;
+      for (size_t k = 0; k < count; ++k) parts[k] = static_cast<const std::byte*>(sources[k]) + at;
+      // Before the claim, because what a rank has claimed it must finish.
+      if (!await(take, parts.data(), length_of(tile))) return false;
+      if (!shm::claim(claims[tile], 1 + rank)) continue;
+      move(take, results + at, parts.data(), length_of(tile));
+      shm::publish(claims[tile], tile_is_done);
+      kernels::copy(to + at, results + at, length_of(tile));
+      mine[tile] = true;
+    }
+    for (size_t i = 0; i < area.tiles; ++i) {
+      const size_t tile = (first + i) % area.tiles, at = tile * tile_bytes;
+      if (mine[tile]) continue;
+      const uint64_t state = shm::observe(claims[tile]);
+      const int claimer = static_cast<int>(state - 1);
+      if (state != tile_is_done && waits_.wait(claimer, claims[tile], tile_is_done) != Code::ok)
+        return fail(Code::dead_peer, "rank " + std::to_string(claimer) +
+                                         " ended while it combined a part of the result");
+      kernels::copy_from_other(to + at, results + at, length_of(tile));
     }
     return true;
   }

@@ -41,6 +41,9 @@ struct alignas(line_size) RecordLine {
   // Bits 0 to 15: ranks that read the buffer now; 16 to 31: ranks that have read it. Bit 63: the
   // data is in the arena, and no other rank may begin to read the buffer.
   Word uses;
+  // The length of a tile, if the ranks share the work of a reduction (eager/record_layout.h); 0:
+  // each works for itself.
+  Word tile_bytes;
 };
 static_assert(sizeof(RecordLine) == line_size);
 static_assert(offsetof(RecordLine, filled) == 64);

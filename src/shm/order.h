@@ -47,6 +47,12 @@ inline bool advance(Word& word, uint64_t& seen, uint64_t next) {
   return word.compare_exchange_weak(seen, next, std::memory_order_relaxed);
 }
 
+// True for the one thread that changes the word from 0 to `value`, which is not 0. Orders nothing.
+inline bool claim(Word& word, uint64_t value) {
+  uint64_t seen = 0;
+  return word.compare_exchange_strong(seen, value, std::memory_order_relaxed);
+}
+
 // For a count of uses that several threads change: what a thread did before it counted out is
 // visible to a thread that observes the lower count.
 inline void count_in(Word& uses) { uses.fetch_add(1, std::memory_order_relaxed); }

@@ -202,9 +202,10 @@ Code RecordRequest::wait(int rank, const shm::Word& word, uint64_t value) {
   exec::Waiter waiter(exec::pace_of_copies(service_->team->wait_style()));
   return waiter.until([&] { return shm::observe(word) >= value; },
                       [&] {
-                        return waiter.looks_closely() && process_is_gone(records_->process(rank))
-                                   ? Code::dead_peer
-                                   : Code::ok;
+                        if (!waiter.looks_closely()) return Code::ok;
+                        if (process_is_gone(records_->process(rank))) return Code::dead_peer;
+                        if (waiter.stalls()) say_late(rank, "does not go on with it");
+                        return Code::ok;
                       });
 }
 
@@ -225,13 +226,14 @@ void RecordRequest::get_buffer_back() {
   if (!is_over) return;
   eager::withdraw(*sequence_, operation_);
   exec::Waiter waiter(pace);
-  waiter.until(returned, [&] {
+  waiter.until(returned, [&]() -> Code {
     drive_host();
     const auto is_gone = [&](int reader) { return process_is_gone(records_->process(reader)); };
     const std::vector<int>& readers = sequence_->readers();
-    return waiter.looks_closely() && std::any_of(readers.begin(), readers.end(), is_gone)
-               ? Code::dead_peer
-               : Code::ok;
+    if (!waiter.looks_closely()) return Code::ok;
+    if (std::any_of(readers.begin(), readers.end(), is_gone)) return Code::dead_peer;
+    if (waiter.stalls()) say_late(sequence_->rank(), "waits for ranks that read its buffer");
+    return Code::ok;
   });
 }
 
@@ -297,7 +299,7 @@ bool RecordRequest::wait(int late, size_t seen) {
         drive_host();
         if (!waiter.looks_closely()) return Code::ok;
         if (process_is_gone(records_->process(late)) && !is_ready()) return Code::dead_peer;
-        if (waiter.stalls()) say_late(options().stall_seconds, late);
+        if (waiter.stalls()) say_late(late, "has not started it");
         return Code::ok;
       });
   if (ended == Code::ok) return true;
@@ -306,13 +308,12 @@ bool RecordRequest::wait(int late, size_t seen) {
   return false;
 }
 
-void RecordRequest::say_late(int64_t seconds, int rank) const {
-  log_line(LogLevel::warning,
-           "no progress for %ld s in %s: rank %d of its communicator has not started it",
-           static_cast<long>(seconds), described().c_str(), rank);
+void RecordRequest::say_late(int rank, const char* what) const {
+  const auto seconds = static_cast<long>(options().stall_seconds);
+  log_line(LogLevel::warning, "no progress for %ld s in %s: rank %d of its communicator %s",
+           seconds, described().c_str(), rank, what);
   if (options().stall != StallAction::abort_job) return;
-  log_line(LogLevel::error, "stalled for %ld s; ended because TUTTI_STALL=abort",
-           static_cast<long>(seconds));
+  log_line(LogLevel::error, "stalled for %ld s; ended because TUTTI_STALL=abort", seconds);
   let_launcher_read();
   end_job(communicator());
 }

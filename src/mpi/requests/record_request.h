@@ -110,7 +110,7 @@ class RecordRequest : public OwnRequest, private eager::Waits {
   bool wait(int late, size_t seen);
   bool is_far_ahead() const;
   int late_rank();
-  void say_late(int64_t seconds, int rank) const;
+  void say_late(int rank, const char* what) const;
   int finish(const eager::Outcome& outcome);
 
   std::string_view form_;
