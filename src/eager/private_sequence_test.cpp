@@ -44,6 +44,19 @@ uint64_t value_of(PrivateSequence& reader, int rank, uint64_t number) {
   return value;
 }
 
+// Pins an error: a root that was far ahead waited for ever, because it never looked for the ledger
+// of a rank that had opened late.
+TEST(PrivateSequence, ARankThatOnlyAsksWhatOthersHaveIssuedFindsTheirLedgers) {
+  TestRanks ranks({.ranks = 2});
+  auto first = open(ranks, 0);
+  issue(*first, 7);
+  EXPECT_EQ(first->sequence().least_issued(), 0u);
+  auto second = open(ranks, 1);
+  issue(*second, 8);
+  EXPECT_EQ(first->sequence().issued(1), 1u);
+  EXPECT_EQ(first->sequence().least_issued(), 1u);
+}
+
 TEST(PrivateSequence, RanksThatHaveNotOpenedHaveStartedNothing) {
   TestRanks ranks({.ranks = 2});
   auto first = open(ranks, 0);

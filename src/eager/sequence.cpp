@@ -54,8 +54,12 @@ shm::Ledger* Sequence::look_for_ledger(int rank) {
   return known;
 }
 
-uint64_t Sequence::issued(int rank) const {
-  const shm::Ledger* const known = ledger(rank);
+uint64_t Sequence::issued(int rank) {
+  const shm::Ledger* known = ledger(rank);
+  if (known == nullptr) {
+    const Guard guard(*this);
+    known = look_for_ledger(rank);
+  }
   return known == nullptr ? 0 : shm::load_relaxed(known->issued);
 }
 
@@ -64,7 +68,7 @@ uint64_t Sequence::taken(int rank) const {
   return known == nullptr ? 0 : shm::load_relaxed(known->taken);
 }
 
-uint64_t Sequence::least_issued() const {
+uint64_t Sequence::least_issued() {
   uint64_t least = UINT64_MAX;
   for (const int reader : readers_) least = std::min(least, issued(reader));
   return least;

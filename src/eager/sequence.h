@@ -142,11 +142,13 @@ class Sequence {
   // This rank will complete no operation any more, so nobody needs to wait for it.
   void abandon();
 
-  // For reports and waits: the operations that a rank has issued, and that it is done with. 0 for a
-  // rank whose ledger is not known.
-  uint64_t issued(int rank) const;
+  // For reports and waits: the operations that a rank has issued. Looks for its ledger if that is
+  // not known, so that a rank that waits for nothing but this number learns of it; 0 if it is not
+  // there. Throws Error(unavailable) if this process cannot map it.
+  uint64_t issued(int rank);
   // The fewest operations that a reader has issued.
-  uint64_t least_issued() const;
+  uint64_t least_issued();
+  // The operations that a rank is done with; 0 for a rank whose ledger is not known.
   uint64_t taken(int rank) const;
   // True if every reader is done with all operations that this rank has issued, so that nobody
   // reads this rank's records any more. Looks for ledgers that are not known yet.

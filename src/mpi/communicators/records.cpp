@@ -97,7 +97,7 @@ void Records::abandon() noexcept {
 }
 
 bool Records::is_late(int rank) {
-  const auto has_all = [&](const eager::Sequence& sequence) {
+  const auto has_all = [&](eager::Sequence& sequence) {
     const std::vector<int>& readers = sequence.readers();
     return std::find(readers.begin(), readers.end(), rank) == readers.end() ||
            sequence.taken(rank) >= sequence.issued(sequence.rank());

@@ -129,7 +129,7 @@ int RecordRequest::raise_lack_of_memory(const Error& error) {
 }
 
 bool RecordRequest::is_far_ahead() const {
-  const eager::Sequence& sequence = *sequence_;
+  eager::Sequence& sequence = *sequence_;
   if (awaits_readers_) return false;
   return sequence.held() > most_held_ahead ||
          sequence.issued(sequence.rank()) - sequence.least_issued() > most_ahead;
