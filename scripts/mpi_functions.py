@@ -20,6 +20,7 @@ from mpi_table import (
     Around,
     Collective,
     Function,
+    Maker,
     Parameter,
     Table,
     TableError,
@@ -356,6 +357,15 @@ def c_entry(name: str, parameters: str, expression: str) -> list[str]:
     return [f"TUTTI_ENTRY int {name}({parameters}) {{", f"return {expression};", "}", ""]
 
 
+def action(maker: Maker) -> str:
+    """The function that makes or frees a communicator, with its first argument."""
+    if maker.action == "free":
+        return "freed("
+    count = {"parent": 1, "request": 1, "group": 3, "session": 0}[maker.by]
+    arguments = ", ".join(map(name_of, maker.parameters[:count]))
+    return f"made(mpi::Making::by_{maker.by}({arguments}), "
+
+
 def c_entries(table: Table) -> str:
     """src/mpi/entry/c_entries.cpp: the entry points in C."""
     plain, large_ones, others, both = [], [], [], []
@@ -384,13 +394,16 @@ def c_entries(table: Table) -> str:
     for maker in table.makers:
         arguments = ", ".join(map(name_of, maker.parameters))
         for prefix, host in (("MPI_", "host().makers"), ("PMPI_", "host()")):
-            parent = name_of(maker.parameters[0]) if maker.ordered else "mpi::host().comm_null"
-            job = f"made({parent}, " if maker.action == "make" else "freed("
+            its = f"mpi::{host}.{maker.name}"
+            begin = "[&] {"
+            absent = f", [&] {{ return {maker.absent}; }}" if maker.absent else ""
+            if maker.recent:
+                begin = f"[&]() -> int {{ if ({its} == nullptr) return MPI_ERR_OTHER;"
             makers += c_entry(
                 f"{prefix}{maker.name}",
                 ", ".join(maker.parameters),
-                f"mpi::{job}{maker.communicator}, "
-                f"[&] {{ return mpi::{host}.{maker.name}({arguments}); }})",
+                f"mpi::{action(maker)}{maker.communicator}, "
+                f"{begin} return {its}({arguments}); }}{absent})",
             )
     return "\n".join([
         HEAD,

@@ -137,7 +137,9 @@ class Maker:
     communicator: str
     name: str
     parameters: list[str]
-    ordered: bool = True
+    by: str = "parent"
+    recent: bool = False
+    absent: str = ""
 
 
 @dataclass
@@ -215,8 +217,14 @@ def read_line(table: Table, line: str, where: str) -> None:
             raise TableError(f"{where}: {around.name} has no parameter {', '.join(unknown)}")
         table.arounds.append(around)
     elif kind in ("make", "free"):
-        got = take(r"(make|free)\s+(\w+)\s+(\w+)\((.*)\)(\s+unordered)?", line, where)
-        table.makers.append(Maker(got[1], got[2], got[3], split(got[4]), not got[5]))
+        got = take(
+            r"(make|free)\s+(\w+)\s+(\w+)\(([^()]*)\)(?:\s+(request|group|session))?(\s+recent)?"
+            r"(?:\s+absent\((.*)\))?",
+            line,
+            where,
+        )
+        by, recent, absent = got[5] or "parent", bool(got[6]), got[7] or ""
+        table.makers.append(Maker(got[1], got[2], got[3], split(got[4]), by, recent, absent))
     elif kind == "host":
         got = take(r"host\s+(.*?)(?:\s+if\s+(\w+))?", line, where)
         table.host += [(name, got[2] or "") for name in got[1].split()]

@@ -14,8 +14,8 @@ pytestmark = [
 ]
 
 
-def dumps(host, program, rounds, tmp_path):
-    """Callgrind's counts of the functions named counted_* at rank 1 of 2.
+def dumps(host, program, rounds, tmp_path, tutti=True):
+    """Callgrind's counts of the functions named counted_* at rank 1 of 2, with Tutti or without.
 
     Returns its text, and (name, instructions) of each dump that the program requested.
     """
@@ -25,10 +25,9 @@ def dumps(host, program, rounds, tmp_path):
         f"--callgrind-out-file={counts} --toggle-collect='counted_*' \"$@\"\n"
     )
     wrapper.chmod(0o755)
+    preloaded = {"LD_PRELOAD": str(host.interposer)} if tutti else {}
     environment = (
-        support.clean_environment()
-        | host.environment
-        | {"LD_PRELOAD": str(host.interposer), "TUTTI_WAIT": "spin"}
+        support.clean_environment() | host.environment | {"TUTTI_WAIT": "spin"} | preloaded
     )
     support.expect_ok(
         support.run(
@@ -213,3 +212,22 @@ def test_setup_beside_dup(host, compiled, tmp_path):
     print(found)
     assert len(parts) == 2 * 30
     assert found["first"] <= 2 * found["dup"]
+
+
+# What a communicator adds to the host's instructions if it is not used (the number for Open MPI
+# includes polls of its progress), what its first call takes, a non-blocking one, with its
+# completion, and what its end then adds.
+MOST_UNUSED = {"mpich": 1300, "mpiabi": 1300, "openmpi": 4500}
+MOST_FIRST, MOST_FREE = 10500, 6000
+
+
+def test_communicators_of_one_nonblocking_call_or_none(host, compiled, tmp_path):
+    program = compiled(host, "first_cost")
+    found = least(dumps(host, program, 20, tmp_path)[1])
+    alone = least(dumps(host, program, 20, tmp_path, tutti=False)[1])
+    print(found, alone)
+    assert found.keys() == alone.keys() == {"dup", "dup_unused", "first", "free", "free_unused"}
+    unused = ("dup_unused", "free_unused")
+    assert sum(found[name] - alone[name] for name in unused) <= MOST_UNUSED[host.abi]
+    assert found["first"] <= MOST_FIRST
+    assert found["free"] - alone["free"] <= MOST_FREE

@@ -66,7 +66,7 @@ def test_session_ranks_without_the_launcher(host, compiled):
     result = support.run(command, environment=environment, timeout=60)
     assert result.returncode != 0
     said = lines_with(result, "start all ranks under tutti-run, or none")
-    assert len(said) == 1 and "first collective waits" in said[0], result.stderr
+    assert len(said) == 1 and "set-up waits" in said[0], result.stderr
 
 
 @pytest.mark.slow

@@ -112,6 +112,7 @@ void find_handles(Host& host) {
   host.op_min = MPI_MIN;
   host.op_max = MPI_MAX;
   host.info_null = MPI_INFO_NULL;
+  host.group_null = MPI_GROUP_NULL;
 }
 
 Host* make_host() {

@@ -30,6 +30,7 @@ struct Host : HostFunctions, CommunicatorFunctions {  // PMPI_*
   MPI_Op op_min;
   MPI_Op op_max;
   MPI_Info info_null;
+  MPI_Group group_null;
 
   // The process's MPI has another ABI. The pointers to interposed functions are then those of
   // MPI_*; handles, and functions that only Tutti calls, are not set.

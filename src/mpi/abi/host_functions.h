@@ -13,8 +13,12 @@ namespace tutti::mpi {
 struct CommunicatorFunctions {
   int (*Comm_dup)(MPI_Comm comm, MPI_Comm* made);
   int (*Comm_dup_with_info)(MPI_Comm comm, MPI_Info info, MPI_Comm* made);
+  int (*Comm_idup)(MPI_Comm comm, MPI_Comm* made, MPI_Request* request);
+  int (*Comm_idup_with_info)(MPI_Comm comm, MPI_Info info, MPI_Comm* made, MPI_Request* request);
   int (*Comm_create)(MPI_Comm comm, MPI_Group group, MPI_Comm* made);
   int (*Comm_create_group)(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* made);
+  int (*Comm_create_from_group)(MPI_Group group, const char* tag, MPI_Info info,
+                                MPI_Errhandler handler, MPI_Comm* made);
   int (*Comm_split)(MPI_Comm comm, int color, int key, MPI_Comm* made);
   int (*Comm_split_type)(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm* made);
   int (*Cart_create)(MPI_Comm comm, int dimensions, const int lengths[], const int periods[],
@@ -502,9 +506,6 @@ struct HostFunctions {
 #ifdef TUTTI_SESSIONS
   decltype(&PMPI_Group_from_session_pset) Group_from_session_pset;
 #endif
-#ifdef TUTTI_SESSIONS
-  decltype(&PMPI_Comm_create_from_group) Comm_create_from_group;
-#endif
 };
 
 // Each calls locate(POINTER, NAME) for each function.
@@ -739,17 +740,17 @@ void locate_own(HostFunctions& functions, Locate&& locate) {
 #ifdef TUTTI_SESSIONS
   locate(functions.Group_from_session_pset, "PMPI_Group_from_session_pset");
 #endif
-#ifdef TUTTI_SESSIONS
-  locate(functions.Comm_create_from_group, "PMPI_Comm_create_from_group");
-#endif
 }
 
 template <class Locate>
 void locate_makers(CommunicatorFunctions& functions, Locate&& locate) {
   locate(functions.Comm_dup, "MPI_Comm_dup");
   locate(functions.Comm_dup_with_info, "MPI_Comm_dup_with_info");
+  locate(functions.Comm_idup, "MPI_Comm_idup");
+  locate(functions.Comm_idup_with_info, "MPI_Comm_idup_with_info");
   locate(functions.Comm_create, "MPI_Comm_create");
   locate(functions.Comm_create_group, "MPI_Comm_create_group");
+  locate(functions.Comm_create_from_group, "MPI_Comm_create_from_group");
   locate(functions.Comm_split, "MPI_Comm_split");
   locate(functions.Comm_split_type, "MPI_Comm_split_type");
   locate(functions.Cart_create, "MPI_Cart_create");

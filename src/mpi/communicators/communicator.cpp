@@ -33,6 +33,27 @@ uint64_t new_service_identity(const std::vector<int>& members) {
   return leader << 32 | made.fetch_add(1);
 }
 
+// A number for traces that all ranks compute alike. The parts of a split have the same key, so the
+// rank of the first member in MPI_COMM_WORLD tells them apart.
+uint64_t traced_identity(MPI_Comm communicator, const eager::Key& key) {
+  const Host& mpi = host();
+  MPI_Group own, all;
+  const int first = 0;
+  int place = MPI_UNDEFINED;
+  mpi.Comm_group(communicator, &own);
+  mpi.Comm_group(mpi.comm_world, &all);
+  mpi.Group_translate_ranks(own, 1, &first, all, &place);
+  mpi.Group_free(&own);
+  mpi.Group_free(&all);
+  return key_of_child(key, Descent::traced, static_cast<uint64_t>(place)).words[0];
+}
+
+// A number that no other communicator of the team gets from the set-up of one.
+uint64_t new_lineage(const Team& team) {
+  static std::atomic<uint32_t> made{0};
+  return static_cast<uint64_t>(team.rank()) << 32 | made.fetch_add(1);
+}
+
 // The number of calls after which a communicator sets up. Making the communicator and these calls
 // take the host about ten times as long as set-up takes, which is 2 to 3 us
 // (docs/decisions/set-up-after-some-collectives.md). The number is lower for MPICH 5, which sets up
@@ -67,32 +88,16 @@ int calls_to_host(MPI_Comm communicator) {
   return communicator == host().comm_world ? 0 : automatic;
 }
 
-// The needs of a reduction of this type. Integers need nothing of a plan, because the order of
-// combination does not change their bits.
-exec::Needs needs_of(kernels::Type type) {
-  using kernels::Type;
-  switch (type) {
-    case Type::float32:
-    case Type::float64:
-    case Type::float80:
-    case Type::complex64:
-    case Type::complex128:
-    case Type::complex160:
-    case Type::float32_int:
-    case Type::float64_int:
-    case Type::float80_int:
-    case Type::float32_float32:
-    case Type::float64_float64: return exec::needs_same_expression;
-    default: return exec::needs_nothing;
-  }
-}
-
 }  // namespace
 
 // The service is parked for a later communicator of the same ranks, unless the communicator also
 // has messages, or a number in traces, which each communicator needs for itself.
 Communicator::~Communicator() {
   neighbours_.reset();
+  if (records_service_ != nullptr) {
+    records_service_->serve(host().comm_null);
+    retire(std::move(records_service_));
+  }
   if (service_ != nullptr) service_->serve(host().comm_null);
   if (net_ == nullptr && service_ != nullptr && tracer() == nullptr && world_lasts()) {
     park(std::move(service_));
@@ -125,6 +130,65 @@ void Communicator::renew(MPI_Comm handle, uint64_t number) {
   calls_left_ = calls_to_host(handle);
   noted_ = Noted::not_yet;
   expects_nonblocking_ = false;
+  born_ = {};
+  if (handle == host().comm_world) born_.key = key_of_world;
+  children_ = 0;
+  children_of_groups_.clear();
+  by_lineage_ = ByLineage::unknown;
+}
+
+Lineage Communicator::next_child() {
+  const Lineage& from = born_.known() ? born_ : got_;
+  if (!from.known()) return {};
+  return {key_of_child(from.key, Descent::made_by_all, ++children_), from.team};
+}
+
+// Ranks may call MPI_Comm_create_group while other ranks set up, so a lineage that set-up gives
+// does not count.
+Lineage Communicator::next_child(uint64_t group, int tag) {
+  if (!born_.known()) return {};
+  const uint32_t number = ++children_of_groups_[{group, tag}];
+  const eager::Key of_group = key_of_child(born_.key, Descent::made_by_group, group);
+  return {key_of_child(of_group, Descent::made_by_group,
+                       static_cast<uint64_t>(static_cast<uint32_t>(tag)) << 32 | number),
+          born_.team};
+}
+
+// Why records that are opened by the lineage cannot serve the communicator; none: they can. Local.
+Reason Communicator::judge_lineage() {
+  const Host& mpi = host();
+  if (!born_.known()) return Reason::set_up_pending;
+  if (!may_set_up()) return Reason::different_options;
+  mpi.Comm_size(handle_, &ranks_);
+  mpi.Comm_rank(handle_, &rank_);
+  if (ranks_ < 2) return Reason::one_rank;
+  const std::shared_ptr<Team> team = born_.team != nullptr ? born_.team : world_team();
+  if (team == nullptr || options().reach == ReachChoice::net) return Reason::set_up_pending;
+  members_ = team->members(handle_, ranks_);
+  if (members_.empty()) return Reason::set_up_pending;
+  if (team->directory() == nullptr) return Reason::no_growing_memory;
+  records_service_ = std::make_unique<Service>(team);
+  return Reason::none;
+}
+
+Reason Communicator::find_by_lineage() {
+  const Inside inside;
+  if (by_lineage_ == ByLineage::unknown && !decided_) {
+    no_records_ = judge_lineage();
+    by_lineage_ = no_records_ == Reason::none ? ByLineage::chosen : ByLineage::no;
+  }
+  if (by_lineage_ != ByLineage::chosen) return decided_ ? reason_ : no_records_;
+  if (reason_ == Reason::host_failed) return reason_;  // the communicator is revoked
+  if (records_service_->made_records() != nullptr) return Reason::none;
+  const eager::Directory::Page& of_first =
+      records_service_->team->directory()->page(members_.front());
+  records_service_->missing_types =
+      static_cast<uint32_t>(shm::load_relaxed(of_first.missing_types));
+  records_service_->open_records(born_.key, members_, rank_);
+  records_service_->serve(handle_);
+  if (tracer() != nullptr)
+    traced_as_ = note_communicator(handle_, traced_identity(handle_, born_.key), rank_, ranks_);
+  return Reason::none;
 }
 
 void Communicator::decide() {
@@ -154,6 +218,8 @@ Reason Communicator::set_up() {
   mpi.Comm_test_inter(handle_, &inter);
   if (inter != 0) return Reason::intercommunicator;
   mpi.Comm_size(handle_, &ranks);
+  mpi.Comm_rank(handle_, &rank_);
+  ranks_ = ranks;
   if (ranks < 2) return Reason::one_rank;
   if (!may_set_up()) return Reason::different_options;
   team_ = world_team();
@@ -207,8 +273,7 @@ bool Communicator::take_over(const AreaGrant& grant) {
 // empty, the service will not be parked.
 Reason Communicator::join(int ranks, std::vector<int> members) {
   const Host& mpi = host();
-  int rank = 0;
-  mpi.Comm_rank(handle_, &rank);
+  const int rank = rank_;
   const bool may_park = !members.empty() && tracer() == nullptr;
   AreaGrant grant;
   if (rank == 0 && may_park) service_ = take_parked(*team_, members);
@@ -221,10 +286,13 @@ Reason Communicator::join(int ranks, std::vector<int> members) {
     if (tracer() != nullptr) grant.identity = new_identity();
     grant.missing_types = missing_types();
   }
+  if (rank == 0) grant.lineage = new_lineage(*team_);
   // If the communicator was revoked, this fails at all ranks. The program's call then raises the
   // same error.
   if (mpi.Bcast(&grant, sizeof grant, mpi.type_byte, 0, handle_) != MPI_SUCCESS)
     return Reason::host_failed;
+  if (!born_.known())
+    got_ = {key_of_child({{grant.lineage, team_->identity()}}, Descent::set_up, 0), team_};
   if (take_over(grant)) return Reason::none;
   if (!grant.granted) return Reason::shared_memory_exhausted;
   const shm::Layout layout = shm::Layout::fit(ranks, grant.bytes_per_rank);
@@ -247,8 +315,9 @@ Reason Communicator::join(int ranks, std::vector<int> members) {
   settings.rank = rank;
   settings.style = team_->wait_style();
   settings.hook = team_->progress_hook();
-  if (tracer() != nullptr)
-    settings.communicator = traced_as_ = note_communicator(handle_, grant.identity, rank, ranks);
+  if (tracer() != nullptr && by_lineage_ != ByLineage::chosen)
+    traced_as_ = note_communicator(handle_, grant.identity, rank, ranks);
+  settings.communicator = traced_as_;
   settings.reach = team_->reach(handle_, ranks);
   settings.shape = team_->shape();
   settings.levels = team_->levels(handle_, ranks);
@@ -278,32 +347,6 @@ bool Communicator::all_attached(bool attached) {
   return all == 1;
 }
 
-const exec::Combine* Communicator::kernel(MPI_Datatype type, MPI_Op op) {
-  const std::pair<MPI_Datatype, MPI_Op> key(type, op);
-  if (const auto found = service_->kernels.find(key); found != service_->kernels.end())
-    return &found->second.combine;
-  const auto named = named_op(op);
-  if (!named) return nullptr;
-  const NamedType* const element = predefined_type(type);
-  if (element == nullptr || !element->kernel || !takes(*named, element->kind)) return nullptr;
-  const kernels::Reduce kernel = kernels::find_reduce(*element->kernel, *named);
-  if (kernel == nullptr) return nullptr;
-  KernelChoice& choice = service_->kernels[key];
-  // The combination refers to the choice, in which HostLeaders finds the host's handles.
-  choice = {type,
-            op,
-            {kernel, nullptr, &choice, kernels::size(*element->kernel), true,
-             needs_of(*element->kernel)}};
-  return &choice.combine;
-}
-
-bool Communicator::host_combines(MPI_Datatype type, MPI_Op op) const {
-  const auto named = named_op(op);
-  const NamedType* const element = predefined_type(type);
-  if (!named || element == nullptr || !takes(*named, element->kind)) return false;
-  return (rare_type_bit(*element) & service_->missing_types) == 0;
-}
-
 size_t Communicator::find_dense_bytes(MPI_Datatype type) {
   const NamedType* const named = named_type(type);
   if (named == nullptr || !named->dense) return 0;
@@ -327,7 +370,7 @@ const std::shared_ptr<NeighbourRecords>& Communicator::neighbour_records() {
   if (neighbours_ != nullptr) return neighbours_;
   auto own = neighbourhood_of(handle_);
   if (own)
-    neighbours_ = std::make_shared<NeighbourRecords>(service_->records(), std::move(*own),
+    neighbours_ = std::make_shared<NeighbourRecords>(served_by().records(), std::move(*own),
                                                      opening_of_neighbours);
   return neighbours_;
 }

@@ -8,9 +8,12 @@
 // number is 0, as always with TUTTI_REPRODUCIBLE=placement, they set up when they are made
 // (calls_to_host in communicator.cpp).
 //
-// Non-blocking collectives cannot set up, because they must not wait. So after one on its parent, a
-// communicator sets up when it is made, and after one on itself, inside the next blocking
-// collective.
+// Collectives that outlive their call, and those among neighbours, do not wait for set-up, and must
+// not set up, because they must not wait for other ranks. If the communicator has a lineage
+// (lineage.h) and its ranks are in one team, the first such collective opens records, by which the
+// ranks find each other without a message (find_records). The Communicator then sets up inside its
+// next blocking collective. If it has no lineage, the host makes them, and communicators that are
+// made from it set up when they are made.
 //
 // All members make the same calls, so all set up inside the same one, by collective calls on the
 // program's communicator, holding no lock. A call that the host refuses at one rank for its
@@ -23,6 +26,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -32,6 +36,7 @@
 #include "group/group.h"
 #include "mpi/abi/host.h"
 #include "mpi/communicators/leaders.h"
+#include "mpi/communicators/lineage.h"
 #include "mpi/communicators/neighbour_records.h"
 #include "mpi/communicators/part_table.h"
 #include "mpi/job/served.h"
@@ -62,9 +67,10 @@ class Communicator {
   ~Communicator();
   Communicator(const Communicator&) = delete;
 
-  // Makes it the Communicator of another handle. It must not have set up. The registry keeps at
-  // most 16 objects whose communicators ended before they set up, and renews them for new handles.
+  // Makes it the Communicator of another handle. The registry keeps at most 16 objects whose
+  // communicators ended before they served anything, and renews them for new handles.
   void renew(MPI_Comm handle, uint64_t number);
+  bool may_be_renewed() const { return !decided_ && records_service_ == nullptr; }
   Noted noted() const { return noted_; }
   bool is_noted() const { return noted_ != Noted::not_yet; }
   void note(Noted how) { noted_ = how; }
@@ -85,7 +91,16 @@ class Communicator {
     count();
     return true;
   }
-  // Whether non-blocking collectives are to be expected on it, so that it sets up when it is made.
+  // Of a communicator that was made from one with a lineage; before anything else uses it.
+  void descend(Lineage lineage) { born_ = std::move(lineage); }
+  bool has_lineage() const { return born_.known(); }
+  // The lineage of the next communicator that the program makes from this one: by a collective on
+  // it, or by MPI_Comm_create_group of the ranks with this hash. The caller holds the registry's
+  // lock.
+  Lineage next_child();
+  Lineage next_child(uint64_t group, int tag);
+  // Whether non-blocking collectives are to be expected on it, so that it sets up in its next
+  // blocking collective, or when it is made.
   bool expects_nonblocking() const { return expects_nonblocking_; }
   void expect_nonblocking() {
     expects_nonblocking_ = true;
@@ -102,6 +117,11 @@ class Communicator {
   // have a team and no group.
   const Team* team() const { return team_.get(); }
   const std::shared_ptr<Team>& shared_team() const { return team_; }
+  // True if it uses a team that has processes of several jobs.
+  bool is_of_several_jobs() const {
+    return (team_ != nullptr && team_->of_several_jobs()) ||
+           (born_.team != nullptr && born_.team->of_several_jobs());
+  }
   // Null if the ranks exchange no messages.
   const net::PointToPoint* net() const { return net_.get(); }
   // Null unless a rule may ask for the host's collectives among the nodes' leaders.
@@ -109,11 +129,20 @@ class Communicator {
   // The team's segment that its areas are in; null if this rank shares memory with no other. To be
   // called only if group() is not null.
   shm::Segment* segment() const { return service_->segment; }
-  // What serves it. To be called only if group() is not null.
-  Service& served_by() const { return *service_; }
+  // Why the host makes the collectives that records would serve; none: served_by() has records for
+  // them, which this function opens if need be. The same at all ranks. `between_nodes` is the
+  // reason on several nodes. Makes no collective calls. If it throws, memory lacks at this rank
+  // alone, and the next call tries again.
+  Reason find_records(Reason between_nodes) {
+    if (group_ == nullptr || by_lineage_ == ByLineage::chosen) return find_by_lineage();
+    if (!group_->on_one_node()) return between_nodes;
+    return service_->may_have_records() ? Reason::none : Reason::no_growing_memory;
+  }
+  // What serves these collectives. To be called only if find_records has returned none.
+  Service& served_by() const { return records_service_ ? *records_service_ : *service_; }
   // The records of its neighbourhood collectives, which are opened at the first one; null if it has
-  // no topology. For the thread that makes collective calls on it, if group() is not null. May
-  // throw, and has then opened nothing.
+  // no topology. For the thread that makes collective calls on it, if find_records has returned
+  // none. May throw, and has then opened nothing.
   const std::shared_ptr<NeighbourRecords>& neighbour_records();
   // Adds the messages that it has sent to the report. net() must not be null. MPI_Finalize calls it
   // before it writes the report, and the destructor calls it, which has no effect once the report
@@ -121,16 +150,18 @@ class Communicator {
   void record_sent() const;
   // Null before set-up, and if its calls stay on the host; reason() then says why.
   group::Group* group() const { return group_; }
+  // Of this process in the communicator, and how many there are. To be called only if it serves
+  // collectives.
+  int rank() const { return rank_; }
+  int ranks() const { return ranks_; }
   uint32_t traced_as() const { return traced_as_; }  // its number in traces, if tracing is on
   Reason reason() const { return reason_; }
 
-  // The combination of a predefined type and operation by a kernel; null if there is no kernel. It
-  // lives as long as the service. To be called only if group() is not null.
-  const exec::Combine* kernel(MPI_Datatype type, MPI_Op op);
-
-  // True if MPI defines the predefined operation for the type and the host's MPI_Reduce_local can
-  // combine it. The same at all ranks, because rank 0 has told them which types its host lacks.
-  bool host_combines(MPI_Datatype type, MPI_Op op) const;
+  // As the service's functions. To be called only if group() is not null.
+  const exec::Combine* kernel(MPI_Datatype type, MPI_Op op) { return service_->kernel(type, op); }
+  bool host_combines(MPI_Datatype type, MPI_Op op) const {
+    return service_->host_combines(type, op);
+  }
 
   // Bytes of a named datatype without gaps; 0 for any other. The last such type is remembered.
   size_t dense_bytes(MPI_Datatype type) {
@@ -163,7 +194,13 @@ class Communicator {
   void release_scratch();
 
  private:
+  // Whether records serve it that were opened by its lineage. Once a rank has chosen them, it uses
+  // no others, even if it could not make them yet or the communicator sets up.
+  enum class ByLineage : uint8_t { unknown, no, chosen };
+
   size_t find_dense_bytes(MPI_Datatype type);
+  Reason find_by_lineage();
+  Reason judge_lineage();
   Reason set_up();
   Reason form_team(int ranks);
   Reason join(int ranks, std::vector<int> members);
@@ -181,6 +218,13 @@ class Communicator {
   MPI_Comm handle_;
   uint64_t number_;
   int calls_left_;  // calls that the host makes before it sets up
+  int rank_ = 0, ranks_ = 0;
+  // `born_` is constant once it has been made. `got_` is what set-up gives one without a lineage.
+  Lineage born_, got_;
+  uint64_t children_ = 0;
+  std::map<std::pair<uint64_t, int>, uint32_t> children_of_groups_;  // by the group's hash and tag
+  ByLineage by_lineage_ = ByLineage::unknown;
+  Reason no_records_ = Reason::none;  // why its lineage does not serve
   Noted noted_ = Noted::not_yet;
   bool expects_nonblocking_ = false;
   bool decided_ = false;
@@ -192,7 +236,9 @@ class Communicator {
   std::unique_ptr<HostLeaders> leaders_;
   std::unique_ptr<std::byte, OwnArea> own_area_;  // of a rank that shares memory with no other
   std::unique_ptr<Service> service_;
-  group::Group* group_ = nullptr;  // the service's
+  std::unique_ptr<Service> records_service_;  // has records alone, opened by the lineage
+  std::vector<int> members_;                  // its ranks in the team of records_service_
+  group::Group* group_ = nullptr;             // the service's
   std::shared_ptr<NeighbourRecords> neighbours_;
   uint32_t traced_as_ = 0;
   size_t largest_element_ = 0;

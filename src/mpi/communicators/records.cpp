@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <string>
+#include <tuple>
+#include <utility>
 
 #include "algo/algo.h"
 #include "base/process.h"
@@ -15,11 +17,34 @@ std::string eager_algorithm(plan::Collective collective) {
   return plan::rooted(collective) ? "flat" : "all_read_all";
 }
 
+// A program of one rank: the collective, how many ranks there are, the rank and the root.
+using ProgramKey = std::tuple<plan::Collective, int, int, int>;
+
+// The programs of this process. To make one takes longer than all else that a communicator of a few
+// calls needs of its records, so they stay when it ends.
+struct Programs {
+  std::mutex mutex;
+  std::map<ProgramKey, plan::EagerProgram> made;
+};
+
+const plan::EagerProgram& find_program(const ProgramKey& key) {
+  static Programs& programs = *new Programs;  // never destroyed: exit handlers may still call MPI
+  const std::lock_guard<std::mutex> lock(programs.mutex);
+  if (const auto found = programs.made.find(key); found != programs.made.end())
+    return found->second;
+  const auto& [collective, ranks, rank, root] = key;
+  std::vector<plan::EagerProgram> all =
+      plan::make_eager(algo::generate(collective, eager_algorithm(collective), ranks, root));
+  return programs.made.emplace(key, std::move(all[static_cast<size_t>(rank)])).first->second;
+}
+
 }  // namespace
 
 Records::Records(const Settings& settings)
     : areas_(settings.areas),
       layout_(settings.layout),
+      by_key_(settings.by_key),
+      ranks_(by_key_ != nullptr ? by_key_->ranks() : layout_.ranks),
       arena_(settings.arena),
       concurrent_(settings.concurrent),
       sequence_(settings_of(settings, shm::LedgerOf::operations)),
@@ -30,7 +55,12 @@ eager::Sequence::Settings Records::settings_of(const Settings& settings,
                                                shm::LedgerOf which) const {
   eager::Sequence::Settings its;
   its.rank = settings.rank;
-  for (int rank = 0; rank < layout_.ranks; ++rank)
+  if (by_key_ != nullptr) {
+    its.ledgers.resize(static_cast<size_t>(ranks_));
+    its.ledgers[static_cast<size_t>(settings.rank)] = by_key_->own(which);
+    its.source = &by_key_->source(which);
+  }
+  for (int rank = 0; by_key_ == nullptr && rank < ranks_; ++rank)
     its.ledgers.push_back(reinterpret_cast<shm::Ledger*>(
         areas_ + static_cast<size_t>(rank) * layout_.stride() + shm::Layout::ledger_offset(which)));
   its.arena = settings.arena;
@@ -41,11 +71,9 @@ eager::Sequence::Settings Records::settings_of(const Settings& settings,
 
 const plan::EagerProgram& Records::program(plan::Collective collective, int root) {
   const std::pair<plan::Collective, int> key(collective, root);
-  if (const auto found = programs_.find(key); found != programs_.end()) return found->second;
-  std::vector<plan::EagerProgram> all = plan::make_eager(
-      algo::generate(collective, eager_algorithm(collective), layout_.ranks, root));
-  return programs_.emplace(key, std::move(all[static_cast<size_t>(sequence_.rank())]))
-      .first->second;
+  if (const auto found = programs_.find(key); found != programs_.end()) return *found->second;
+  const plan::EagerProgram& found = find_program({collective, ranks_, sequence_.rank(), root});
+  return *programs_.emplace(key, &found).first->second;
 }
 
 eager::PrivateSequence& Records::open(eager::PrivateSequence::Settings settings) {
@@ -81,7 +109,12 @@ bool Records::may_end() noexcept {
   try {
     const std::lock_guard<std::mutex> lock(mutex_);
     end_closed();
-    return under_way() == 0 && opened_.empty() && sequence_.may_end() && openings_.may_end();
+    if (!closing_ &&
+        (under_way() != 0 || !opened_.empty() || !sequence_.may_end() || !openings_.may_end()))
+      return false;
+    if (by_key_ == nullptr) return true;
+    closing_ = true;
+    return by_key_->try_end();
   } catch (...) {
     return false;
   }
@@ -103,6 +136,7 @@ bool Records::is_late(int rank) {
            sequence.taken(rank) >= sequence.issued(sequence.rank());
   };
   const std::lock_guard<std::mutex> lock(mutex_);
+  if (closing_) return false;
   return !has_all(sequence_) || std::any_of(opened_.begin(), opened_.end(), [&](const auto& one) {
     return !one->is_closed() && !has_all(one->sequence());
   });
@@ -112,6 +146,7 @@ bool Records::is_late(int rank) {
 bool Records::is_settled() noexcept {
   try {
     const std::lock_guard<std::mutex> lock(mutex_);
+    if (closing_) return true;
     return sequence_.may_end() && std::all_of(opened_.begin(), opened_.end(),
                                               [](const auto& one) { return one->try_close(); });
   } catch (...) {
@@ -120,18 +155,19 @@ bool Records::is_settled() noexcept {
 }
 
 uint64_t Records::process(int rank) const {
+  if (by_key_ != nullptr) return by_key_->process(rank);
   const std::byte* const area = areas_ + static_cast<size_t>(rank) * layout_.stride();
   return shm::load_relaxed(reinterpret_cast<const shm::Control*>(area)->process);
 }
 
 int Records::late_rank() {
-  for (int rank = 0; rank < layout_.ranks; ++rank)
+  for (int rank = 0; rank < ranks_; ++rank)
     if (is_late(rank)) return rank;
   return -1;
 }
 
 int Records::missing_rank() {
-  for (int rank = 0; rank < layout_.ranks; ++rank)
+  for (int rank = 0; rank < ranks_; ++rank)
     if (is_late(rank) && process_is_gone(process(rank))) return rank;
   return -1;
 }

@@ -2,8 +2,9 @@
 // sequences of the ranks' records, and the programs by which these collectives run.
 //
 // Made at a rank's first such collective. All ranks of the service make their own, without
-// communication, and start and open in the same order, as MPI requires. Numbers go on when a parked
-// service gets another communicator.
+// communication, and start and open in the same order, as MPI requires. The ledgers are in the
+// areas of the ranks, or, if the communicator has none, the ranks find them by its key
+// (eager/ledgers_by_key.h). Numbers go on when a parked service gets another communicator.
 //
 // The threads of a program may start one non-blocking collective, or open one private sequence, at
 // a time. Any thread may complete any of them at the same time (eager/sequence.h), and close a
@@ -16,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "eager/ledgers_by_key.h"
 #include "eager/private_sequence.h"
 #include "eager/sequence.h"
 #include "exec/slot_stores.h"
@@ -27,8 +29,10 @@ namespace tutti::mpi {
 class Records {
  public:
   struct Settings {
-    std::byte* areas = nullptr;  // of the service's ranks
+    // The ledgers: in the areas of the service's ranks, or found by a key.
+    std::byte* areas = nullptr;
     shm::Layout layout;
+    eager::LedgersByKey* by_key = nullptr;  // outlives the records
     int rank = 0;
     eager::Arena* arena = nullptr;
     const exec::Reach* reach = nullptr;  // of the group; outlives the object
@@ -41,7 +45,7 @@ class Records {
   eager::Sequence& sequence() { return sequence_; }
   // Copies long data into records of sequence(); for the thread that starts.
   exec::SlotStores& stores() { return stores_; }
-  // This rank's program, which lives as long as the object. Throws bad_alloc. For the thread that
+  // This rank's program, which lives as long as the process. Throws bad_alloc. For the thread that
   // starts or opens.
   const plan::EagerProgram& program(plan::Collective collective, int root);
 
@@ -67,7 +71,7 @@ class Records {
   // ended, and asks the system.
   int late_rank();
   int missing_rank();
-  // The process of a rank (shm::Control::process).
+  // The process of a rank.
   uint64_t process(int rank) const;
 
  private:
@@ -77,14 +81,17 @@ class Records {
 
   std::byte* const areas_;
   const shm::Layout layout_;
+  eager::LedgersByKey* const by_key_;  // null: the ledgers are in the areas
+  const int ranks_;
   eager::Arena* const arena_;
   const bool concurrent_;
   eager::Sequence sequence_, openings_;
   exec::SlotStores stores_;
-  std::map<std::pair<plan::Collective, int>, plan::EagerProgram> programs_;  // by root
+  std::map<std::pair<plan::Collective, int>, const plan::EagerProgram*> programs_;  // by root
   shm::Word under_way_{0};
   std::mutex mutex_;  // guards what follows
   std::vector<std::unique_ptr<eager::PrivateSequence>> opened_;
+  bool closing_ = false;  // ledgers of other ranks may be gone, so they are read no more
 };
 
 }  // namespace tutti::mpi

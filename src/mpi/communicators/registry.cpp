@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <mutex>
+#include <new>
 #include <numeric>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "base/hash.h"
 #include "group/handle_table.h"
 
 namespace tutti::mpi {
@@ -143,6 +145,13 @@ Communicator* find_in_sessions(MPI_Comm handle) {
   return nullptr;
 }
 
+// Null if the registry has none.
+Communicator* find_known(MPI_Comm handle) {
+  Communicator* const known = tables().known.find(key_of(handle)).object;
+  if (known != nullptr || shm::load_relaxed(registry().left_world) == 0) return known;
+  return find_in_sessions(handle);
+}
+
 constexpr size_t most_spare = 16;
 
 // Makes the Communicator of a handle that the registry does not have. It takes all memory that
@@ -182,17 +191,6 @@ bool note(Communicator& communicator) {
   return true;
 }
 
-// True if the host has refused the call for this rank's arguments. It has then not begun the call,
-// and no other rank knows of it.
-bool refused_for_arguments(int code) {
-  int kind = MPI_SUCCESS;
-  if (code == MPI_SUCCESS || host().Error_class(code, &kind) != MPI_SUCCESS) return false;
-  for (const int refusal : {MPI_ERR_BUFFER, MPI_ERR_COUNT, MPI_ERR_TYPE, MPI_ERR_COMM, MPI_ERR_ROOT,
-                            MPI_ERR_OP, MPI_ERR_ARG, MPI_ERR_RANK})
-    if (kind == refusal) return true;
-  return false;
-}
-
 // Destroys them in the order of their making, because some free communicators of the host, which
 // all ranks must do in one order.
 void destroy(std::vector<Ended> communicators) {
@@ -203,6 +201,16 @@ void destroy(std::vector<Ended> communicators) {
 }
 
 }  // namespace
+
+bool refused_for_arguments(int code) {
+  int kind = MPI_SUCCESS;
+  if (code == MPI_SUCCESS || host().Error_class(code, &kind) != MPI_SUCCESS) return false;
+  for (const int refusal : {MPI_ERR_BUFFER, MPI_ERR_COUNT, MPI_ERR_TYPE, MPI_ERR_COMM, MPI_ERR_ROOT,
+                            MPI_ERR_OP, MPI_ERR_ARG, MPI_ERR_RANK, MPI_ERR_GROUP, MPI_ERR_DIMS,
+                            MPI_ERR_TOPOLOGY, MPI_ERR_TAG, MPI_ERR_INFO})
+    if (kind == refusal) return true;
+  return false;
+}
 
 void open_registry(bool record) {
   Registry& registry = mpi::registry();
@@ -260,8 +268,7 @@ void leave_world() {
     const std::lock_guard<std::mutex> lock(registry.mutex);
     std::vector<uint64_t> keys;
     for (const auto& [key, communicator] : registry.communicators)
-      if (communicator.team() != nullptr && communicator.team()->of_several_jobs())
-        keys.push_back(key);
+      if (communicator.is_of_several_jobs()) keys.push_back(key);
     for (const uint64_t key : keys) ended.push_back(take_out(registry, key));
     // Communicators that have ended without notice are detected when their handles are looked up.
     tables().clear();
@@ -378,24 +385,68 @@ std::shared_ptr<Team> noted_team(MPI_Comm communicator, int ranks) {
   return newest == alive.rend() ? nullptr : *newest;
 }
 
-bool communicator_made(MPI_Comm parent, MPI_Comm handle) noexcept {
+namespace {
+
+// A hash of the ranks of a group in a communicator, in their order.
+uint64_t hash_of(MPI_Group group, MPI_Comm parent) {
+  const Host& mpi = host();
+  MPI_Group all;
+  int size = 0;
+  mpi.Group_size(group, &size);
+  std::vector<int> own(static_cast<size_t>(size)), places(own.size());
+  std::iota(own.begin(), own.end(), 0);
+  if (mpi.Comm_group(parent, &all) != MPI_SUCCESS) return 0;
+  mpi.Group_translate_ranks(group, size, own.data(), all, places.data());
+  mpi.Group_free(&all);
+  return hashed(hash_of_nothing,
+                {reinterpret_cast<const char*>(places.data()), places.size() * sizeof(int)});
+}
+
+}  // namespace
+
+Newborn communicator_made(const Making& making, MPI_Comm handle) noexcept {
   Registry& registry = mpi::registry();
-  if (!registry.open || Inside::depth != 0 || handle == host().comm_null) return false;
-  Ended stale;  // destroyed without the lock
-  const std::lock_guard<std::mutex> lock(registry.mutex);
-  // With an open session, it would not be known whether the communicator ends with the world.
-  if (!registry.sessions.empty()) return false;
+  const MPI_Comm none = host().comm_null;
+  const bool by_session = making.by == Making::By::session;
   try {
-    if (registry.communicators.contains(key_of(handle))) stale = take_out(registry, key_of(handle));
-    Communicator& made = *make_communicator(registry, handle);
-    made.note(Noted::by_calls);
-    const Communicator* const from = tables().known.find(key_of(parent)).object;
-    if (from != nullptr && from->expects_nonblocking()) made.expect_nonblocking();
-    return made.has_enough_calls();
-  } catch (...) {  // memory has run out; its first call tries again
+    const Inside inside;
+    Communicator* const parent = by_session ? nullptr : find_known(making.parent);
+    const bool by_group = making.by == Making::By::group && parent != nullptr;
+    const uint64_t group =
+        by_group && parent->has_lineage() ? hash_of(making.group, making.parent) : 0;
+    Communicator* made = nullptr;
+    bool in_session = false;
+    Ended stale;  // destroyed without the lock
+    {
+      const std::lock_guard<std::mutex> lock(registry.mutex);
+      Lineage lineage;
+      if (parent != nullptr)
+        lineage = by_group ? parent->next_child(group, making.tag) : parent->next_child();
+      if (handle == none) return Newborn::nothing;
+      // With an open session, it would not be known whether the communicator ends with the world,
+      // so it gets an attribute.
+      in_session = !registry.sessions.empty();
+      if (in_session && !by_session && !lineage.known()) return Newborn::nothing;
+      if (registry.communicators.contains(key_of(handle)))
+        stale = take_out(registry, key_of(handle));
+      made = make_communicator(registry, handle);
+      if (!in_session) made->note(Noted::by_calls);
+      // A thread may call MPI_Comm_create_group while another one uses the parent.
+      const bool expects =
+          parent != nullptr && !by_group && !lineage.known() && parent->expects_nonblocking();
+      if (expects || by_session) made->expect_nonblocking();
+      made->descend(std::move(lineage));
+    }
+    // Its attributes must not be set yet, and it cannot set up. Its first call does both.
+    if (making.by == Making::By::request) return Newborn::nothing;
+    if (in_session && !note(*made)) throw std::bad_alloc();
+    return made->has_enough_calls() ? Newborn::set_up : Newborn::nothing;
+  } catch (...) {
+    if (handle == none) return Newborn::nothing;
+    const std::lock_guard<std::mutex> lock(registry.mutex);
     tables().remove(key_of(handle));
     registry.communicators.erase(key_of(handle));
-    return false;
+    return Newborn::no_memory;
   }
 }
 
@@ -405,12 +456,13 @@ void communicator_ends(MPI_Comm handle) noexcept {
   Ended ended;  // destroyed without the lock
   const std::lock_guard<std::mutex> lock(registry.mutex);
   const auto found = registry.communicators.find(key_of(handle));
-  if (found == registry.communicators.end() || found->second.noted() != Noted::by_calls) return;
-  if (found->second.is_decided() || registry.spare.size() == most_spare) {
+  if (found == registry.communicators.end() || found->second.noted() == Noted::by_attribute) return;
+  if (!found->second.may_be_renewed() || registry.spare.size() == most_spare) {
     ended = take_out(registry, key_of(handle));
     return;
   }
   tables().known.remove(key_of(handle));
+  found->second.descend({});
   registry.spare.push_back(registry.communicators.extract(found));
 }
 
@@ -463,18 +515,13 @@ void expect_nonblocking(MPI_Comm handle) {
 
 Communicator* known_communicator(MPI_Comm handle) {
   if (!registry().open || Inside::depth != 0 || handle == host().comm_null) return nullptr;
-  Communicator* known = tables().known.find(key_of(handle)).object;
-  if (known == nullptr && shm::load_relaxed(registry().left_world) != 0)
-    known = find_in_sessions(handle);
-  return known;
+  return find_known(handle);
 }
 
 Communicator* find_communicator(MPI_Comm handle) {
   Registry& registry = mpi::registry();
   if (!registry.open || Inside::depth != 0 || handle == host().comm_null) return nullptr;
-  Communicator* communicator = tables().known.find(key_of(handle)).object;
-  if (communicator == nullptr && shm::load_relaxed(registry.left_world) != 0)
-    communicator = find_in_sessions(handle);
+  Communicator* communicator = find_known(handle);
   if (communicator == nullptr) communicator = make_communicator(handle);
   if (communicator->group() != nullptr && tables().ready.find(key_of(handle)).object == nullptr)
     note_ready(*communicator);

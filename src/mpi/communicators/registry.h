@@ -12,7 +12,7 @@
 // The registry learns of the end in one of two ways. If it has seen how the communicator was made,
 // and no session was open then, it also sees how it is freed (entry/makers.h). Any other
 // communicator has an attribute, whose delete callback the host calls however the communicator is
-// freed.
+// freed: from its making, if the registry has seen that, and else from its first call.
 #pragma once
 
 #include <cstdint>
@@ -78,12 +78,41 @@ bool may_ask(MPI_Comm communicator, int ranks);
 void note_team(const std::shared_ptr<Team>& team);
 std::shared_ptr<Team> noted_team(MPI_Comm communicator, int ranks);
 
-// To be called after an MPI function has made a communicator from a parent, and before one frees
-// it. communicator_made has no effect if memory runs out or while a session is open. It returns
-// true if the communicator is to set up at once, which is the same at all of its ranks.
-// communicator_ends has an effect only on a communicator that communicator_made has noted.
-bool communicator_made(MPI_Comm parent, MPI_Comm handle) noexcept;
+// How the program makes a communicator: by a collective on a parent, by one that does not wait, so
+// that the communicator may be used later only (MPI_Comm_idup), by MPI_Comm_create_group, or from a
+// group of a session's processes, without a parent.
+struct Making {
+  enum class By : uint8_t { parent, request, group, session };
+  By by = By::parent;
+  MPI_Comm parent{};
+  MPI_Group group{};  // for By::group
+  int tag = 0;
+
+  static Making by_parent(MPI_Comm parent) { return {By::parent, parent, {}, 0}; }
+  static Making by_request(MPI_Comm parent) { return {By::request, parent, {}, 0}; }
+  static Making by_group(MPI_Comm parent, MPI_Group group, int tag) {
+    return {By::group, parent, group, tag};
+  }
+  static Making by_session() { return {By::session, {}, {}, 0}; }
+};
+
+// What a communicator that was just made needs.
+enum class Newborn : uint8_t {
+  nothing,
+  set_up,    // it is to set up at once, at all of its ranks
+  no_memory  // memory lacks at this rank: the program must not use it
+};
+
+// To be called after an MPI function has made a communicator at its other ranks, and perhaps at
+// this one: `handle` may be MPI_COMM_NULL. So all ranks of a parent count the communicators that
+// are made from it. communicator_ends is to be called before a function frees a communicator. It
+// has no effect on one that has an attribute.
+Newborn communicator_made(const Making& making, MPI_Comm handle) noexcept;
 void communicator_ends(MPI_Comm handle) noexcept;
+
+// True if the host has refused a call for this rank's arguments. It has then not begun the call,
+// and no other rank knows of it.
+bool refused_for_arguments(int code);
 
 // Leaves all further calls on a communicator to the host, because this rank revokes it.
 void communicator_revoked(MPI_Comm handle);
@@ -94,8 +123,9 @@ void communicator_revoked(MPI_Comm handle);
 Communicator* find_communicator(MPI_Comm handle);
 // Sets up the communicator of a handle if it is time to. Collective; may throw.
 void set_up_if_due(MPI_Comm handle);
-// Notes that a non-blocking collective has been started on a communicator. Those that are made from
-// it from now on set up when they are made, because non-blocking collectives cannot set up.
+// Notes that a non-blocking collective has been started on a communicator, which then sets up in
+// its next blocking collective. Those that are made from it from now on set up when they are made,
+// if they have no lineage.
 void expect_nonblocking(MPI_Comm handle);
 // The Communicator of a handle; null if the registry has none, or must leave the call to the host.
 // Makes nothing and sets nothing up, so it makes no collective calls. May throw bad_alloc.

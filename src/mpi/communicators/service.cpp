@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <mutex>
 #include <new>
+#include <utility>
 
 #include "base/log.h"
 #include "base/options.h"
 #include "exec/waiter.h"
+#include "mpi/abi/types.h"
 #include "mpi/job/threads.h"
 
 namespace tutti::mpi {
@@ -19,10 +21,14 @@ constexpr uint64_t in_use = 0, is_parked = 1, is_retired = 2;
 // few kinds of them.
 constexpr size_t most_led = 8;
 
+// How many of the services that are left are looked at when another one is left.
+constexpr size_t most_looked_at = 8;
+
 struct Lot {
   std::mutex mutex;
   std::vector<std::unique_ptr<Service>> services;  // in the order of parking
   std::vector<std::unique_ptr<Service>> left;      // ended, but some rank needs their records
+  size_t next_left = 0;                            // the one of these to be looked at next
   std::vector<Service*> with_records;
 };
 
@@ -30,6 +36,26 @@ struct Lot {
 Lot& lot() {
   static Lot& made = *new Lot;
   return made;
+}
+
+// The needs of a reduction of this type. Integers need nothing of a plan, because the order of
+// combination does not change their bits.
+exec::Needs needs_of(kernels::Type type) {
+  using kernels::Type;
+  switch (type) {
+    case Type::float32:
+    case Type::float64:
+    case Type::float80:
+    case Type::complex64:
+    case Type::complex128:
+    case Type::complex160:
+    case Type::float32_int:
+    case Type::float64_int:
+    case Type::float80_int:
+    case Type::float32_float32:
+    case Type::float64_float64: return exec::needs_same_expression;
+    default: return exec::needs_nothing;
+  }
 }
 
 using Services = std::vector<std::unique_ptr<Service>>;
@@ -101,6 +127,31 @@ shm::Word& Service::parked(int rank) const {
   return reinterpret_cast<shm::Control*>(area)->parked;
 }
 
+const exec::Combine* Service::kernel(MPI_Datatype type, MPI_Op op) {
+  const std::pair<MPI_Datatype, MPI_Op> key(type, op);
+  if (const auto found = kernels.find(key); found != kernels.end()) return &found->second.combine;
+  const auto named = named_op(op);
+  if (!named) return nullptr;
+  const NamedType* const element = predefined_type(type);
+  if (element == nullptr || !element->kernel || !takes(*named, element->kind)) return nullptr;
+  const tutti::kernels::Reduce reduce = tutti::kernels::find_reduce(*element->kernel, *named);
+  if (reduce == nullptr) return nullptr;
+  KernelChoice& choice = kernels[key];
+  // The combination refers to the choice, in which HostLeaders finds the host's handles.
+  choice = {type,
+            op,
+            {reduce, nullptr, &choice, tutti::kernels::size(*element->kernel), true,
+             needs_of(*element->kernel)}};
+  return &choice.combine;
+}
+
+bool Service::host_combines(MPI_Datatype type, MPI_Op op) const {
+  const auto named = named_op(op);
+  const NamedType* const element = predefined_type(type);
+  if (!named || element == nullptr || !takes(*named, element->kind)) return false;
+  return (rare_type_bit(*element) & missing_types) == 0;
+}
+
 Records& Service::records() {
   if (records_ != nullptr) [[likely]]
     return *records_;
@@ -108,6 +159,28 @@ Records& Service::records() {
   settings.areas = segment->address(page);
   settings.layout = layout;
   settings.rank = group->rank();
+  add_records(settings);
+  return *records_;
+}
+
+// Once the ledgers are entered, other ranks may have found them, so they stay if memory runs out.
+void Service::open_records(const eager::Key& key, std::vector<int> its_members, int rank) {
+  if (by_key_ == nullptr) {
+    eager::LedgersByKey::Settings ledgers;
+    ledgers.directory = team->directory();
+    ledgers.arena = &team->arena();
+    ledgers.key = key;
+    ledgers.members = std::move(its_members);
+    ledgers.rank = rank;
+    by_key_ = std::make_unique<eager::LedgersByKey>(std::move(ledgers));
+  }
+  Records::Settings settings;
+  settings.by_key = by_key_.get();
+  settings.rank = rank;
+  add_records(settings);
+}
+
+void Service::add_records(Records::Settings settings) {
   settings.arena = &team->arena();
   settings.reach = &group->reach();
   settings.concurrent = threads_call_at_once();
@@ -116,7 +189,6 @@ Records& Service::records() {
   const std::lock_guard<std::mutex> lock(lot().mutex);
   lot().with_records.push_back(this);
   records_ = std::move(made);
-  return *records_;
 }
 
 void retire(std::unique_ptr<Service> service) noexcept {
@@ -127,15 +199,26 @@ void retire(std::unique_ptr<Service> service) noexcept {
   const std::lock_guard<std::mutex> lock(lot().mutex);
   Services& left = lot().left;
   try {
-    ended.reserve(left.size() + 1);
+    ended.reserve(1 + most_looked_at);
     left.push_back(std::move(service));
   } catch (const std::bad_alloc&) {
     (void)service.release();  // not destroyed, because other ranks may read it
     return;
   }
-  for (std::unique_ptr<Service>& one : left)
-    if (!is_needed(one)) ended.push_back(std::move(one));
-  std::erase(left, nullptr);
+  // The new one first, because other ranks may wait to learn that it needs nothing of theirs.
+  size_t& next = lot().next_left;
+  size_t at = left.size() - 1;
+  for (size_t looked = 0; looked <= most_looked_at && !left.empty(); ++looked) {
+    if (is_needed(left[at])) {
+      if (looked > 0) ++next;
+    } else {
+      ended.push_back(std::move(left[at]));
+      left[at] = std::move(left.back());
+      left.pop_back();
+    }
+    if (next >= left.size()) next = 0;
+    at = next;
+  }
 }
 
 void settle_records() {

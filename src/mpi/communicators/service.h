@@ -15,6 +15,10 @@
 // its part of a retired service when it next parks one. A piece of memory is taken anew only when
 // all ranks have released it, so the leader's word stays readable as long as any rank reads it.
 //
+// A communicator may also have a service that has nothing but records, because it makes collectives
+// that outlive their call before it has set up (Communicator::find_records). Each rank makes its
+// own, and it is never parked.
+//
 // One thread at a time uses a service, apart from its records (records.h), which operations may
 // still use after the communicator has ended. Each process has one parking lot, which has a lock
 // and is never destroyed.
@@ -56,6 +60,13 @@ struct Service {
   uint32_t missing_types = 0;  // the types that rank 0's host cannot reduce (types.h)
   std::unique_ptr<group::Group> group;
 
+  // The combination of a predefined type and operation by a kernel; null if there is no kernel. It
+  // lives as long as the service.
+  const exec::Combine* kernel(MPI_Datatype type, MPI_Op op);
+  // True if MPI defines the predefined operation for the type and the host's MPI_Reduce_local can
+  // combine it. The same at all ranks, because rank 0 has told them which types its host lacks.
+  bool host_combines(MPI_Datatype type, MPI_Op op) const;
+
   // For the parking lot. The members are ranks of the team, in the communicator's order; if there
   // are none, the service is never parked.
   std::vector<int> members;
@@ -69,6 +80,10 @@ struct Service {
            segment->location().kind == shm::Segment::Kind::memfd;
   }
   Records& records();
+  // For a service that has nothing else: makes the records, whose ledgers are found by a key.
+  // `its_members` are the ranks in the team, in the communicator's order. May throw, and may then
+  // be called again.
+  void open_records(const eager::Key& key, std::vector<int> its_members, int rank);
   Records* made_records() { return records_.get(); }
   // The communicator that uses the service; MPI_COMM_NULL after its end, when operations that it
   // has started may still be under way. Any thread.
@@ -79,13 +94,16 @@ struct Service {
   shm::Word& parked(int rank) const;  // Control::parked of a rank
 
  private:
+  void add_records(Records::Settings settings);
+
   shm::Word communicator_{0};
+  std::unique_ptr<eager::LedgersByKey> by_key_;  // of the records
   std::unique_ptr<Records> records_;
 };
 
 // Destroys the service of a communicator that has ended, or leaves it until all operations that its
-// communicator has started are completed at all ranks. Services that are left are looked at in each
-// later call.
+// communicator has started are completed at all ranks. Some of the services that are left are
+// looked at in each later call, in turn.
 void retire(std::unique_ptr<Service> service) noexcept;
 // Waits until no rank needs the records of any service of this process; for the end of MPI. An
 // operation that this rank has not completed is an error of the program: it is logged once, and

@@ -1062,102 +1062,174 @@ TUTTI_ENTRY int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Statu
 TUTTI_ENTRY int PMPI_Type_free(MPI_Datatype* datatype) { return mpi::free_type(datatype); }
 
 TUTTI_ENTRY int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* made) {
-  return mpi::made(comm, made, [&] { return mpi::host().makers.Comm_dup(comm, made); });
+  return mpi::made(mpi::Making::by_parent(comm), made,
+                   [&] { return mpi::host().makers.Comm_dup(comm, made); });
 }
 
 TUTTI_ENTRY int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm* made) {
-  return mpi::made(comm, made, [&] { return mpi::host().Comm_dup(comm, made); });
+  return mpi::made(mpi::Making::by_parent(comm), made,
+                   [&] { return mpi::host().Comm_dup(comm, made); });
 }
 
 TUTTI_ENTRY int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* made) {
-  return mpi::made(comm, made,
+  return mpi::made(mpi::Making::by_parent(comm), made,
                    [&] { return mpi::host().makers.Comm_dup_with_info(comm, info, made); });
 }
 
 TUTTI_ENTRY int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* made) {
-  return mpi::made(comm, made, [&] { return mpi::host().Comm_dup_with_info(comm, info, made); });
+  return mpi::made(mpi::Making::by_parent(comm), made,
+                   [&] { return mpi::host().Comm_dup_with_info(comm, info, made); });
+}
+
+TUTTI_ENTRY int MPI_Comm_idup(MPI_Comm comm, MPI_Comm* made, MPI_Request* request) {
+  return mpi::made(mpi::Making::by_request(comm), made,
+                   [&] { return mpi::host().makers.Comm_idup(comm, made, request); });
+}
+
+TUTTI_ENTRY int PMPI_Comm_idup(MPI_Comm comm, MPI_Comm* made, MPI_Request* request) {
+  return mpi::made(mpi::Making::by_request(comm), made,
+                   [&] { return mpi::host().Comm_idup(comm, made, request); });
+}
+
+TUTTI_ENTRY int MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* made,
+                                        MPI_Request* request) {
+  return mpi::made(mpi::Making::by_request(comm), made, [&]() -> int {
+    if (mpi::host().makers.Comm_idup_with_info == nullptr) return MPI_ERR_OTHER;
+    return mpi::host().makers.Comm_idup_with_info(comm, info, made, request);
+  });
+}
+
+TUTTI_ENTRY int PMPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* made,
+                                         MPI_Request* request) {
+  return mpi::made(mpi::Making::by_request(comm), made, [&]() -> int {
+    if (mpi::host().Comm_idup_with_info == nullptr) return MPI_ERR_OTHER;
+    return mpi::host().Comm_idup_with_info(comm, info, made, request);
+  });
 }
 
 TUTTI_ENTRY int MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* made) {
-  return mpi::made(comm, made, [&] { return mpi::host().makers.Comm_create(comm, group, made); });
+  return mpi::made(
+      mpi::Making::by_parent(comm), made,
+      [&] { return mpi::host().makers.Comm_create(comm, group, made); },
+      [&] { return mpi::is_outside(group); });
 }
 
 TUTTI_ENTRY int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* made) {
-  return mpi::made(comm, made, [&] { return mpi::host().Comm_create(comm, group, made); });
+  return mpi::made(
+      mpi::Making::by_parent(comm), made,
+      [&] { return mpi::host().Comm_create(comm, group, made); },
+      [&] { return mpi::is_outside(group); });
 }
 
 TUTTI_ENTRY int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* made) {
-  return mpi::made(mpi::host().comm_null, made,
-                   [&] { return mpi::host().makers.Comm_create_group(comm, group, tag, made); });
+  return mpi::made(
+      mpi::Making::by_group(comm, group, tag), made,
+      [&] { return mpi::host().makers.Comm_create_group(comm, group, tag, made); },
+      [&] { return mpi::is_outside(group); });
 }
 
 TUTTI_ENTRY int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* made) {
-  return mpi::made(mpi::host().comm_null, made,
-                   [&] { return mpi::host().Comm_create_group(comm, group, tag, made); });
+  return mpi::made(
+      mpi::Making::by_group(comm, group, tag), made,
+      [&] { return mpi::host().Comm_create_group(comm, group, tag, made); },
+      [&] { return mpi::is_outside(group); });
+}
+
+TUTTI_ENTRY int MPI_Comm_create_from_group(MPI_Group group, const char* tag, MPI_Info info,
+                                           MPI_Errhandler handler, MPI_Comm* made) {
+  return mpi::made(mpi::Making::by_session(), made, [&]() -> int {
+    if (mpi::host().makers.Comm_create_from_group == nullptr) return MPI_ERR_OTHER;
+    return mpi::host().makers.Comm_create_from_group(group, tag, info, handler, made);
+  });
+}
+
+TUTTI_ENTRY int PMPI_Comm_create_from_group(MPI_Group group, const char* tag, MPI_Info info,
+                                            MPI_Errhandler handler, MPI_Comm* made) {
+  return mpi::made(mpi::Making::by_session(), made, [&]() -> int {
+    if (mpi::host().Comm_create_from_group == nullptr) return MPI_ERR_OTHER;
+    return mpi::host().Comm_create_from_group(group, tag, info, handler, made);
+  });
 }
 
 TUTTI_ENTRY int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* made) {
-  return mpi::made(comm, made,
-                   [&] { return mpi::host().makers.Comm_split(comm, color, key, made); });
+  return mpi::made(
+      mpi::Making::by_parent(comm), made,
+      [&] { return mpi::host().makers.Comm_split(comm, color, key, made); },
+      [&] { return color == MPI_UNDEFINED; });
 }
 
 TUTTI_ENTRY int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* made) {
-  return mpi::made(comm, made, [&] { return mpi::host().Comm_split(comm, color, key, made); });
+  return mpi::made(
+      mpi::Making::by_parent(comm), made,
+      [&] { return mpi::host().Comm_split(comm, color, key, made); },
+      [&] { return color == MPI_UNDEFINED; });
 }
 
 TUTTI_ENTRY int MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info,
                                     MPI_Comm* made) {
-  return mpi::made(comm, made,
-                   [&] { return mpi::host().makers.Comm_split_type(comm, type, key, info, made); });
+  return mpi::made(
+      mpi::Making::by_parent(comm), made,
+      [&] { return mpi::host().makers.Comm_split_type(comm, type, key, info, made); },
+      [&] { return type == MPI_UNDEFINED; });
 }
 
 TUTTI_ENTRY int PMPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info,
                                      MPI_Comm* made) {
-  return mpi::made(comm, made,
-                   [&] { return mpi::host().Comm_split_type(comm, type, key, info, made); });
+  return mpi::made(
+      mpi::Making::by_parent(comm), made,
+      [&] { return mpi::host().Comm_split_type(comm, type, key, info, made); },
+      [&] { return type == MPI_UNDEFINED; });
 }
 
 TUTTI_ENTRY int MPI_Cart_create(MPI_Comm comm, int dimensions, const int lengths[],
                                 const int periods[], int reorder, MPI_Comm* made) {
-  return mpi::made(comm, made, [&] {
-    return mpi::host().makers.Cart_create(comm, dimensions, lengths, periods, reorder, made);
-  });
+  return mpi::made(
+      mpi::Making::by_parent(comm), made,
+      [&] {
+        return mpi::host().makers.Cart_create(comm, dimensions, lengths, periods, reorder, made);
+      },
+      [&] { return mpi::is_beyond(comm, dimensions, lengths); });
 }
 
 TUTTI_ENTRY int PMPI_Cart_create(MPI_Comm comm, int dimensions, const int lengths[],
                                  const int periods[], int reorder, MPI_Comm* made) {
-  return mpi::made(comm, made, [&] {
-    return mpi::host().Cart_create(comm, dimensions, lengths, periods, reorder, made);
-  });
+  return mpi::made(
+      mpi::Making::by_parent(comm), made,
+      [&] { return mpi::host().Cart_create(comm, dimensions, lengths, periods, reorder, made); },
+      [&] { return mpi::is_beyond(comm, dimensions, lengths); });
 }
 
 TUTTI_ENTRY int MPI_Cart_sub(MPI_Comm comm, const int remaining[], MPI_Comm* made) {
-  return mpi::made(comm, made, [&] { return mpi::host().makers.Cart_sub(comm, remaining, made); });
+  return mpi::made(mpi::Making::by_parent(comm), made,
+                   [&] { return mpi::host().makers.Cart_sub(comm, remaining, made); });
 }
 
 TUTTI_ENTRY int PMPI_Cart_sub(MPI_Comm comm, const int remaining[], MPI_Comm* made) {
-  return mpi::made(comm, made, [&] { return mpi::host().Cart_sub(comm, remaining, made); });
+  return mpi::made(mpi::Making::by_parent(comm), made,
+                   [&] { return mpi::host().Cart_sub(comm, remaining, made); });
 }
 
 TUTTI_ENTRY int MPI_Graph_create(MPI_Comm comm, int nodes, const int index[], const int edges[],
                                  int reorder, MPI_Comm* made) {
-  return mpi::made(comm, made, [&] {
-    return mpi::host().makers.Graph_create(comm, nodes, index, edges, reorder, made);
-  });
+  return mpi::made(
+      mpi::Making::by_parent(comm), made,
+      [&] { return mpi::host().makers.Graph_create(comm, nodes, index, edges, reorder, made); },
+      [&] { return mpi::is_beyond(comm, nodes); });
 }
 
 TUTTI_ENTRY int PMPI_Graph_create(MPI_Comm comm, int nodes, const int index[], const int edges[],
                                   int reorder, MPI_Comm* made) {
-  return mpi::made(comm, made, [&] {
-    return mpi::host().Graph_create(comm, nodes, index, edges, reorder, made);
-  });
+  return mpi::made(
+      mpi::Making::by_parent(comm), made,
+      [&] { return mpi::host().Graph_create(comm, nodes, index, edges, reorder, made); },
+      [&] { return mpi::is_beyond(comm, nodes); });
 }
 
 TUTTI_ENTRY int MPI_Dist_graph_create(MPI_Comm comm, int n, const int sources[],
                                       const int degrees[], const int destinations[],
                                       const int weights[], MPI_Info info, int reorder,
                                       MPI_Comm* made) {
-  return mpi::made(comm, made, [&] {
+  return mpi::made(mpi::Making::by_parent(comm), made, [&] {
     return mpi::host().makers.Dist_graph_create(comm, n, sources, degrees, destinations, weights,
                                                 info, reorder, made);
   });
@@ -1167,7 +1239,7 @@ TUTTI_ENTRY int PMPI_Dist_graph_create(MPI_Comm comm, int n, const int sources[]
                                        const int degrees[], const int destinations[],
                                        const int weights[], MPI_Info info, int reorder,
                                        MPI_Comm* made) {
-  return mpi::made(comm, made, [&] {
+  return mpi::made(mpi::Making::by_parent(comm), made, [&] {
     return mpi::host().Dist_graph_create(comm, n, sources, degrees, destinations, weights, info,
                                          reorder, made);
   });
@@ -1178,7 +1250,7 @@ TUTTI_ENTRY int MPI_Dist_graph_create_adjacent(MPI_Comm comm, int in, const int 
                                                const int destinations[],
                                                const int destination_weights[], MPI_Info info,
                                                int reorder, MPI_Comm* made) {
-  return mpi::made(comm, made, [&] {
+  return mpi::made(mpi::Making::by_parent(comm), made, [&] {
     return mpi::host().makers.Dist_graph_create_adjacent(comm, in, sources, source_weights, out,
                                                          destinations, destination_weights, info,
                                                          reorder, made);
@@ -1190,7 +1262,7 @@ TUTTI_ENTRY int PMPI_Dist_graph_create_adjacent(MPI_Comm comm, int in, const int
                                                 const int destinations[],
                                                 const int destination_weights[], MPI_Info info,
                                                 int reorder, MPI_Comm* made) {
-  return mpi::made(comm, made, [&] {
+  return mpi::made(mpi::Making::by_parent(comm), made, [&] {
     return mpi::host().Dist_graph_create_adjacent(comm, in, sources, source_weights, out,
                                                   destinations, destination_weights, info, reorder,
                                                   made);

@@ -1,22 +1,87 @@
 // The bodies of the entry points that make and free communicators. The host's function does the
 // work, and Tutti notes it in the registry of communicators. So a communicator that lives for a
-// few calls needs no attribute (communicators/registry.h). Any thread may call.
+// few calls needs no attribute, and has a lineage (communicators/registry.h, lineage.h). Any thread
+// may call.
 //
 // These entry points exist under both names, MPI_* and PMPI_*, because Fortran bindings and tools
 // call the latter.
 #pragma once
 
+#include <cstdint>
+#include <utility>
+
+#include "mpi/abi/inside.h"
 #include "mpi/communicators/registry.h"
 #include "mpi/job/thrown.h"
 
 namespace tutti::mpi {
 
-// `call` makes *communicator from a parent and returns an error code, which is returned. The new
-// communicator may set up.
-template <class Call>
-int made(MPI_Comm parent, const MPI_Comm* communicator, Call&& call) {
-  const int code = call();
-  if (code != MPI_SUCCESS || !communicator_made(parent, *communicator)) return code;
+// Marks the thread as in a function that makes a communicator. The host, or a tool, may call
+// another such function there, which must not be counted again.
+class InMaking {
+ public:
+  InMaking() { is_inside = true; }
+  ~InMaking() { is_inside = false; }
+  InMaking(const InMaking&) = delete;
+  static inline constinit TUTTI_PER_THREAD bool is_inside = false;
+};
+
+inline bool never() { return false; }
+
+// True if this process is not in the group.
+inline bool is_outside(MPI_Group group) {
+  const Host& mpi = host();
+  MPI_Group self;
+  const int own = 0;
+  int place = MPI_UNDEFINED;
+  if (group == mpi.group_null || mpi.Comm_group(mpi.comm_self, &self) != MPI_SUCCESS) return false;
+  mpi.Group_translate_ranks(self, 1, &own, group, &place);
+  mpi.Group_free(&self);
+  return place == MPI_UNDEFINED;
+}
+
+// True if this process is not among the first ranks of a communicator, whose number is the product
+// of the lengths.
+inline bool is_beyond(MPI_Comm communicator, int dimensions, const int lengths[]) {
+  int rank = 0;
+  int64_t ranks = 1;
+  for (int i = 0; i < dimensions; ++i) ranks *= lengths[i];
+  return dimensions >= 0 && ranks >= 0 && host().Comm_rank(communicator, &rank) == MPI_SUCCESS &&
+         rank >= ranks;
+}
+inline bool is_beyond(MPI_Comm communicator, int ranks) {
+  return is_beyond(communicator, 1, &ranks);
+}
+
+// `call` makes *communicator and returns an error code, which is returned. The new communicator may
+// set up. is_absent() is true if this rank's arguments say that it gets no communicator.
+//
+// All ranks of a parent must count the same makings. If the host has refused this rank's arguments,
+// no other rank knows of the call. The host has then not written the communicator, or has written
+// MPI_COMM_NULL; the code does not always tell, because after a program's own error handler MPICH
+// returns success.
+template <class Call, class IsAbsent = bool (*)()>
+int made(const Making& making, MPI_Comm* communicator, Call&& call, IsAbsent&& is_absent = never) {
+  if (!registry_is_open() || Inside::depth != 0 || InMaking::is_inside || communicator == nullptr)
+    return call();
+  const MPI_Comm before = std::exchange(*communicator, host().comm_world);
+  int code = MPI_SUCCESS;
+  {
+    const InMaking in_making;
+    code = call();
+  }
+  if (*communicator == host().comm_world) {
+    *communicator = before;
+    return code;
+  }
+  if (*communicator == host().comm_null &&
+      (code == MPI_SUCCESS ? !is_absent() : refused_for_arguments(code)))
+    return code;
+  const Newborn newborn =
+      communicator_made(making, code == MPI_SUCCESS ? *communicator : host().comm_null);
+  if (newborn == Newborn::nothing) [[likely]]
+    return code;
+  if (newborn == Newborn::no_memory) return raise(host().comm_self, MPI_ERR_NO_MEM);
   return guarded(*communicator, [&] {
     set_up_if_due(*communicator);
     return MPI_SUCCESS;

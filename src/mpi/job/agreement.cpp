@@ -172,8 +172,8 @@ Common agree_in_setup(MPI_Comm communicator, uint64_t own) {
   // A rank may be late because the program computes, so only the watchdog's time counts.
   return agree(communicator, fingerprint(options(), false), own,
                {seconds(options().stall_seconds),
-                "a communicator's first collective waits for ranks that are late, or do not run "
-                "under tutti-run"});
+                "a communicator's set-up waits for ranks that are late, or do not run under "
+                "tutti-run"});
 }
 
 }  // namespace tutti::mpi

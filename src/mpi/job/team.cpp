@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/options.h"
+#include "mpi/abi/types.h"
 #include "placement/cores.h"
 
 namespace tutti::mpi {
@@ -20,6 +21,13 @@ namespace {
 // The limit for all further segments of one process together, as a multiple of the node's segment.
 constexpr size_t further_segments = 4;
 
+size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
+
+// The directories of this many members.
+size_t bytes_of_directories(int ranks) {
+  return round_up(sizeof(eager::Directory::Page) * static_cast<size_t>(ranks), shm::page_size);
+}
+
 // Creates the node's segment. The pages of a memfd take no memory before they are used, so a memfd
 // has room for the deep rings of several communicators, unless a limit forbids its size. A segment
 // in /dev/shm is smaller.
@@ -27,14 +35,15 @@ shm::Segment make_segment(shm::Segment::Kind kind, int ranks) {
   constexpr size_t deep_areas = 4;
   const auto all = static_cast<size_t>(ranks);
   const size_t asked = options().shm_bytes_per_rank;
+  const size_t more = kind == shm::Segment::Kind::memfd ? bytes_of_directories(ranks) : 0;
   if (asked == 0 && kind == shm::Segment::Kind::memfd) {
     try {
-      return shm::Segment::create(kind, deep_areas * shm::deep_area(ranks) * all);
+      return shm::Segment::create(kind, deep_areas * shm::deep_area(ranks) * all + more);
     } catch (const Error& error) {
       log_line(LogLevel::info, "%s; long messages go through smaller rings", error.what());
     }
   }
-  return shm::Segment::create(kind, (asked != 0 ? asked : shm::modest_area) * all);
+  return shm::Segment::create(kind, (asked != 0 ? asked : shm::modest_area) * all + more);
 }
 
 void progress(void* context) {
@@ -48,8 +57,6 @@ void progress(void* context) {
 bool ranks_share_cores(const std::vector<placement::CoreMask>& masks) {
   return !simulated && placement::oversubscribed(masks);
 }
-
-size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
 }  // namespace
 
@@ -144,30 +151,50 @@ bool Team::share_segment(std::string* why_not) {
 }
 
 // Rank 0 creates the node's segment, the other ranks attach to it, and all learn whether all could.
+// The directories take its first pages. A segment in /dev/shm has none, because arenas cannot grow
+// there.
 bool Team::try_segment(shm::Segment::Kind kind, std::string* why_not) {
   const Host& mpi = host();
-  shm::Segment::Location location{};
+  struct {
+    shm::Segment::Location location;
+    uint32_t page;  // of the directories
+    uint32_t has_directories;
+  } told{};
+  shm::Segment::Location& location = told.location;
   try {
     if (rank_ == 0) {
       node_segment_ = std::make_unique<shm::Segment>(make_segment(kind, ranks_));
       location = node_segment_->location();
+      if (kind == shm::Segment::Kind::memfd) {
+        const size_t bytes = bytes_of_directories(ranks_);
+        const auto piece = node_segment_->take(bytes, bytes, static_cast<uint32_t>(ranks_));
+        if (piece) told.page = piece->first_page, told.has_directories = 1;
+      }
     }
   } catch (const Error& error) {
     *why_not = error.what();
   }
-  mpi.Bcast(&location, sizeof location, mpi.type_byte, 0, private_communicator_);
+  mpi.Bcast(&told, sizeof told, mpi.type_byte, 0, private_communicator_);
   try {
     if (rank_ != 0 && location.bytes > 0)
       node_segment_ = std::make_unique<shm::Segment>(shm::Segment::attach(location));
   } catch (const Error& error) {
     *why_not = error.what();
   }
+  pages_ = nullptr;
+  if (node_segment_ != nullptr && told.has_directories != 0) {
+    pages_ = reinterpret_cast<eager::Directory::Page*>(node_segment_->address(told.page));
+    shm::store_relaxed(pages_[rank_].process, static_cast<uint64_t>(getpid()));
+    shm::store_relaxed(pages_[rank_].missing_types, missing_types());
+  }
+  // The reduction orders what members have written into their pages before all that others read.
   uint64_t attached = node_segment_ != nullptr ? 1 : 0;
   uint64_t all_attached = 0;
   mpi.Allreduce(&attached, &all_attached, 1, mpi.type_uint64, mpi.op_min, private_communicator_);
   if (rank_ == 0 && node_segment_ != nullptr) node_segment_->forget_name();
   if (all_attached == 1) return true;
   node_segment_.reset();
+  pages_ = nullptr;
   if (why_not->empty()) *why_not = "a rank of this node cannot attach to its shared memory";
   return false;
 }
@@ -234,7 +261,8 @@ size_t Team::share_of(int ranks) const {
   const size_t whole = node_segment_->usable_bytes();
   const size_t left = node_segment_->free_bytes();
   const size_t deep = shm::deep_area(ranks_);
-  if (ranks == ranks_ && left == whole)
+  const size_t directories = pages_ != nullptr ? bytes_of_directories(ranks_) : 0;
+  if (ranks == ranks_ && left == whole - directories)
     return shm::first_area(ranks, asked, whole / 2 < deep * all) * all;
   const size_t fair = left / 4 * some / all;
   return asked != 0 ? fair : std::min(fair, deep * some);
@@ -300,6 +328,15 @@ eager::Arena& Team::arena() {
     arena_ = std::make_unique<eager::Arena>(settings);
   }
   return *arena_;
+}
+
+eager::Directory* Team::directory() {
+  if (pages_ == nullptr) return nullptr;
+  eager::Arena& arena = this->arena();
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (directory_ == nullptr)
+    directory_ = std::make_unique<eager::Directory>(pages_, ranks_, rank_, arena);
+  return directory_.get();
 }
 
 shm::Segment* Team::segment(const AreaGrant& grant) {

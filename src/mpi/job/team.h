@@ -9,8 +9,9 @@
 // A team is formed by collective calls. It owns a private communicator (which carries no messages
 // once the team is formed: waiting ranks probe it so that the host MPI makes progress), the node's
 // segment, further segments, and the mappings of the other members' heaps. Only the list of further
-// segments and the arena change later, under locks (apart from know_oversubscribed and
-// leave_world). Every member has the same facts, so decisions from them are the same everywhere.
+// segments, the arena and the directory change later, under locks (apart from know_oversubscribed
+// and leave_world). Every member has the same facts, so decisions from them are the same
+// everywhere.
 #pragma once
 
 #include <memory>
@@ -20,6 +21,7 @@
 #include <vector>
 
 #include "eager/arena.h"
+#include "eager/directory.h"
 #include "exec/executor.h"
 #include "exec/reach.h"
 #include "placement/cores.h"
@@ -43,6 +45,7 @@ struct AreaGrant {
   uint32_t missing_types = 0;  // the types that rank 0's host cannot reduce (types.h)
   uint64_t bytes_per_rank = 0;
   uint64_t identity = 0;    // of the communicator, in traces
+  uint64_t lineage = 0;     // for the lineage of a communicator that has none (lineage.h)
   uint64_t service = 0;     // the identity of the communicator's Service
   bool taken_over = false;  // that Service was parked; no further member is set
   shm::Segment::Location segment{};
@@ -76,6 +79,7 @@ class Team {
   Team(const Team&) = delete;
 
   int ranks() const { return ranks_; }
+  int rank() const { return rank_; }
   // Random, the same at all members.
   uint64_t identity() const { return node_segment_->location().identity[0]; }
   bool of_several_jobs() const { return of_several_jobs_; }
@@ -112,6 +116,9 @@ class Team {
   // The memory of this process for the data of operations that outlive their call. Made at the
   // first call; lives as long as the team. Any thread.
   eager::Arena& arena();
+  // Where members find by keys what others have in their arenas; null if arenas cannot grow. Made
+  // at the first call; lives as long as the team. Any thread.
+  eager::Directory* directory();
   // The segment of a grant. This process attaches to it if it has not yet; null if it cannot.
   shm::Segment* segment(const AreaGrant& grant);
 
@@ -135,7 +142,8 @@ class Team {
   topo::Shape shape_;
   placement::Levels levels_;  // of the team's ranks
   std::unique_ptr<shm::Segment> node_segment_;
-  bool several_regions_ = false;  // members may run on several numa regions
+  eager::Directory::Page* pages_ = nullptr;  // of the members' directories; null: none
+  bool several_regions_ = false;             // members may run on several numa regions
   // By member: where its heap is mapped here; for this member, where its heap is. Empty unless all
   // members have mapped all heaps.
   std::vector<std::byte*> heaps_;
@@ -149,6 +157,7 @@ class Team {
   std::vector<std::unique_ptr<shm::Segment>> attached_;  // further segments of other members
   size_t further_bytes_ = 0;                             // of made_
   std::unique_ptr<eager::Arena> arena_;  // may take memory from node_segment_, so ends before it
+  std::unique_ptr<eager::Directory> directory_;  // uses the arena
 };
 
 }  // namespace tutti::mpi

@@ -5,6 +5,7 @@
 #include <new>
 #include <stdexcept>
 
+#include "base/error.h"
 #include "base/log.h"
 #include "mpi/abi/host.h"
 #include "mpi/abi/inside.h"
@@ -36,6 +37,9 @@ int raise_thrown(MPI_Comm communicator) {
     say_once("memory ran out");
   } catch (const std::length_error&) {  // more than any vector holds
     say_once("memory ran out");
+  } catch (const Error& error) {
+    if (error.code() != Code::unavailable) code = MPI_ERR_OTHER;
+    say_once(error.what());
   } catch (const std::exception& error) {
     code = MPI_ERR_OTHER;
     say_once(error.what());

@@ -117,11 +117,11 @@ int CallBuffers::SideLayout::unpack(const std::byte* from, int32_t index, size_t
 Reason CallBuffers::choose_combine(Communicator& communicator, const Call& call) {
   if (call.op == host().op_null || call.in.type == host().type_null) return Reason::wrong_arguments;
   const bool predefined = predefined_op(call.op);
-  combine_ = predefined ? communicator.kernel(call.in.type, call.op) : nullptr;
+  combine_ = predefined ? communicator.served_by().kernel(call.in.type, call.op) : nullptr;
   if (combine_ != nullptr) return Reason::none;
   // The host may know an operation that MPI does not define for this type; else it raises its
   // error.
-  if (predefined && !communicator.host_combines(call.in.type, call.op))
+  if (predefined && !communicator.served_by().host_combines(call.in.type, call.op))
     return Reason::wrong_arguments;
   host_op_ = std::make_unique<HostReduction>(call.in.type, call.op, self_communicator());
   host_combine_ = host_op_->combine();
@@ -131,13 +131,12 @@ Reason CallBuffers::choose_combine(Communicator& communicator, const Call& call)
 
 // For vectors that are combined. Returns false if an argument is wrong.
 bool CallBuffers::describe_combined(Communicator& communicator, const Call& call) {
-  const group::Group& group = *communicator.group();
-  const auto ranks = static_cast<size_t>(group.ranks());
-  const auto rank = static_cast<size_t>(group.rank());
-  const plan::Definition definition{call.collective, group.ranks(), call.root};
-  const bool receives = definition.has_out(group.rank());
+  const auto ranks = static_cast<size_t>(communicator.ranks());
+  const auto rank = static_cast<size_t>(communicator.rank());
+  const plan::Definition definition{call.collective, communicator.ranks(), call.root};
+  const bool receives = definition.has_out(communicator.rank());
   if (call.out.data == MPI_IN_PLACE) return false;
-  const bool at_root = !plan::rooted(call.collective) || group.rank() == call.root;
+  const bool at_root = !plan::rooted(call.collective) || communicator.rank() == call.root;
   if (call.in.data == MPI_IN_PLACE && !at_root) return false;
   void* const from = call.in.data == MPI_IN_PLACE ? call.out.data : call.in.data;
   in_place_ = receives && from == call.out.data;
@@ -166,21 +165,20 @@ bool CallBuffers::describe_combined(Communicator& communicator, const Call& call
 
 // For data that is moved. Returns false if an argument is wrong.
 bool CallBuffers::describe_moved(Communicator& communicator, const Call& call) {
-  const group::Group& group = *communicator.group();
-  const auto ranks = static_cast<size_t>(group.ranks());
-  const auto rank = static_cast<size_t>(group.rank());
+  const auto ranks = static_cast<size_t>(communicator.ranks());
+  const auto rank = static_cast<size_t>(communicator.rank());
   const auto describe = [&](SideLayout& layout, const Side& side, bool parted) {
     const size_t blocks = parted ? ranks : 1;
     if (v_form_ && parted) return layout.describe_own(communicator, side, blocks);
     return layout.describe_equal(communicator, side.data, side.count, side.type, blocks);
   };
   if (plan::one_buffer(call.collective)) {
-    keeps_own_ = group.rank() == call.root;
+    keeps_own_ = communicator.rank() == call.root;
     if (!describe(in_, call.in, false)) return false;
     out_.use_all(in_);
     return true;
   }
-  const Roles roles = roles_of(group.rank() == call.root, call);
+  const Roles roles = roles_of(communicator.rank() == call.root, call);
   if (roles.uses_in && !describe(in_, call.in, plan::parted_in(call.collective))) return false;
   if (roles.uses_out && !describe(out_, call.out, plan::parted_out(call.collective))) return false;
   if (roles.uses_in && roles.uses_out) {
@@ -204,8 +202,7 @@ bool CallBuffers::describe_moved(Communicator& communicator, const Call& call) {
 
 Reason CallBuffers::describe_sides(Communicator& communicator, const Call& call) {
   if (!plan::has_data(call.collective)) return Reason::none;
-  if (plan::rooted(call.collective) &&
-      (call.root < 0 || call.root >= communicator.group()->ranks()))
+  if (plan::rooted(call.collective) && (call.root < 0 || call.root >= communicator.ranks()))
     return Reason::wrong_arguments;
   if (plan::combines(call.collective)) {
     if (const Reason reason = choose_combine(communicator, call); reason != Reason::none)

@@ -31,13 +31,6 @@ size_t bytes_of_first_block(const Call& call, MPI_Comm comm) {
   return sent != 0 ? sent : first_of(call.out, neighbourhood->sources.size());
 }
 
-// Why the host makes the neighbourhood collectives of a communicator; none: Tutti makes them.
-Reason why_by_host(const Communicator& known) {
-  if (known.group() == nullptr) return known.reason();
-  if (!known.group()->on_one_node()) return Reason::neighbours_between_nodes;
-  return known.served_by().may_have_records() ? Reason::none : Reason::no_growing_memory;
-}
-
 // Starts a call on a communicator that serves it. Returns null, with *reason if the host must make
 // the call, or with an error that has been raised in *code.
 Nonblocking* start_by_records(Communicator& communicator, const Call& call, std::string_view form,
@@ -93,7 +86,7 @@ int serve_neighbours(const Call& call, MPI_Comm comm) {
   if (found.communicator == nullptr) return call_host(call, comm);
   return guarded(comm, [&]() -> int {
     Communicator& known = *found.communicator;
-    Reason reason = why_by_host(known);
+    Reason reason = known.find_records(Reason::neighbours_between_nodes);
     if (reason == Reason::set_up_broken) return raise(comm, MPI_ERR_OTHER);
     if (reason == Reason::none) {
       int code = MPI_SUCCESS;
@@ -116,7 +109,8 @@ int start_neighbours(const Call& call, MPI_Comm comm, MPI_Request* request) {
   if (host().foreign || Inside::depth != 0) return call_host(call, comm, request);
   return guarded(comm, [&] {
     Communicator* const known = known_communicator(comm);
-    Reason reason = known == nullptr ? Reason::set_up_pending : why_by_host(*known);
+    Reason reason = known == nullptr ? Reason::set_up_pending
+                                     : known->find_records(Reason::neighbours_between_nodes);
     if (reason == Reason::none) {
       int code = MPI_SUCCESS;
       Nonblocking* const operation =
@@ -140,7 +134,7 @@ int neighbours_init(const Call& call, MPI_Comm comm, MPI_Info info, MPI_Request*
   if (found.communicator == nullptr) return call_host(call, comm, info, request);
   return guarded(comm, [&]() -> int {
     Communicator& known = *found.communicator;
-    Reason reason = why_by_host(known);
+    Reason reason = known.find_records(Reason::neighbours_between_nodes);
     if (reason == Reason::set_up_broken) return raise(comm, MPI_ERR_OTHER);
     if (reason == Reason::none) {
       const int code = make_persistent(known, call, request, &reason);

@@ -154,14 +154,6 @@ bool Nonblocking::tell() noexcept {
 
 namespace {
 
-// Why the host makes the non-blocking collectives of a communicator; none: Tutti makes them.
-Reason why_by_host(const Communicator* known) {
-  if (known == nullptr) return Reason::set_up_pending;
-  if (known->group() == nullptr) return known->reason();
-  if (!known->group()->on_one_node()) return Reason::nonblocking_between_nodes;
-  return known->served_by().may_have_records() ? Reason::none : Reason::no_growing_memory;
-}
-
 int start_by_host(const Call& call, MPI_Comm comm, MPI_Request* request, Reason reason) {
   const bool records = report::recording();
   const auto begin = records ? Clock::now() : Clock::time_point{};
@@ -186,7 +178,8 @@ int start_nonblocking(const Call& call, MPI_Comm comm, MPI_Request* request) {
   if (host().foreign || Inside::depth != 0) return call_host(call, comm, request);
   return guarded(comm, [&]() -> int {
     Communicator* const known = known_communicator(comm);
-    Reason reason = why_by_host(known);
+    Reason reason = known == nullptr ? Reason::set_up_pending
+                                     : known->find_records(Reason::nonblocking_between_nodes);
     if (reason == Reason::none) {
       int code = MPI_SUCCESS;
       Nonblocking* const operation = Nonblocking::take(call, comm, &code);

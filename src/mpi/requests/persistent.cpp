@@ -95,23 +95,17 @@ int make_persistent(Communicator& communicator, const Call& call, MPI_Request* r
   return made != nullptr ? Persistent::hand_over(std::move(made), request) : code;
 }
 
-namespace {
-
-// Why the host makes the persistent collectives of a communicator; none: Tutti makes them.
-Reason why_by_host(const Communicator& known) {
-  if (known.group() == nullptr) return known.reason();
-  if (!known.group()->on_one_node()) return Reason::persistent_between_nodes;
-  return known.served_by().may_have_records() ? Reason::none : Reason::no_growing_memory;
-}
-
-}  // namespace
-
 int persistent_init(const Call& call, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   const Found found = find(comm);
   Communicator* const known = found.communicator;
   if (found.code != MPI_SUCCESS) return found.code;
   if (known == nullptr) return call_host(call, comm, info, request);
-  Reason reason = why_by_host(*known);
+  Reason reason = Reason::none;
+  const int found_records = guarded(comm, [&]() -> int {
+    reason = known->find_records(Reason::persistent_between_nodes);
+    return MPI_SUCCESS;
+  });
+  if (found_records != MPI_SUCCESS) return found_records;
   if (reason == Reason::set_up_broken) return raise(comm, MPI_ERR_OTHER);
   if (reason == Reason::none) {
     const int code = guarded(comm, [&] { return make_persistent(*known, call, request, &reason); });

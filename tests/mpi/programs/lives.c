@@ -27,7 +27,7 @@ static MPI_Comm made_by(int kind, MPI_Comm parent) {
       MPI_Group_free(&group);
       break;
     }
-    default: {  // Tutti does not interpose this function
+    default: {
       MPI_Request request;
       MPI_Comm_idup(parent, &made, &request);
       MPI_Wait(&request, MPI_STATUS_IGNORE);

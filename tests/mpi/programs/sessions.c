@@ -120,16 +120,74 @@ static void beside_world(int rounds, int early, int late) {
   }
 }
 
+static void call_first(MPI_Comm communicator) {
+  int rank, size, sum = -1;
+  MPI_Request request;
+  MPI_Comm_rank(communicator, &rank);
+  MPI_Comm_size(communicator, &size);
+  MPI_Iallreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, communicator, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  CHECK_IN(communicator, sum == size * (size - 1) / 2, "first call: %d", sum);
+}
+
+// The first call on a session's communicator, and on those that are made from it, is a non-blocking
+// one.
+static void first_calls(MPI_Session session, const char* name) {
+  MPI_Comm all = of_all(session, name), copy, part;
+  MPI_Request request;
+  call_first(all);
+  for (int round = 0; round < 3; ++round) {
+    MPI_Comm_dup(all, &copy);
+    call_first(copy);
+    MPI_Comm_split(copy, world_rank == 0, world_rank, &part);
+    call_first(part);
+    MPI_Comm_free(&part);
+    MPI_Comm_idup(copy, &part, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Comm_free(&copy);
+    call_first(part);
+    use(part, 3);
+    MPI_Comm_free(&part);
+  }
+  MPI_Comm_free(&all);
+}
+
+// Rank 0 does not make the first call.
+static void first_stall(void) {
+  MPI_Session session = begin();
+  MPI_Comm all = of_all(session, "tutti://stall");
+  while (world_rank == 0) sleep(1);
+  call_first(all);
+}
+
+static void first(int beside) {
+  if (beside) MPI_Init(NULL, NULL);
+  MPI_Session session = begin();
+  first_calls(session, "tutti://first");
+  if (beside) {
+    MPI_Comm of_world;  // made while a session is open
+    MPI_Comm_dup(MPI_COMM_WORLD, &of_world);
+    call_first(of_world);
+    MPI_Comm_free(&of_world);
+    MPI_Finalize();
+    first_calls(session, "tutti://after");
+  }
+  MPI_Session_finalize(&session);
+}
+
 int main(int argc, char** argv) {
   const char* what = argc > 1 ? argv[1] : "alone";
   const int rounds = argc > 2 ? atoi(argv[2]) : 50;
   if (strcmp(what, "stall") == 0) stall();
+  if (strcmp(what, "first-stall") == 0) first_stall();
   if (strcmp(what, "alone") == 0) {
     alone(rounds);
   } else if (strcmp(what, "again") == 0) {  // the second one begins after the first has ended
     alone(rounds);
     meet_in(argv[3]);
     alone(rounds);
+  } else if (strncmp(what, "first", 5) == 0) {
+    first(strcmp(what, "first-beside") == 0);
   } else {
     beside_world(rounds, strstr(what, "early") != NULL, strstr(what, "late") != NULL);
   }

@@ -1,0 +1,53 @@
+// The lineage of a communicator: a key that all of its ranks compute alike from how it was made, so
+// that they need not send each other anything. Two communicators that have a rank in common never
+// have the same key.
+//
+// The key of MPI_COMM_WORLD is fixed. The others follow from the parent's key and the number of the
+// making among the parent's, which all ranks of the parent count alike, because MPI orders the
+// collectives of a communicator. The parts of one split have the same key, and no rank is in two of
+// them. MPI_Comm_create_group is no collective on the parent, so its makings are counted for each
+// group and tag. A communicator that was made in another way (from spawned processes, say) has no
+// lineage before it has set up; rank 0 then tells the others a key.
+//
+// Plain values. Whoever uses a key with ranks of a team must know that they are in the same one.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "eager/directory.h"
+#include "mpi/job/team.h"
+
+namespace tutti::mpi {
+
+struct Lineage {
+  eager::Key key;  // all 0: no lineage
+  // The team in whose directories the ranks find each other. Null: the world's, if all are in it.
+  std::shared_ptr<Team> team;
+
+  bool known() const { return key.words[0] != 0; }
+};
+
+inline constexpr eager::Key key_of_world{{1, 1}};
+
+// How a communicator comes from what `from` names.
+enum class Descent : uint64_t { made_by_all = 1, made_by_group, set_up, traced };
+
+inline eager::Key key_of_child(const eager::Key& from, Descent descent, uint64_t number) {
+  eager::Key child = from;
+  uint64_t salt = 0x9E3779B97F4A7C15u * static_cast<uint64_t>(descent);
+  for (uint64_t& word : child.words) {
+    // Vigna's splitmix64, whose steps are bijections, over the parent's word and the number.
+    for (const uint64_t more : {number, salt}) {
+      word += more + 0x9E3779B97F4A7C15u;
+      word = (word ^ word >> 30) * 0xBF58476D1CE4E5B9u;
+      word = (word ^ word >> 27) * 0x94D049BB133111EBu;
+      word ^= word >> 31;
+    }
+    salt += 0xD1B54A32D192ED03u;
+  }
+  if (child.words[0] == 0) child.words[0] = 1;
+  return child;
+}
+
+}  // namespace tutti::mpi

@@ -1,0 +1,179 @@
+"""Communicators whose first call is a non-blocking, persistent or neighbourhood collective: Tutti
+serves it, without waiting for set-up.
+"""
+
+import json
+import shutil
+import subprocess
+
+import pytest
+from support import PROGRAMS, expect_ok, job
+from tutti.tracing import read
+
+pytestmark = pytest.mark.mpi
+USUAL = {"TUTTI_SETUP_AFTER": "auto"}
+
+
+def host_calls(report):
+    """Tutti's calls, and the host's by reason."""
+    document = json.loads(report.read_text())
+    reasons = {row["reason"]: row["calls"] for row in document["host_reasons"]}
+    return sum(row["calls"] for row in document["collectives"]), reasons
+
+
+def served(host, compiled, tmp_path, ranks, *arguments, variables=USUAL, program="first_calls"):
+    """Runs the program, in which the host must serve no call; returns the report."""
+    report = tmp_path / "report.json"
+    options = [f"--report={report}"]
+    expect_ok(
+        job(
+            host,
+            ranks,
+            compiled(host, program),
+            *arguments,
+            options=options,
+            variables=variables,
+            timeout=120,
+        )
+    )
+    calls, reasons = host_calls(report)
+    assert calls > 0 and reasons == {}, reasons
+    return json.loads(report.read_text())
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_every_making(host, compiled, tmp_path, ranks):
+    """By every function that makes a communicator, from MPI_COMM_WORLD and from such ones."""
+    served(host, compiled, tmp_path, ranks, "makings")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ranks", [1, 4, 5, 8])
+def test_every_making_of_many_ranks(host, compiled, tmp_path, ranks):
+    if ranks == 1:
+        expect_ok(job(host, 1, compiled(host, "first_calls"), "makings", variables=USUAL))
+    else:
+        served(host, compiled, tmp_path, ranks, "makings")
+
+
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_ranks_come_in_orders_of_their_own(host, compiled, tmp_path, ranks):
+    """Some have freed a communicator before others make their first call on it."""
+    served(host, compiled, tmp_path, ranks, "orders")
+
+
+@pytest.mark.parametrize("persistent", [0, 1])
+def test_a_root_far_ahead(host, compiled, tmp_path, persistent):
+    """Pins an error: the root waited for ever, because it did not look for the others again."""
+    served(host, compiled, tmp_path, 3, "ahead", persistent)
+
+
+def test_set_up_and_end_while_operations_are_under_way(host, compiled, tmp_path):
+    """The first call opens records; the communicator then sets up in its next blocking call."""
+    report = served(host, compiled, tmp_path, 3, "mixed", 60)
+    assert report["outliving"]["started"] == report["outliving"]["completed"] > 0
+
+
+@pytest.mark.parametrize("own_handler", [0, 1])
+def test_a_making_that_is_refused_at_one_rank(host, compiled, tmp_path, own_handler):
+    """It is not counted, because the other ranks have not made it.
+
+    After a program's own handler MPICH returns success.
+    """
+    served(host, compiled, tmp_path, 3, "refused", own_handler)
+
+
+def test_groups_in_threads(host, compiled, tmp_path):
+    """Tags tell apart communicators of one group that threads make in different orders."""
+    served(host, compiled, tmp_path, 2, "threads")
+
+
+def test_short_lived_ones_give_their_memory_back(host, compiled, tmp_path):
+    """500 of them make a call; together they would hold 4.5 MiB."""
+    report = served(host, compiled, tmp_path, 2, "short", 1000)
+    assert report["outliving"]["most_bytes_held"] < 500_000
+
+
+def test_many_at_once(host, compiled, tmp_path):
+    """Each holds its ledgers, two rings of records, and no area."""
+    communicators, ranks = 300, 2
+    report = served(host, compiled, tmp_path, ranks, "many", communicators)
+    assert report["outliving"]["most_bytes_held"] < communicators * 20_000
+
+
+def test_without_memfds_the_host_serves_them(host_named, compiled, tmp_path):
+    host, report = host_named("mpich"), tmp_path / "report.json"
+    options, variables = [f"--report={report}"], USUAL | {"TUTTI_SHM": "posix"}
+    program = compiled(host, "first_calls")
+    expect_ok(job(host, 2, program, "makings", options=options, variables=variables, timeout=120))
+    _, reasons = host_calls(report)
+    assert any("memfds" in reason for reason in reasons), reasons
+
+
+def test_memory_is_limited(host, compiled):
+    """A communicator that finds no memory for its ledgers raises an error of one line."""
+    variables = USUAL | {"TUTTI_OUTSTANDING_BYTES": "64K"}
+    result = job(host, 2, compiled(host, "first_calls"), "many", 300, variables=variables)
+    assert result.returncode != 0
+    assert "raise TUTTI_OUTSTANDING_BYTES" in result.stderr
+
+
+@pytest.mark.parametrize("after", ["0", "1", "1000"])
+def test_with_other_numbers_of_calls(host_named, compiled, tmp_path, after):
+    """The first calls do not depend on when communicators set up.
+
+    The host makes the one blocking call of the program, on MPI_COMM_WORLD.
+    """
+    host, report, variables = host_named("mpich"), tmp_path / "report.json", {}
+    variables["TUTTI_SETUP_AFTER"] = after
+    program, options = compiled(host, "first_calls"), [f"--report={report}"]
+    expect_ok(job(host, 2, program, "orders", options=options, variables=variables, timeout=120))
+    calls, reasons = host_calls(report)
+    assert calls >= 2 * 4 * 36 and sum(reasons.values()) == (0 if after == "0" else 2), reasons
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_sessions_beside_the_world(host, compiled, tmp_path, ranks):
+    served(host, compiled, tmp_path, ranks, "first-beside", program="sessions")
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_sessions_alone(host, compiled, ranks):
+    expect_ok(job(host, ranks, compiled(host, "sessions"), "first-alone", variables=USUAL))
+
+
+def test_sessions_alone_are_served(host, compiled):
+    """The watchdog's line shows that Tutti serves the call, because such a job has no report."""
+    variables = USUAL | {"TUTTI_STALL_SECONDS": "1", "TUTTI_STALL": "abort"}
+    result = job(host, 2, compiled(host, "sessions"), "first-stall", variables=variables)
+    assert result.returncode != 0
+    assert "in a non-blocking allreduce: rank 0 of its communicator" in result.stderr, result.stderr
+
+
+@pytest.mark.parametrize("face", ["MPIF", "USE_MPI", "USE_F08"])
+@pytest.mark.parametrize("name", ["debian-mpich", "debian-openmpi"])
+def test_fortran(host_named, name, face, tmp_path):
+    """The makings are seen in every Fortran interface, and count as those in C do."""
+    host = host_named(name)
+    compiler = host.compiler.replace("mpicc", "mpif90")
+    if shutil.which(compiler) is None:
+        pytest.skip(f"{host.name} has no Fortran compiler")
+    program, report = tmp_path / "first_calls", tmp_path / "report.json"
+    options = ["-w", "-fallow-argument-mismatch", f"-D{face}", "-o", program]
+    source = PROGRAMS / "first_calls.F90"
+    subprocess.run([compiler, *options, source], check=True, timeout=120)
+    expect_ok(job(host, 3, program, options=[f"--report={report}"], variables=USUAL))
+    calls, reasons = host_calls(report)
+    assert calls > 0 and reasons == {}, reasons
+
+
+def test_traces(host_named, compiled, tmp_path):
+    """Operations before and after set-up are those of one communicator, and the parts of a split are
+    told apart.
+    """
+    host, trace = host_named("mpich"), tmp_path / "trace"
+    program = compiled(host, "first_calls")
+    expect_ok(job(host, 4, program, "mixed", 8, options=[f"--trace={trace}"], variables=USUAL))
+    recorded = read(trace)
+    used = set(recorded.operations["communicator"].tolist())
+    assert len(used) == 1 + 6 + 2 * 2, used  # the last ones are two splits in two parts
