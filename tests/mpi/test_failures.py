@@ -187,6 +187,9 @@ def test_symbols(host):
     makers = [
         "Comm_dup",
         "Comm_dup_with_info",
+        "Comm_idup",
+        "Comm_idup_with_info",
+        "Comm_create_from_group",
         "Comm_create",
         "Comm_create_group",
         "Comm_split",

@@ -81,7 +81,9 @@ int made(const Making& making, MPI_Comm* communicator, Call&& call, IsAbsent&& i
       communicator_made(making, code == MPI_SUCCESS ? *communicator : host().comm_null);
   if (newborn == Newborn::nothing) [[likely]]
     return code;
-  if (newborn == Newborn::no_memory) return raise(host().comm_self, MPI_ERR_NO_MEM);
+  if (newborn == Newborn::no_memory)
+    return raise(making.by == Making::By::session ? host().comm_self : making.parent,
+                 MPI_ERR_NO_MEM);
   return guarded(*communicator, [&] {
     set_up_if_due(*communicator);
     return MPI_SUCCESS;
