@@ -311,6 +311,94 @@ TEST(Operation, RanksThatDisagreeGetAnError) {
       << outcome.failure;
 }
 
+// An allreduce of a vector that has a few tiles.
+struct LongReduction {
+  static constexpr size_t elements = 50001;
+
+  explicit LongReduction(int ranks)
+      : in(static_cast<size_t>(ranks)), out(in), operations(in.size()) {
+    combine.kernel = kernels::find_reduce(kernels::Type::int64, kernels::Op::sum);
+    combine.element = 8;
+    for (size_t at = 0; at < in.size(); ++at) {
+      operations[at].program = &programs_for(Collective::allreduce, ranks, 0)[at];
+      operations[at].bytes = operations[at].in_bytes = 8 * elements;
+      operations[at].combine = &combine;
+    }
+  }
+  // Other values in each round, so that a result of the round before is wrong.
+  void fill(int rank, int64_t round) {
+    const auto at = static_cast<size_t>(rank);
+    in[at].resize(elements);
+    out[at].assign(elements, -1);
+    for (size_t i = 0; i < elements; ++i)
+      in[at][i] = (rank + 1) * (static_cast<int64_t>(i) + round);
+    operations[at].in = reinterpret_cast<const std::byte*>(in[at].data());
+    operations[at].out = reinterpret_cast<std::byte*>(out[at].data());
+  }
+  // The first element that is wrong; -1 if none is.
+  int64_t first_wrong(int rank, int64_t round) const {
+    const auto ranks = static_cast<int64_t>(in.size());
+    for (size_t i = 0; i < elements; ++i)
+      if (out[static_cast<size_t>(rank)][i] !=
+          ranks * (ranks + 1) / 2 * (static_cast<int64_t>(i) + round))
+        return static_cast<int64_t>(i);
+    return -1;
+  }
+
+  exec::Combine combine;
+  std::vector<std::vector<int64_t>> in, out;
+  std::vector<Operation> operations;
+};
+
+// The rank that comes first does all the work; the others need the vectors no more.
+TEST(Operation, ALongReductionIsDoneOnce) {
+  constexpr int size = 3;
+  TestRanks ranks({.ranks = size});
+  exec::SlotStores stores(exec::SlotStores::Policy::plain);
+  std::vector<std::byte> scratch;
+  YieldingWaits waits;
+  LongReduction reduction(size);
+  for (int rank = 0; rank < size; ++rank) {
+    reduction.fill(rank, 1);
+    start(ranks[rank], reduction.operations[static_cast<size_t>(rank)], stores);
+  }
+  for (const int rank : {1, 0, 2}) {
+    Operation& operation = reduction.operations[static_cast<size_t>(rank)];
+    ASSERT_EQ(take(ranks[rank], operation, scratch, waits).code, Code::ok);
+    EXPECT_EQ(reduction.first_wrong(rank, 1), -1) << "rank " << rank;
+    end(ranks[rank], operation);
+    const std::byte* const theirs = ranks[0].record(2, operation.number).data;
+    std::memset(const_cast<std::byte*>(theirs), 0x5A, operation.bytes);
+  }
+}
+
+TEST(Operation, ThreadsShareALongReduction) {
+  constexpr int size = 4, rounds = 60;
+  for (const bool lends : {false, true}) {
+    TestRanks ranks({.ranks = size, .one_arena = true, .lends = lends});
+    LongReduction reduction(size);
+    std::vector<std::thread> threads;
+    for (int rank = 0; rank < size; ++rank)
+      threads.emplace_back([&, rank] {
+        exec::SlotStores stores(exec::SlotStores::Policy::plain);
+        std::vector<std::byte> scratch;
+        YieldingWaits waits;
+        Operation& operation = reduction.operations[static_cast<size_t>(rank)];
+        for (int64_t round = 0; round < rounds; ++round) {
+          reduction.fill(rank, round);
+          start(ranks[rank], operation, stores);
+          int late = -1;
+          while (!is_ready(ranks[rank], operation, &late)) std::this_thread::yield();
+          EXPECT_EQ(take(ranks[rank], operation, scratch, waits).code, Code::ok);
+          EXPECT_EQ(reduction.first_wrong(rank, round), -1) << "rank " << rank;
+          while (operation.lent && !is_returned(ranks[rank], operation)) std::this_thread::yield();
+          end(ranks[rank], operation);
+        }
+      });
+    for (std::thread& thread : threads) thread.join();
+  }
+}
+
 // A rank that gives longer blocks than it gets: it and the others get an error, and nobody waits.
 TEST(Operation, SidesThatDifferAreAnError) {
   constexpr int size = 3;

@@ -46,6 +46,7 @@ Records::Records(const Settings& settings)
       by_key_(settings.by_key),
       ranks_(by_key_ != nullptr ? by_key_->ranks() : layout_.ranks),
       arena_(settings.arena),
+      reach_(settings.reach),
       concurrent_(settings.concurrent),
       sequence_(settings_of(settings, shm::LedgerOf::operations)),
       openings_(settings_of(settings, shm::LedgerOf::openings)),
@@ -64,7 +65,7 @@ eager::Sequence::Settings Records::settings_of(const Settings& settings,
     its.ledgers.push_back(reinterpret_cast<shm::Ledger*>(
         areas_ + static_cast<size_t>(rank) * layout_.stride() + shm::Layout::ledger_offset(which)));
   its.arena = settings.arena;
-  its.reach = settings.reach;
+  its.reach = &reach_;
   its.concurrent = settings.concurrent;
   return its;
 }

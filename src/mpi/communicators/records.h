@@ -35,8 +35,8 @@ class Records {
     eager::LedgersByKey* by_key = nullptr;  // outlives the records
     int rank = 0;
     eager::Arena* arena = nullptr;
-    const exec::Reach* reach = nullptr;  // of the group; outlives the object
-    bool concurrent = false;             // several threads may call at once
+    exec::Reach reach;        // how the ranks reach each other's buffers
+    bool concurrent = false;  // several threads may call at once
     exec::SlotStores::Policy stores{};
   };
   explicit Records(const Settings& settings);
@@ -84,6 +84,7 @@ class Records {
   eager::LedgersByKey* const by_key_;  // null: the ledgers are in the areas
   const int ranks_;
   eager::Arena* const arena_;
+  const exec::Reach reach_;
   const bool concurrent_;
   eager::Sequence sequence_, openings_;
   exec::SlotStores stores_;

@@ -159,12 +159,15 @@ Records& Service::records() {
   settings.areas = segment->address(page);
   settings.layout = layout;
   settings.rank = group->rank();
+  settings.reach = group->reach();
   add_records(settings);
   return *records_;
 }
 
 // Once the ledgers are entered, other ranks may have found them, so they stay if memory runs out.
 void Service::open_records(const eager::Key& key, std::vector<int> its_members, int rank) {
+  Records::Settings settings;
+  settings.reach = team->reach(its_members);
   if (by_key_ == nullptr) {
     eager::LedgersByKey::Settings ledgers;
     ledgers.directory = team->directory();
@@ -174,7 +177,6 @@ void Service::open_records(const eager::Key& key, std::vector<int> its_members, 
     ledgers.rank = rank;
     by_key_ = std::make_unique<eager::LedgersByKey>(std::move(ledgers));
   }
-  Records::Settings settings;
   settings.by_key = by_key_.get();
   settings.rank = rank;
   add_records(settings);
@@ -182,7 +184,6 @@ void Service::open_records(const eager::Key& key, std::vector<int> its_members, 
 
 void Service::add_records(Records::Settings settings) {
   settings.arena = &team->arena();
-  settings.reach = &group->reach();
   settings.concurrent = threads_call_at_once();
   settings.stores = group::store_policy(options().stores);
   auto made = std::make_unique<Records>(settings);

@@ -97,6 +97,7 @@ class Team {
   // How the ranks of a communicator reach each other's buffers; only by the slots if a rank is no
   // member. No communication.
   exec::Reach reach(MPI_Comm communicator, int ranks) const;
+  exec::Reach reach(const std::vector<int>& members) const;
   // True if all members have mapped each other's heaps.
   bool direct() const { return !heaps_.empty(); }
 

@@ -98,8 +98,11 @@ void Team::agree_on_reach() {
 }
 
 exec::Reach Team::reach(MPI_Comm communicator, int ranks) const {
+  return reach(places_in(communicator, ranks, group_));
+}
+
+exec::Reach Team::reach(const std::vector<int>& members) const {
   exec::Reach reach;
-  const std::vector<int> members = places_in(communicator, ranks, group_);
   if (members.empty()) return reach;
   const shm::Heap* const heap = direct() ? shm::process_heap() : nullptr;
   if (heap != nullptr) {
