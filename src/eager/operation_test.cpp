@@ -3,13 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <map>
 #include <random>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "algo/algo.h"
+#include "eager/test_programs.h"
 #include "eager/test_ranks.h"
 #include "kernels/kernels.h"
 
@@ -18,20 +17,6 @@ namespace {
 
 using plan::Collective;
 using plan::Definition;
-
-std::string algorithm_for(Collective collective) {
-  if (plan::parted(collective)) return "direct";
-  if (plan::rooted(collective)) return "flat";
-  return "all_read_all";
-}
-
-const std::vector<plan::EagerProgram>& programs_for(Collective collective, int ranks, int root) {
-  static std::map<std::tuple<Collective, int, int>, std::vector<plan::EagerProgram>> made;
-  auto& programs = made[{collective, ranks, root}];
-  if (programs.empty())
-    programs = plan::make_eager(algo::generate(collective, algorithm_for(collective), ranks, root));
-  return programs;
-}
 
 // One collective as all ranks call it, with the expected results. Elements are 64-bit integers,
 // which are added.
@@ -187,7 +172,7 @@ TEST(Operation, AllCollectivesInRandomInterleavings) {
     YieldingWaits waits;
     std::vector<size_t> next(static_cast<size_t>(size), 0);
     std::vector<std::vector<size_t>> open(static_cast<size_t>(size)), taken(open);
-    const auto get_back = [&](int rank, Operation& operation) {
+    const auto try_to_get_back = [&](int rank, Operation& operation) {
       ++lent;
       if (is_returned(ranks[rank], operation)) {
         ++returned;
@@ -212,7 +197,7 @@ TEST(Operation, AllCollectivesInRandomInterleavings) {
       if (!taken[at].empty() && random() % 2 == 0) {
         const size_t which = random() % taken[at].size();
         Case& one = *cases[taken[at][which]];
-        if (!get_back(rank, one[rank].operation)) continue;
+        if (!try_to_get_back(rank, one[rank].operation)) continue;
         one.overwrite(rank);
         end(ranks[rank], one[rank].operation);
         taken[at].erase(taken[at].begin() + static_cast<ptrdiff_t>(which));
@@ -270,13 +255,7 @@ TEST(Operation, AllCollectivesByThreads) {
           const Outcome outcome = take(ranks[rank], operation, scratch, waits);
           EXPECT_EQ(outcome.code, Code::ok) << outcome.failure;
           cases[open[which]]->check(rank);
-          for (unsigned left = static_cast<unsigned>(random() % 20);
-               left > 0 && operation.lent && !is_returned(ranks[rank], operation); --left)
-            std::this_thread::yield();
-          if (operation.lent && !is_returned(ranks[rank], operation)) {
-            withdraw(ranks[rank], operation);
-            while (!is_returned(ranks[rank], operation)) std::this_thread::yield();
-          }
+          get_back(ranks[rank], operation, static_cast<unsigned>(random() % 20));
           if (operation.lent) cases[open[which]]->overwrite(rank);
           end(ranks[rank], operation);
           open.erase(open.begin() + static_cast<ptrdiff_t>(which));

@@ -21,6 +21,15 @@ struct YieldingWaits final : Waits {
   }
 };
 
+// Gets a buffer back that the operation may have lent: waits `patience` yields for the other
+// threads to read it, then withdraws it.
+inline void get_back(Sequence& sequence, const Operation& operation, unsigned patience) {
+  if (!operation.lent) return;
+  for (; patience > 0 && !is_returned(sequence, operation); --patience) std::this_thread::yield();
+  if (!is_returned(sequence, operation)) withdraw(sequence, operation);
+  while (!is_returned(sequence, operation)) std::this_thread::yield();
+}
+
 class TestRanks {
  public:
   struct Settings {

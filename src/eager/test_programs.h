@@ -1,0 +1,30 @@
+// The programs of collectives, for tests.
+#pragma once
+
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "algo/algo.h"
+#include "plan/eager.h"
+
+namespace tutti::eager {
+
+inline std::string algorithm_for(plan::Collective collective) {
+  if (plan::parted(collective)) return "direct";
+  if (plan::rooted(collective)) return "flat";
+  return "all_read_all";
+}
+
+// By rank. Made at the first call, which no other thread may make at the same time.
+inline const std::vector<plan::EagerProgram>& programs_for(plan::Collective collective, int ranks,
+                                                           int root) {
+  static std::map<std::tuple<plan::Collective, int, int>, std::vector<plan::EagerProgram>> made;
+  auto& programs = made[{collective, ranks, root}];
+  if (programs.empty())
+    programs = plan::make_eager(algo::generate(collective, algorithm_for(collective), ranks, root));
+  return programs;
+}
+
+}  // namespace tutti::eager
