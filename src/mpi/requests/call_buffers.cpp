@@ -42,7 +42,7 @@ bool CallBuffers::SideLayout::describe_equal(Communicator& communicator, void* d
 }
 
 bool CallBuffers::SideLayout::describe_own(Communicator& communicator, const Side& side,
-                                           size_t blocks) {
+                                           size_t blocks, bool may_be_absolute) {
   if (side.data == MPI_IN_PLACE || !side.counts.given() || !side.displacements.given())
     return false;
   blocks_.resize(blocks);
@@ -62,7 +62,6 @@ bool CallBuffers::SideLayout::describe_own(Communicator& communicator, const Sid
     block.bytes = bytes_of(count, TypeShape{element.bytes});
     if (block.bytes > most_bytes - total) return false;
     total += block.bytes;
-    if (block.bytes > 0 && side.data == nullptr && element.named) return false;
     dense_ = dense_ && element.dense;
     const auto displacement = side.displacements[i];
     if (side.types != nullptr)
@@ -70,6 +69,8 @@ bool CallBuffers::SideLayout::describe_own(Communicator& communicator, const Sid
                                          static_cast<uintptr_t>(displacement));
     else
       block.at = mpi::element(side.data, static_cast<size_t>(displacement), type);
+    const bool nowhere = may_be_absolute ? block.at == nullptr : side.data == nullptr;
+    if (block.bytes > 0 && nowhere && element.named) return false;
   }
   return true;
 }
@@ -152,7 +153,7 @@ bool CallBuffers::describe_combined(Communicator& communicator, const Call& call
     Side in = call.in;
     in.data = from;
     in.displacements = starts.data();
-    if (!in_.describe_own(communicator, in, ranks)) return false;
+    if (!in_.describe_own(communicator, in, ranks, false)) return false;
     own = call.in.counts[rank];
   } else if (!in_.describe_equal(communicator, from, call.in.count, call.in.type,
                                  plan::parted_in(call.collective) ? ranks : 1)) {
@@ -169,7 +170,7 @@ bool CallBuffers::describe_moved(Communicator& communicator, const Call& call) {
   const auto rank = static_cast<size_t>(communicator.rank());
   const auto describe = [&](SideLayout& layout, const Side& side, bool parted) {
     const size_t blocks = parted ? ranks : 1;
-    if (v_form_ && parted) return layout.describe_own(communicator, side, blocks);
+    if (v_form_ && parted) return layout.describe_own(communicator, side, blocks, false);
     return layout.describe_equal(communicator, side.data, side.count, side.type, blocks);
   };
   if (plan::one_buffer(call.collective)) {
@@ -227,7 +228,8 @@ Reason CallBuffers::describe_neighbours(Communicator& communicator, const Call& 
   clear(call);
   const auto describe = [&](SideLayout& layout, const Side& side, size_t blocks) {
     if (blocks == 0) return true;
-    if (side.counts.given()) return layout.describe_own(communicator, side, blocks);
+    if (side.counts.given())
+      return layout.describe_own(communicator, side, blocks, side.types != nullptr);
     return layout.describe_equal(communicator, side.data, side.count, side.type, blocks);
   };
   if (!describe(in_, call.in, given) || !describe(out_, call.out, got))

@@ -59,7 +59,9 @@ class CallBuffers {
     // Both return false if an argument is wrong.
     bool describe_equal(Communicator& communicator, void* data, MPI_Count count, MPI_Datatype type,
                         size_t blocks);
-    bool describe_own(Communicator& communicator, const Side& side, size_t blocks);
+    // `may_be_absolute`: with MPI_BOTTOM, displacements may be addresses, also for named types.
+    bool describe_own(Communicator& communicator, const Side& side, size_t blocks,
+                      bool may_be_absolute);
     // Becomes a side that has only this block of another one.
     void use_block(const SideLayout& other, size_t block);
     void use_all(const SideLayout& other);

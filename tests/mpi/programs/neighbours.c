@@ -46,6 +46,7 @@ struct side {
   int counts[most_edges], displacements[most_edges];
   MPI_Count large_counts[most_edges];
   MPI_Aint large_displacements[most_edges], bytes_at[most_edges];
+  void* base;  // to which bytes_at are relative
 };
 static struct side in, out;
 static int wanted[most_ints_of_all];
@@ -92,6 +93,13 @@ static int start_of(enum function function, int block, int kind, int pairs) {
   return block * pairs * (kind == dense ? 2 : 4);
 }
 
+// Chooses what an alltoallw passes: the data's address, or MPI_BOTTOM with absolute displacements.
+static void set_base(struct side* side, int absolute) {
+  side->base = absolute ? MPI_BOTTOM : side->data;
+  for (int i = 0; absolute && i < most_edges; ++i)
+    MPI_Get_address(side->data + side->starts[i], &side->bytes_at[i]);
+}
+
 // Describes block 0 also where there are no edges: Open MPI does nothing if a count is 0.
 static void describe(const struct topology* at, enum function function, int variant) {
   room = 4 * (variant % 4 == 3 ? longest : fewest);
@@ -111,6 +119,9 @@ static void describe(const struct topology* at, enum function function, int vari
     const int pairs = pairs_of(function, from.rank < 0 ? (struct origin){2, 0} : from, variant);
     place_block(&out, j, kind, pairs, start_of(function, j, kind, pairs));
   }
+  // Each rank chooses for itself.
+  set_base(&in, (at->rank + variant) % 3 == 0);
+  set_base(&out, (at->rank + variant) % 2 == 0);
 }
 
 #define UNPACK(...) __VA_ARGS__
@@ -157,9 +168,9 @@ static int call(const struct topology* at, enum function function, enum form for
             out.large_displacements, as));
     case alltoallw:
       CALL(alltoallw,
-           (in.data, in.counts, in.bytes_at, in.types, out.data, out.counts, out.bytes_at,
+           (in.base, in.counts, in.bytes_at, in.types, out.base, out.counts, out.bytes_at,
             out.types),
-           (in.data, in.large_counts, in.bytes_at, in.types, out.data, out.large_counts,
+           (in.base, in.large_counts, in.bytes_at, in.types, out.base, out.large_counts,
             out.bytes_at, out.types));
     default: break;
   }
