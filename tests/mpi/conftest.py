@@ -1,5 +1,7 @@
 """Fixtures for the tests that start mpiexec."""
 
+import fcntl
+import os
 import subprocess
 
 import pytest
@@ -36,32 +38,46 @@ def host_named():
 
 @pytest.fixture(scope="session")
 def compiled(tmp_path_factory):
-    """compiled(host, "name") compiles programs/name.c once and returns the program.
+    """compiled(host, "name") compiles programs/name.c or .cpp once and returns the program.
 
     With `nonblocking` each blocking collective of the program becomes a non-blocking one that is
-    completed at once (programs/nonblocking.h).
+    completed at once (programs/nonblocking.h). The processes that run tests in parallel share the
+    programs of one run.
     """
-    directory = tmp_path_factory.mktemp("programs")
+    directory = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        directory = directory.parent  # each process has a directory of its own in it
+    directory /= "programs"
+    directory.mkdir(exist_ok=True)
 
     def compile_program(host, name, nonblocking=False):
         program = directory / f"{name}{'.nonblocking' if nonblocking else ''}.{host.name}"
         include = ["-include", support.PROGRAMS / "nonblocking.h"] if nonblocking else []
-        if not program.exists():
-            source = support.PROGRAMS / f"{name}.c"
+        with open(f"{program}.lock", "w", encoding="ascii") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if program.exists():
+                return program
+            unfinished = program.with_name(f"{program.name}.unfinished")
+            source, compiler = support.PROGRAMS / f"{name}.c", [host.compiler]
+            if not source.exists():
+                source = source.with_suffix(".cpp")
+                compiler = [host.compiler.replace("mpicc", "mpicxx"), "-std=c++20"]
             command = [
-                host.compiler,
+                *compiler,
                 "-O1",
                 "-g",
                 "-Wall",
                 "-Werror",
                 *include,
                 "-o",
-                program,
+                unfinished,
                 source,
                 "-pthread",
                 "-lm",
+                "-ldl",
             ]
             subprocess.run(command, check=True, timeout=120)
+            unfinished.rename(program)
         return program
 
     return compile_program

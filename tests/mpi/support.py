@@ -62,6 +62,14 @@ HOSTS = {
 }
 
 
+# (MPI, ranks) for tests with many ranks. The library for the MPI ABI differs from that for MPICH in
+# how it reads handles and constants, but not in what ranks do together, so one count suffices.
+RANKS = [1, 2, 3, 4, 5, 7, 8]
+HOSTS_AND_RANKS = [(name, ranks) for name in ("mpich", "openmpi") for ranks in RANKS] + [
+    ("mpiabi", 3)
+]
+
+
 def clean_environment() -> dict[str, str]:
     """This process's environment, without the variables of Tutti and of a surrounding job.
 
@@ -137,6 +145,16 @@ def job(
     if result.returncode != 0 and LAUNCHER_FAILED in result.stderr:
         return run(command, environment=environment, timeout=timeout)
     return result
+
+
+def careless_parent(directory) -> Path:
+    """A program that starts the command of its arguments, does not wait for its end, and ends itself
+    after 8 s.
+    """
+    wrapper = directory / "careless"
+    wrapper.write_text('#!/bin/sh\n"$@" &\nexec sleep 8\n')
+    wrapper.chmod(0o755)
+    return wrapper
 
 
 def expect_ok(result):

@@ -8,9 +8,8 @@ import json
 import re
 
 import pytest
-from support import expect_ok, job
+from support import HOSTS_AND_RANKS, expect_ok, job
 
-RANKS = [1, 2, 3, 4, 5, 7, 8]
 NEW = ["gather", "scatter", "allgather", "alltoall", "reduce_scatter", "scan", "exscan"]
 pytestmark = pytest.mark.mpi
 
@@ -33,8 +32,9 @@ def test_results_and_that_tutti_served_them(host, compiled, tmp_path, ranks):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("ranks", RANKS)
-def test_results_thoroughly(host, compiled, ranks):
+@pytest.mark.parametrize(("name", "ranks"), HOSTS_AND_RANKS)
+def test_results_thoroughly(host_named, compiled, name, ranks):
+    host = host_named(name)
     expect_ok(
         job(host, ranks, compiled(host, "parts"), "thorough", options=["--check"], timeout=120)
     )
@@ -72,5 +72,7 @@ def test_random_calls(host, compiled):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("ranks", [2, 4, 7])
-def test_many_random_calls(host, compiled, ranks):
+@pytest.mark.parametrize("name", ["mpich", "openmpi"])
+def test_many_random_calls(host_named, compiled, name, ranks):
+    host = host_named(name)
     expect_ok(job(host, ranks, compiled(host, "soak"), 1000, ranks, timeout=120))

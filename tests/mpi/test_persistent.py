@@ -62,11 +62,7 @@ def test_a_dead_rank_is_found(host_named, compiled, tmp_path):
     """Ranks that wait for it report it and end the job, even if its parent has not waited for it
     yet.
     """
-    host, wrapper = host_named("mpich"), tmp_path / "careless"
-    wrapper.write_text(
-        '#!/bin/sh\n"$@" &\nexec sleep 20\n'
-    )  # this parent never waits for its child
-    wrapper.chmod(0o755)
+    host, wrapper = host_named("mpich"), support.careless_parent(tmp_path)
     command = [
         host.launcher,
         "-n",

@@ -1,53 +1,28 @@
 """Exceptions inside a call become MPI errors: memory may run out at any place."""
 
-import subprocess
-
 import pytest
-from support import PROGRAMS, expect_ok, job
+from support import expect_ok, job
 
 pytestmark = pytest.mark.mpi
 
 
-@pytest.fixture
-def program(host, tmp_path):
-    path = tmp_path / "thrown"
-    compiler = host.compiler.replace("mpicc", "mpicxx")
-    subprocess.run(
-        [
-            compiler,
-            "-std=c++20",
-            "-O1",
-            "-g",
-            "-w",
-            "-o",
-            path,
-            PROGRAMS / "thrown.cpp",
-            "-ldl",
-            "-pthread",
-        ],
-        check=True,
-        timeout=120,
-    )
-    return path
-
-
 @pytest.mark.parametrize("ranks", [2, 3])
-def test_calls_that_fail_for_memory_may_be_repeated(host, program, ranks):
+def test_calls_that_fail_for_memory_may_be_repeated(host, compiled, ranks):
     """Every allocation of a call fails in turn at one rank; results are right when the call
     succeeds.
     """
-    result = expect_ok(job(host, ranks, program, "retried"))
+    result = expect_ok(job(host, ranks, compiled(host, "thrown"), "retried"))
     assert result.stderr.count("memory ran out") == 1, result.stderr
 
 
 @pytest.mark.parametrize("where", ["set_up", "middle"])
-def test_errors_of_one_rank(host, program, where, tmp_path):
+def test_errors_of_one_rank(host, compiled, where, tmp_path):
     """Other ranks may wait for the failed call, so the host does not serve it.
 
     The rank gets errors from further calls, and ends the job.
     """
     options = ["--trace", tmp_path / "run.trace"] if where == "middle" else []
-    result = job(host, 2, program, where, options=options, timeout=30)
+    result = job(host, 2, compiled(host, "thrown"), where, options=options, timeout=30)
     assert "failed as it should" in result.stdout, f"{result.stdout}\n{result.stderr}"
     assert result.returncode != 0 and "terminate called" not in result.stderr
     if where == "middle":
