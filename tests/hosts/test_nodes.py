@@ -79,6 +79,18 @@ def test_results(compiled, mpi, name, ranks, placement):
     expect_ok(mpi, ranks, compiled(mpi, name), placement=placement)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("mpi", MPIS)
+def test_requests(compiled, tmp_path, mpi):
+    """Non-blocking and persistent collectives between nodes are the host's."""
+    report = tmp_path / "report.json"
+    command = (compiled(mpi, "matrix"), 1, "few")
+    settings = {"TUTTI_SETUP_AFTER": "0"}
+    expect_ok(mpi, 5, *command, placement=THREE, report=report, **settings)
+    between = {f"{form} collectives between nodes" for form in ("non-blocking", "persistent")}
+    assert between <= set(reasons(report)), reasons(report)
+
+
 # Other settings of the protocol.
 VARIABLES = {
     "messages alone": {"TUTTI_REACH": "net"},

@@ -3,10 +3,12 @@ and orders that must not deadlock.
 """
 
 import json
+import re
 import shutil
 import subprocess
 
 import pytest
+import support
 from support import PROGRAMS, expect_ok, job
 
 pytestmark = pytest.mark.mpi
@@ -28,8 +30,56 @@ def served_by_records(report):
     )
 
 
+# (MPI, ranks, slice). MPICH and Open MPI try all slices.
+MATRIX = [
+    ("mpich", 2, 0),
+    ("openmpi", 2, 1),
+    ("mpich", 3, 1),
+    ("openmpi", 3, 2),
+    ("mpiabi", 3, 3),
+    pytest.param("mpich", 4, 2, marks=pytest.mark.slow),
+    pytest.param("openmpi", 4, 3, marks=pytest.mark.slow),
+    pytest.param("mpich", 7, 3, marks=pytest.mark.slow),
+    pytest.param("openmpi", 7, 0, marks=pytest.mark.slow),
+]
+
+
+@pytest.mark.parametrize(("name", "ranks", "turn"), MATRIX)
+def test_matrix(host_named, compiled, tmp_path, name, ranks, turn):
+    """All functions with all types, operations and kinds of communicators, also persistent; Tutti
+    serves those that it should.
+    """
+    host, report = host_named(name), tmp_path / "report.json"
+    result = expect_ok(
+        job(
+            host,
+            ranks,
+            compiled(host, "matrix"),
+            turn,
+            options=[f"--report={report}"],
+            variables=AT_ONCE,
+            timeout=200,
+        )
+    )
+    expected = {}
+    for function, calls in re.findall(r"served (\w+) (\d+)", result.stdout):
+        collective = re.sub("(?<=gather|catter)v$|(?<=alltoall)[vw]$|_block$", "", function)
+        expected[collective] = expected.get(collective, 0) + int(calls)
+    expected["barrier"] += ranks  # the blocking one at the end shares a row
+    document = json.loads(report.read_text())
+    served = dict.fromkeys(expected, 0)
+    for row in document["collectives"]:
+        if "records" in row["algorithm"]:
+            served[row["collective"]] += row["calls"]
+    assert len(expected) == 11 and served == expected
+    reasons = {row["reason"]: row["calls"] for row in document["host_reasons"]}
+    assert reasons.pop("intercommunicator") > 1000
+    # The first one on the intercommunicator is counted under another reason.
+    assert sum(reasons.values()) <= ranks, reasons
+
+
 @pytest.mark.parametrize("ranks", [2, 3])
-@pytest.mark.parametrize("name", ["reductions", "derived", "layouts", "parts", "v_collectives"])
+@pytest.mark.parametrize("name", ["derived", "layouts"])
 def test_results(host, compiled, name, ranks):
     """Programs of blocking collectives, with each call made non-blocking."""
     program = compiled(host, name, nonblocking=True)
@@ -37,10 +87,13 @@ def test_results(host, compiled, name, ranks):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("ranks", [1, 4, 5, 7, 8])
-@pytest.mark.parametrize("name", ["parts", "v_collectives"])
-def test_results_of_many_ranks(host, compiled, name, ranks):
-    program = compiled(host, name, nonblocking=True)
+@pytest.mark.parametrize("ranks", [1, 5, 8])
+@pytest.mark.parametrize("program", ["parts", "v_collectives"])
+@pytest.mark.parametrize("name", ["mpich", "openmpi"])
+def test_results_of_many_ranks(host_named, compiled, name, program, ranks):
+    """test_matrix has 4 and 7 ranks, and test_tutti_serves_them has 2 and 3."""
+    host = host_named(name)
+    program = compiled(host, program, nonblocking=True)
     expect_ok(job(host, ranks, program, variables=AT_ONCE, timeout=120))
 
 
@@ -54,7 +107,7 @@ def test_results_with_other_waits(host_named, compiled):
 def test_without_memfds_the_host_serves_them(host_named, compiled, tmp_path):
     """A segment in /dev/shm cannot grow."""
     host, report = host_named("mpich"), tmp_path / "report.json"
-    program = compiled(host, "reductions", nonblocking=True)
+    program = compiled(host, "derived", nonblocking=True)
     options, variables = [f"--report={report}"], AT_ONCE | {"TUTTI_SHM": "posix"}
     expect_ok(job(host, 3, program, options=options, variables=variables, timeout=120))
     calls, _, reasons, _ = served_by_records(report)
@@ -124,6 +177,41 @@ def test_an_operation_that_is_never_completed(host, compiled):
         job(host, 3, compiled(host, "outstanding"), "unfinished", variables=AT_ONCE, timeout=60)
     )
     assert result.stderr.count("has not completed 1 non-blocking or persistent collectives") == 1
+
+
+@pytest.mark.parametrize("way", ["wait", "waitall"])
+def test_a_dead_rank_is_found(host_named, compiled, tmp_path, way):
+    """Ranks that wait for it report it and end the job, even if its parent has not waited for it
+    yet.
+    """
+    host, wrapper = host_named("mpich"), support.careless_parent(tmp_path)
+    program = compiled(host, "missing_rank")
+    command = [host.launcher, "-n", 3, wrapper, support.TUTTI_RUN, program, "killed", way]
+    environment = support.clean_environment() | host.environment | AT_ONCE
+    result = support.run(command, environment=environment, timeout=40)
+    assert "rank 2 ended before it started a non-blocking allreduce" in result.stderr, result.stderr
+
+
+@pytest.mark.parametrize("way", ["wait", "waitall"])
+def test_a_late_rank_is_named(host, compiled, way):
+    """Once by each rank that waits for it; the operation then completes."""
+    variables = AT_ONCE | {"TUTTI_STALL_SECONDS": "1"}
+    program = compiled(host, "missing_rank")
+    result = expect_ok(job(host, 3, program, "late", way, variables=variables, timeout=40))
+    lines = [line for line in result.stderr.splitlines() if "no progress for 1 s" in line]
+    assert len(lines) == 2 and all(
+        "non-blocking allreduce" in line and "rank 2 of its communicator has not started it" in line
+        for line in lines
+    ), result.stderr
+
+
+def test_the_watchdog_ends_a_job(host, compiled):
+    variables = AT_ONCE | {"TUTTI_STALL_SECONDS": "1", "TUTTI_STALL": "abort"}
+    program = compiled(host, "missing_rank")
+    result = job(host, 3, program, "never", "wait", variables=variables, timeout=40)
+    assert result.returncode != 0
+    assert "rank 2 of its communicator has not started it" in result.stderr, result.stderr
+    assert "ended because TUTTI_STALL=abort" in result.stderr, result.stderr
 
 
 @pytest.mark.parametrize("face", ["MPIF", "USE_MPI", "USE_F08"])

@@ -1,0 +1,36 @@
+// All ranks but the last one wait for a non-blocking allreduce that the last one has not started.
+//
+//   missing_rank killed|late|never wait|waitall|waitany|waitsome
+//
+// The last rank is killed, or comes 2.5 s late, or not at all.
+#include <signal.h>
+#include <unistd.h>
+
+#include "check.h"
+
+static int complete(const char* way, MPI_Request* request) {
+  int index = -1, completed = 0;
+  if (strcmp(way, "wait") == 0) return MPI_Wait(request, MPI_STATUS_IGNORE);
+  if (strcmp(way, "waitall") == 0) return MPI_Waitall(1, request, MPI_STATUSES_IGNORE);
+  if (strcmp(way, "waitany") == 0) return MPI_Waitany(1, request, &index, MPI_STATUS_IGNORE);
+  return MPI_Waitsome(1, request, &completed, &index, MPI_STATUSES_IGNORE);
+}
+
+int main(int argc, char** argv) {
+  start(&argc, &argv);
+  CHECK(argc == 3, "two arguments");
+  set_up(MPI_COMM_WORLD);
+  for (int round = 0; round < 4; ++round) {
+    if (round == 3 && world_rank == world_size - 1) {
+      if (strcmp(argv[1], "killed") == 0) raise(SIGKILL);
+      usleep(2500000);
+      while (strcmp(argv[1], "never") == 0) sleep(1);
+    }
+    int sum = -1;
+    MPI_Request request;
+    MPI_Iallreduce(&world_rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
+    complete(argv[2], &request);
+    CHECK(sum == world_size * (world_size - 1) / 2, "round %d: sum %d", round, sum);
+  }
+  return finish();
+}
