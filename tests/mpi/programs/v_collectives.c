@@ -259,6 +259,23 @@ static void no_type_without_elements(void) {
   free(counts), free(places), free(types);
 }
 
+// Rank 0 exchanges nothing, and passes one address for both of its buffers. The host judges that by
+// its arrays of counts.
+static void one_address_without_elements(void) {
+  const size_t ranks = (size_t)world_size;
+  int *const counts = calloc(2 * ranks, sizeof(int)), *const places = calloc(ranks, sizeof(int));
+  int *const in = malloc(sizeof(int) * ranks), *const out = malloc(sizeof(int) * ranks);
+  for (int i = 0; i < world_size; ++i) {
+    places[i] = i, in[i] = world_rank * 100 + i, out[i] = -1;
+    counts[i] = counts[world_size + i] = world_rank > 0 && i > 0;
+  }
+  MPI_Alltoallv(in, counts, places, MPI_INT, world_rank == 0 ? in : out, counts + ranks, places,
+                MPI_INT, MPI_COMM_WORLD);
+  for (int i = 0; i < world_size; ++i)
+    CHECK(out[i] == (world_rank > 0 && i > 0 ? i * 100 + world_rank : -1), "%d from %d", out[i], i);
+  free(counts), free(places), free(in), free(out);
+}
+
 static void large_count_forms(void) {
 #if MPI_VERSION >= 4
   const size_t ranks = (size_t)world_size;
@@ -317,6 +334,7 @@ int main(int argc, char** argv) {
   }
   large_count_forms();
   no_type_without_elements();
+  one_address_without_elements();
   free_layouts();
   return finish();
 }
