@@ -16,6 +16,30 @@ pytestmark = pytest.mark.mpi
 CACHE = Path(os.environ.get("TUTTI_TEST_CACHE", support.ROOT / ".cache"))
 FEW = ["test_cco_buf", "test_cco_obj"]
 COLLECTIVE = ["test_cco", "test_comm", "test_op", "test_attributes", "test_threads", "test_ulfm"]
+REQUESTS = [
+    "test_cco_nb_buf",
+    "test_cco_nb_vec",
+    "test_cco_pr_buf",
+    "test_cco_pr_vec",
+    "test_cco_ngh_buf",
+    "test_cco_pr_ngh_buf",
+]
+# The collectives that REQUESTS start.
+OUTLIVING = {
+    "barrier",
+    "bcast",
+    "reduce",
+    "allreduce",
+    "gather",
+    "scatter",
+    "allgather",
+    "alltoall",
+    "reduce_scatter",
+    "scan",
+    "exscan",
+    "neighbor_allgather",
+    "neighbor_alltoall",
+}
 EXPECTED = ["barrier", "bcast", "reduce", "allreduce", "scan", "allgather", "alltoall"]
 OFFLINE = (
     "No matching distribution",
@@ -148,12 +172,20 @@ def from_source():
     return target_of
 
 
-def run_own_tests(python, ranks, modules, timeout, **variables):
+def run_own_tests(python, ranks, modules, timeout, report=None, **variables):
     host, interpreter = python
     main = source_package(version_of(interpreter)) / "test" / "main.py"
     selection = [word for module in modules for word in ("-i", module)]
     result = support.job(
-        host, ranks, interpreter, main, "-f", *selection, variables=variables, timeout=timeout
+        host,
+        ranks,
+        interpreter,
+        main,
+        "-f",
+        *selection,
+        options=[f"--report={report}"] if report else [],
+        variables=variables,
+        timeout=timeout,
     )
     assert result.returncode == 0, f"{result.stdout[-4000:]}\n{result.stderr[-8000:]}"
     assert "OK" in result.stderr, result.stderr[-4000:]
@@ -202,18 +234,50 @@ def test_own_tests(python):
     run_own_tests(python, 2, FEW, timeout=60, TUTTI_SETUP_AFTER="0")
 
 
+# (MPI, ranks, TUTTI_SETUP_AFTER).
+WHOLE = [
+    ("mpich", 1, "0"),
+    ("openmpi", 1, "3"),
+    ("mpich", 2, "3"),
+    ("openmpi", 2, "0"),
+    ("mpich", 3, "0"),
+    ("openmpi", 3, "3"),
+]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("ranks", [1, 2, 3])
-@pytest.mark.parametrize("setup_after", ["0", "3"])
+@pytest.mark.parametrize(("python", "ranks", "setup_after"), WHOLE, indirect=["python"])
 def test_own_collective_tests(python, ranks, setup_after):
     run_own_tests(python, ranks, COLLECTIVE, timeout=280, TUTTI_SETUP_AFTER=setup_after)
 
 
 @pytest.mark.slow
 def test_own_collective_tests_of_five_ranks(python):
-    """These tests take a minute, so each host runs them with one setting only."""
+    """Those of buffers; the others take minutes if there are more ranks than cores."""
     setup_after = {"mpich": "0", "openmpi": "3"}[python[0].name]
-    run_own_tests(python, 5, COLLECTIVE, timeout=280, TUTTI_SETUP_AFTER=setup_after)
+    modules = ["test_cco_buf", "test_cco_nb_buf", "test_cco_pr_buf"]
+    run_own_tests(python, 5, modules, timeout=280, TUTTI_SETUP_AFTER=setup_after)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("python", "ranks"), [("mpich", 2), ("openmpi", 3)], indirect=["python"])
+def test_tutti_serves_requests(python, tmp_path, ranks):
+    """mpi4py's tests of non-blocking, persistent and neighbourhood collectives, which Tutti serves
+    by records.
+    """
+    report = tmp_path / "report.json"
+    run_own_tests(python, ranks, REQUESTS, 200, report=report, TUTTI_SETUP_AFTER="0")
+    document = json.loads(report.read_text())
+    served, by_host = {}, {}
+    for row in document["collectives"]:
+        if "records" in row["algorithm"] or "neighbours" in row["algorithm"]:
+            served[row["collective"]] = served.get(row["collective"], 0) + row["calls"]
+        if row["host_calls"]:
+            by_host[row["collective"]] = by_host.get(row["collective"], 0) + row["host_calls"]
+    assert served.keys() == OUTLIVING
+    assert all(calls >= 500 for calls in served.values()), served
+    by_host.pop("barrier")  # blocking ones on communicators that do not live long
+    assert by_host == {}, document["host_reasons"]
 
 
 def test_calls_arrive(python, tmp_path):
