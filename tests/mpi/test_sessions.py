@@ -6,7 +6,10 @@ import pytest
 import support
 from support import expect_ok, job
 
-RANKS = [1, 2, 3, 4]
+# (MPI, ranks).
+HOSTS_AND_RANKS = [(name, ranks) for name in ("mpich", "openmpi") for ranks in [1, 2, 3, 4]] + [
+    ("mpiabi", 3)
+]
 pytestmark = pytest.mark.mpi
 
 
@@ -31,9 +34,10 @@ def totals(report):
     return sum(row["calls"] for row in rows), sum(row["host_calls"] for row in rows), reasons
 
 
-@pytest.mark.parametrize("ranks", RANKS)
+@pytest.mark.parametrize(("name", "ranks"), HOSTS_AND_RANKS)
 @pytest.mark.parametrize("what", ["alone", "again"])
-def test_sessions_alone(host, compiled, tmp_path, what, ranks):
+def test_sessions_alone(host_named, compiled, tmp_path, what, name, ranks):
+    host = host_named(name)
     (tmp_path / "alone").mkdir()  # ranks meet in this directory; `must_work` may run the job twice
     must_work(
         host,
@@ -47,11 +51,11 @@ def test_sessions_alone(host, compiled, tmp_path, what, ranks):
 
 
 # MPI_Init before or after the session begins, and MPI_Finalize before or after it ends.
-@pytest.mark.parametrize("ranks", RANKS)
+@pytest.mark.parametrize(("name", "ranks"), HOSTS_AND_RANKS)
 @pytest.mark.parametrize("what", ["beside", "early", "beside-late", "early-late"])
-def test_session_beside_the_world(host, compiled, tmp_path, what, ranks):
+def test_session_beside_the_world(host_named, compiled, tmp_path, what, name, ranks):
     """Tutti serves every call on communicators of more than one rank, except the first of each."""
-    report = tmp_path / "report.json"
+    host, report = host_named(name), tmp_path / "report.json"
     must_work(host, ranks, compiled(host, "sessions"), what, 20, options=[f"--report={report}"])
     if ranks > 1:
         served, _, reasons = totals(report)
@@ -128,11 +132,12 @@ def test_sessions_with_different_variables(host, compiled, tmp_path, command, wh
     expect_ok(support.run(line, environment=support.clean_environment() | host.environment))
 
 
-@pytest.mark.parametrize("ranks", RANKS)
+@pytest.mark.parametrize(("name", "ranks"), HOSTS_AND_RANKS)
 @pytest.mark.parametrize("children", [1, 2])
-def test_spawn_under_the_launcher(host, compiled, tmp_path, ranks, children):
+def test_spawn_under_the_launcher(host_named, compiled, tmp_path, name, ranks, children):
     """Tutti serves the parents' calls on merged communicators, their parts and copies."""
-    report, program = tmp_path / "report.json", compiled(host, "spawn")
+    host, report = host_named(name), tmp_path / "report.json"
+    program = compiled(host, "spawn")
     must_work(
         host,
         ranks,

@@ -1,8 +1,8 @@
 // Every predefined type with every operation that MPI defines for it, in all forms, compared with
 // the host MPI's result. Values are small, so that floating point is exact in any order.
 //
-// reductions [thorough [SLICE]]: thorough tries more counts; SLICE (0, 1, 2) names the third of all
-// triples of type, operation and count that is tried.
+// reductions [few|thorough [SLICE]]: thorough tries more counts; SLICE (0, 1, 2) names the third of
+// all triples of type, operation and count that is tried.
 #include "predefined.h"
 
 static void try_one(const struct type* type, MPI_Op op, int which, int count) {
