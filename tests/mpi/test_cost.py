@@ -184,7 +184,7 @@ def test_types_with_gaps(host, compiled, tmp_path):
 
 # Bounds for calls that programs/outliving.c names.
 MOST_OUTLIVING = {
-    "start": 475,
+    "start": 500,
     "wait": 750,
     "persistent_start": 255,
     "persistent_wait": 705,

@@ -179,7 +179,7 @@ def test_an_operation_that_is_never_completed(host, compiled):
     assert result.stderr.count("has not completed 1 non-blocking or persistent collectives") == 1
 
 
-@pytest.mark.parametrize("way", ["wait", "waitall"])
+@pytest.mark.parametrize("way", ["wait", "waitall", "waitany", "waitsome", "test"])
 def test_a_dead_rank_is_found(host_named, compiled, tmp_path, way):
     """Ranks that wait for it report it and end the job, even if its parent has not waited for it
     yet.
@@ -192,7 +192,7 @@ def test_a_dead_rank_is_found(host_named, compiled, tmp_path, way):
     assert "rank 2 ended before it started a non-blocking allreduce" in result.stderr, result.stderr
 
 
-@pytest.mark.parametrize("way", ["wait", "waitall"])
+@pytest.mark.parametrize("way", ["wait", "waitall", "waitany", "waitsome", "test"])
 def test_a_late_rank_is_named(host, compiled, way):
     """Once by each rank that waits for it; the operation then completes."""
     variables = AT_ONCE | {"TUTTI_STALL_SECONDS": "1"}

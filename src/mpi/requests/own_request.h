@@ -36,6 +36,9 @@ class OwnRequest {
   virtual bool tell() noexcept = 0;
   // Raises an error for this request on its communicator's handler, and returns the code.
   virtual int raise_error(const char* what, int code) = 0;
+  // A test has found that is_ready() is false. Now and then looks whether the rank that is late
+  // still lives, and says so once if it is late for long; is_ready() is true after its end.
+  virtual void note_late() = 0;
   // Lets the host's messages progress. To be called now and then while other ranks are late.
   virtual void drive_host() = 0;
 

@@ -44,6 +44,7 @@ class RecordRequest : public OwnRequest, private eager::Waits {
   bool is_ready() override;
   int complete() override;
   int raise_error(const char* what, int code) override;
+  void note_late() override;
   void drive_host() override;
 
  protected:
@@ -125,6 +126,13 @@ class RecordRequest : public OwnRequest, private eager::Waits {
   eager::Operation operation_;
   plan::Collective collective_{};
   uint32_t traced_as_ = 0;  // of the communicator in traces
+  // What tests have found since the start.
+  struct Tests {
+    uint32_t late = 0;     // so many found that a rank was late
+    bool is_told = false;  // a line has named that rank
+    bool is_gone = false;  // its process has ended
+  } tests_;
+  std::chrono::steady_clock::time_point first_look_, next_look_;
   std::vector<std::byte> scratch_;
   // Of an operation that has lent its buffer: its results, once they are taken, and when they were.
   std::optional<eager::Outcome> early_;

@@ -89,6 +89,7 @@ Ready take_ready(const List& requests) {
   for_own(requests, [&](OwnRequest& own, int) {
     if (own.state() == State::pending && !own.is_ready()) {
       late = &own;
+      own.note_late();
       ++ready.left;
       return;
     }

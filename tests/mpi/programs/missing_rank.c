@@ -1,6 +1,6 @@
 // All ranks but the last one wait for a non-blocking allreduce that the last one has not started.
 //
-//   missing_rank killed|late|never wait|waitall|waitany|waitsome
+//   missing_rank killed|late|never wait|waitall|waitany|waitsome|test
 //
 // The last rank is killed, or comes 2.5 s late, or not at all.
 #include <signal.h>
@@ -9,11 +9,15 @@
 #include "check.h"
 
 static int complete(const char* way, MPI_Request* request) {
-  int index = -1, completed = 0;
+  int index = -1, completed = 0, code = MPI_SUCCESS;
   if (strcmp(way, "wait") == 0) return MPI_Wait(request, MPI_STATUS_IGNORE);
   if (strcmp(way, "waitall") == 0) return MPI_Waitall(1, request, MPI_STATUSES_IGNORE);
   if (strcmp(way, "waitany") == 0) return MPI_Waitany(1, request, &index, MPI_STATUS_IGNORE);
-  return MPI_Waitsome(1, request, &completed, &index, MPI_STATUSES_IGNORE);
+  if (strcmp(way, "waitsome") == 0)
+    return MPI_Waitsome(1, request, &completed, &index, MPI_STATUSES_IGNORE);
+  while (code == MPI_SUCCESS && completed == 0)
+    code = MPI_Test(request, &completed, MPI_STATUS_IGNORE);
+  return code;
 }
 
 int main(int argc, char** argv) {
