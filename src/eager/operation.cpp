@@ -188,7 +188,10 @@ void withdraw(Sequence& sequence, const Operation& operation) {
   // The record is this rank's own.
   auto* const record =
       const_cast<std::byte*>(sequence.record(sequence.rank(), operation.number).data);
-  fill_data(operation, record, piece_bytes, kernels::copy, [](size_t) {});
+  fill_data(
+      operation, record, piece_bytes,
+      [](std::byte* to, const std::byte* from, size_t bytes) { kernels::copy(to, from, bytes); },
+      [](size_t) {});
   sequence.note_filled(operation.number, Sequence::all_filled);
   sequence.withdraw(operation.number);
 }
