@@ -23,6 +23,9 @@ class OwnRequest {
   // yet.
   enum class State : uint8_t { idle, pending, taken };
   State state() const { return state_; }
+  // True if other ranks read the program's buffers, so that complete() may wait for them.
+  // is_ready() then takes the results, so that this rank needs nothing more of the others.
+  bool lends() const { return lends_; }
 
   // MPI_Start. Returns an MPI error code, which has been raised.
   virtual int start() = 0;
@@ -45,6 +48,7 @@ class OwnRequest {
  protected:
   ~OwnRequest() = default;
   State state_ = State::idle;
+  bool lends_ = false;
 };
 
 // Takes a handle for an OwnRequest, which own_request then finds. Returns an MPI error code. Throws

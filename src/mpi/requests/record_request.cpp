@@ -115,6 +115,7 @@ int RecordRequest::begin(exec::SlotStores& stores) {
   records_->note_start();
   tests_ = {};
   state_ = State::pending;
+  lends_ = operation_.lent;
   if (trace_ != nullptr) trace_->published();
   if (report::recording()) {
     spent_ = Clock::now() - begin;
@@ -182,7 +183,7 @@ bool RecordRequest::await_ranks() {
   return late < 0 || wait(late, SIZE_MAX);
 }
 
-eager::Outcome RecordRequest::take_results() noexcept {
+eager::Outcome RecordRequest::take_results() {
   eager::Outcome outcome;
   try {
     if (trace_ != nullptr)

@@ -101,7 +101,7 @@ class RecordRequest : public OwnRequest, private eager::Waits {
  private:
   template <class Describe>
   Reason take_over(Communicator& communicator, const Call& call, Describe describe);
-  eager::Outcome take_results() noexcept;
+  eager::Outcome take_results();
   eager::Outcome take_and_end();
   void take_early();
   bool is_returned();

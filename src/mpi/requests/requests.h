@@ -104,11 +104,16 @@ Ready take_ready(const List& requests) {
 // The calls for one or many requests, in any language. `List` is Requests or another language's
 // type; `wait` and `test` call the host and return its error code.
 
-// Waits for all.
+// Waits for all. First takes the results of all operations that lend buffers and are ready: other
+// ranks, which may wait in another order, then get their buffers back.
 template <class List, class Wait>
 int wait_for_all(const List& requests, Wait wait) {
   if (!has_own_requests()) return wait();
   int code = MPI_SUCCESS;
+  if (requests.count > 1)
+    for_own(requests, [&](OwnRequest& own, int) {
+      if (own.state() == OwnRequest::State::pending && own.lends()) (void)own.is_ready();
+    });
   for_own(requests, [&](OwnRequest& own, int) {
     if (own.state() != OwnRequest::State::pending) return;
     if (const int its = own.complete(); code == MPI_SUCCESS) code = its;
