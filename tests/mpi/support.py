@@ -7,6 +7,8 @@ import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = Path(__file__).resolve().parent / "programs"
 BUILD = Path(os.environ.get("TUTTI_TEST_BUILD", ROOT / "build"))
@@ -65,9 +67,13 @@ HOSTS = {
 # (MPI, ranks) for tests with many ranks. The library for the MPI ABI differs from that for MPICH in
 # how it reads handles and constants, but not in what ranks do together, so one count suffices.
 RANKS = [1, 2, 3, 4, 5, 7, 8]
-HOSTS_AND_RANKS = [(name, ranks) for name in ("mpich", "openmpi") for ranks in RANKS] + [
-    ("mpiabi", 3)
-]
+
+
+def on_both_hosts(counts):
+    return [(name, ranks) for name in ("mpich", "openmpi") for ranks in counts]
+
+
+HOSTS_AND_RANKS = [*on_both_hosts(RANKS), ("mpiabi", 3)]
 
 
 def clean_environment() -> dict[str, str]:
@@ -164,3 +170,18 @@ def expect_ok(result):
     )
     assert "ok" in result.stdout.split(), f"{result.stdout}\n{result.stderr}"
     return result
+
+
+def fortran_program(host, name, face, directory, *options) -> Path:
+    """Compiles programs/NAME.F90 with one of Fortran's interfaces of MPI.
+
+    `face` is MPIF, USE_MPI or USE_F08. Skips the test if the MPI has no Fortran compiler.
+    """
+    compiler = host.compiler.replace("mpicc", "mpif90")
+    if shutil.which(compiler) is None:
+        pytest.skip(f"{host.name} has no Fortran compiler")
+    program = directory / f"{name}.{face}"
+    flags = ["-w", "-fallow-argument-mismatch", f"-D{face}", *options]
+    command = [compiler, *flags, "-o", program, PROGRAMS / f"{name}.F90"]
+    subprocess.run(command, check=True, timeout=120)
+    return program

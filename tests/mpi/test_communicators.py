@@ -5,9 +5,8 @@ messages.
 import json
 
 import pytest
-from support import expect_ok, job
+from support import expect_ok, job, on_both_hosts
 
-RANKS = [1, 2, 3, 4, 5, 7, 8]
 pytestmark = pytest.mark.mpi
 
 
@@ -17,8 +16,9 @@ def test_makings(host, compiled, ranks):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("ranks", RANKS)
-def test_makings_of_all_sizes(host, compiled, ranks):
+@pytest.mark.parametrize(("name", "ranks"), on_both_hosts([1, 4, 5, 7, 8]))
+def test_makings_of_all_sizes(host_named, compiled, name, ranks):
+    host = host_named(name)
     expect_ok(job(host, ranks, compiled(host, "communicators"), "makings", timeout=120))
 
 
@@ -27,8 +27,9 @@ def test_short_lived(host, compiled):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("ranks", [2, 4])
-def test_ten_thousand_short_lived(host, compiled, ranks):
+@pytest.mark.parametrize(("name", "ranks"), on_both_hosts([2, 4]))
+def test_ten_thousand_short_lived(host_named, compiled, name, ranks):
+    host = host_named(name)
     expect_ok(job(host, ranks, compiled(host, "communicators"), "short", 10000, timeout=280))
 
 
@@ -95,8 +96,9 @@ def test_threads(host, compiled, ranks):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("ranks", [1, 2, 4, 8])
-def test_threads_for_long(host, compiled, ranks):
+@pytest.mark.parametrize(("name", "ranks"), on_both_hosts([1, 2, 4, 8]))
+def test_threads_for_long(host_named, compiled, name, ranks):
+    host = host_named(name)
     expect_ok(job(host, ranks, compiled(host, "threads"), 3000, timeout=280))
 
 
@@ -111,8 +113,9 @@ def test_the_first_poll_finds_messages_sent_before_a_barrier(host, compiled, ran
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("ranks", [3, 5, 8])
-def test_messages_progress_among_many(host, compiled, ranks):
+@pytest.mark.parametrize(("name", "ranks"), on_both_hosts([3, 5, 8]))
+def test_messages_progress_among_many(host_named, compiled, name, ranks):
+    host = host_named(name)
     expect_ok(job(host, ranks, compiled(host, "progress"), timeout=120))
 
 
@@ -169,8 +172,9 @@ def test_parked(host, compiled, ranks, setup_after):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("ranks", [1, 4, 5, 7, 8])
-def test_parked_of_all_sizes(host, compiled, ranks):
+@pytest.mark.parametrize(("name", "ranks"), on_both_hosts([1, 4, 5, 7, 8]))
+def test_parked_of_all_sizes(host_named, compiled, name, ranks):
+    host = host_named(name)
     expect_ok(job(host, ranks, compiled(host, "parked"), timeout=200))
 
 

@@ -3,11 +3,9 @@ serves it, without waiting for set-up.
 """
 
 import json
-import shutil
-import subprocess
 
 import pytest
-from support import PROGRAMS, expect_ok, job
+from support import expect_ok, fortran_program, job
 from tutti.tracing import read
 
 pytestmark = pytest.mark.mpi
@@ -154,14 +152,8 @@ def test_sessions_alone_are_served(host, compiled):
 @pytest.mark.parametrize("name", ["debian-mpich", "debian-openmpi"])
 def test_fortran(host_named, name, face, tmp_path):
     """The makings are seen in every Fortran interface, and count as those in C do."""
-    host = host_named(name)
-    compiler = host.compiler.replace("mpicc", "mpif90")
-    if shutil.which(compiler) is None:
-        pytest.skip(f"{host.name} has no Fortran compiler")
-    program, report = tmp_path / "first_calls", tmp_path / "report.json"
-    options = ["-w", "-fallow-argument-mismatch", f"-D{face}", "-o", program]
-    source = PROGRAMS / "first_calls.F90"
-    subprocess.run([compiler, *options, source], check=True, timeout=120)
+    host, report = host_named(name), tmp_path / "report.json"
+    program = fortran_program(host, "first_calls", face, tmp_path)
     expect_ok(job(host, 3, program, options=[f"--report={report}"], variables=USUAL))
     calls, reasons = host_calls(report)
     assert calls > 0 and reasons == {}, reasons

@@ -3,11 +3,9 @@ library.
 """
 
 import json
-import shutil
-import subprocess
 
 import pytest
-from support import PROGRAMS, expect_ok, job
+from support import expect_ok, fortran_program, job
 
 pytestmark = pytest.mark.mpi
 FACES = ["MPIF", "USE_MPI", "USE_F08"]
@@ -28,30 +26,12 @@ COLLECTIVES = [
 
 @pytest.fixture(params=["debian-mpich", "debian-openmpi"])
 def fortran_host(request, host_named):
-    host = host_named(request.param)
-    if shutil.which(host.compiler.replace("mpicc", "mpif90")) is None:
-        pytest.skip(f"{host.name} has no Fortran compiler")
-    return host
+    return host_named(request.param)
 
 
 @pytest.fixture
 def program(fortran_host, face, tmp_path):
-    path = tmp_path / f"collectives.{face}"
-    compiler = fortran_host.compiler.replace("mpicc", "mpif90")
-    subprocess.run(
-        [
-            compiler,
-            "-w",
-            "-fallow-argument-mismatch",
-            f"-D{face}",
-            "-o",
-            path,
-            PROGRAMS / "collectives.F90",
-        ],
-        check=True,
-        timeout=120,
-    )
-    return path
+    return fortran_program(fortran_host, "collectives", face, tmp_path)
 
 
 @pytest.mark.parametrize("face", FACES)
@@ -82,14 +62,7 @@ def test_fortran_calls_arrive(fortran_host, program, tmp_path):
 def test_fortran_sessions(host_named, face, tmp_path):
     """Tutti sees the session when it begins, and serves calls before MPI_Init."""
     host = host_named("debian-mpich")  # the others have no sessions, or no Fortran library
-    compiler = host.compiler.replace("mpicc", "mpif90")
-    if shutil.which(compiler) is None:
-        pytest.skip(f"{host.name} has no Fortran compiler")
-    program, report = tmp_path / "sessions", tmp_path / "report.json"
-    subprocess.run(
-        [compiler, "-w", f"-D{face}", "-o", program, PROGRAMS / "sessions.F90"],
-        check=True,
-        timeout=120,
-    )
+    report = tmp_path / "report.json"
+    program = fortran_program(host, "sessions", face, tmp_path)
     expect_ok(job(host, 2, program, options=[f"--report={report}"]))
     assert sum(row["calls"] for row in json.loads(report.read_text())["collectives"]) == 2 * 49

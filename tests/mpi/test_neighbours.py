@@ -3,11 +3,9 @@ arguments; and who serves them.
 """
 
 import json
-import shutil
-import subprocess
 
 import pytest
-from support import PROGRAMS, expect_ok, job
+from support import expect_ok, fortran_program, job
 
 from tutti.tracing import read
 
@@ -108,17 +106,10 @@ def test_they_are_in_traces(host, compiled, tmp_path):
 @pytest.mark.parametrize("face", ["MPIF", "USE_MPI", "USE_F08"])
 @pytest.mark.parametrize("name", ["debian-mpich", "debian-openmpi"])
 def test_fortran(host_named, name, face, tmp_path):
-    host = host_named(name)
-    compiler = host.compiler.replace("mpicc", "mpif90")
-    if shutil.which(compiler) is None:
-        pytest.skip(f"{host.name} has no Fortran compiler")
-    program, report = tmp_path / "neighbours", tmp_path / "report.json"
+    host, report = host_named(name), tmp_path / "report.json"
     mpich = host.abi == "mpich"
-    options = ["-w", "-fallow-argument-mismatch", f"-D{face}", "-o", program]
-    if mpich:
-        options.append("-DPERSISTENT")
-    source = PROGRAMS / "neighbours.F90"
-    subprocess.run([compiler, *options, source], check=True, timeout=120)
+    options = ["-DPERSISTENT"] if mpich else []
+    program = fortran_program(host, "neighbours", face, tmp_path, *options)
     expect_ok(job(host, 3, program, options=[f"--report={report}"], variables=AT_ONCE))
     calls, host_calls, _, reasons = served(report)
     # Rounds with calls, and starts of a persistent one.

@@ -4,12 +4,10 @@ and orders that must not deadlock.
 
 import json
 import re
-import shutil
-import subprocess
 
 import pytest
 import support
-from support import PROGRAMS, expect_ok, job
+from support import expect_ok, fortran_program, job
 
 pytestmark = pytest.mark.mpi
 # Communicators set up when they are made, so that Tutti serves the first calls, too.
@@ -217,14 +215,8 @@ def test_the_watchdog_ends_a_job(host, compiled):
 @pytest.mark.parametrize("face", ["MPIF", "USE_MPI", "USE_F08"])
 @pytest.mark.parametrize("name", ["debian-mpich", "debian-openmpi"])
 def test_fortran(host_named, name, face, tmp_path):
-    host = host_named(name)
-    compiler = host.compiler.replace("mpicc", "mpif90")
-    if shutil.which(compiler) is None:
-        pytest.skip(f"{host.name} has no Fortran compiler")
-    program, report = tmp_path / "nonblocking", tmp_path / "report.json"
-    options = ["-w", "-fallow-argument-mismatch", f"-D{face}", "-o", program]
-    source = PROGRAMS / "nonblocking.F90"
-    subprocess.run([compiler, *options, source], check=True, timeout=120)
+    host, report = host_named(name), tmp_path / "report.json"
+    program = fortran_program(host, "nonblocking", face, tmp_path)
     expect_ok(job(host, 3, program, options=[f"--report={report}"], variables=AT_ONCE))
     calls, _, _, kinds = served_by_records(report)
     assert calls == 3 * (42 * 5 + 1)  # the blocking barrier shares a row

@@ -4,12 +4,10 @@ must not deadlock.
 
 import json
 import re
-import shutil
-import subprocess
 
 import pytest
 import support
-from support import PROGRAMS, expect_ok, job
+from support import expect_ok, fortran_program, job
 
 pytestmark = pytest.mark.mpi
 ALL = {
@@ -120,23 +118,8 @@ def test_fortran(host_named, face, tmp_path):
     host = host_named(
         "debian-mpich"
     )  # the only MPI here with a Fortran library and persistent collectives
-    compiler = host.compiler.replace("mpicc", "mpif90")
-    if shutil.which(compiler) is None:
-        pytest.skip(f"{host.name} has no Fortran compiler")
-    program, report = tmp_path / "persistent", tmp_path / "report.json"
-    subprocess.run(
-        [
-            compiler,
-            "-w",
-            "-fallow-argument-mismatch",
-            f"-D{face}",
-            "-o",
-            program,
-            PROGRAMS / "persistent.F90",
-        ],
-        check=True,
-        timeout=120,
-    )
+    report = tmp_path / "report.json"
+    program = fortran_program(host, "persistent", face, tmp_path)
     expect_ok(job(host, 3, program, options=[f"--report={report}"]))
     served = {
         row["collective"]: row["calls"]

@@ -3,11 +3,9 @@ jobs.
 """
 
 import json
-import shutil
-import subprocess
 
 import pytest
-from support import PROGRAMS, expect_ok, job
+from support import expect_ok, fortran_program, job
 
 pytestmark = pytest.mark.mpi
 
@@ -59,24 +57,8 @@ def test_an_aborted_jobs_table(host_named, compiled):
 @pytest.mark.parametrize("name", ["debian-mpich", "debian-openmpi"])
 @pytest.mark.parametrize("face", ["MPIF", "USE_MPI", "USE_F08"])
 def test_a_fortran_job_that_aborts(host_named, tmp_path, name, face):
-    host = host_named(name)
-    compiler = host.compiler.replace("mpicc", "mpif90")
-    if shutil.which(compiler) is None:
-        pytest.skip(f"{host.name} has no Fortran compiler")
-    program, report = tmp_path / "aborted", tmp_path / "report.json"
-    subprocess.run(
-        [
-            compiler,
-            "-w",
-            "-fallow-argument-mismatch",
-            f"-D{face}",
-            "-o",
-            program,
-            PROGRAMS / "aborted.F90",
-        ],
-        check=True,
-        timeout=120,
-    )
+    host, report = host_named(name), tmp_path / "report.json"
+    program = fortran_program(host, "aborted", face, tmp_path)
     result = job(host, 2, program, options=[f"--report={report}"], timeout=40)
     assert result.returncode != 0
     assert json.loads(report.read_text())["aborted_by"] == 1
