@@ -40,6 +40,8 @@ Pace pace_of_shared_core() {
   pace.polls = 4;
   pace.first = Rest::yield;
   pace.rests_before_look = 4;
+  pace.sleeps_after = yield_before_sleep;
+  pace.shares_core = true;
   return pace;
 }
 
@@ -65,7 +67,7 @@ class ValueWait {
   Code run(WaitStyle style, const ProgressHook& hook) {
     const bool own_core = style == WaitStyle::spin;
     Waiter waiter(own_core ? pace_of_own_core(gets_messages_) : pace_of_shared_core(), hook);
-    return waiter.until([this] { return any_here(); }, [&] { return look(waiter, own_core); },
+    return waiter.until([this] { return any_here(); }, [&] { return look(waiter); },
                         [this] { sleep(awaited_[++sleeps_ % count_]); });
   }
 
@@ -79,7 +81,7 @@ class ValueWait {
 
   // A peer may be in this operation with another call, it may be dead, or the wait may have taken
   // too long.
-  Code look(Waiter& waiter, bool own_core) {
+  Code look(Waiter& waiter) {
     for (int i = 0; i < count_; ++i) {
       if (const Code code = watch_.look(awaited_[i]); code != Code::ok) return code;
       if (waiter.looks_closely() && is_dead(awaited_[i])) return watch_.dead(awaited_[i]);
@@ -87,11 +89,7 @@ class ValueWait {
     if (waiter.looks_closely() && waiter.stalls()) {
       if (const Code code = watch_.stalled(); code != Code::ok) return code;
     }
-    if (!own_core && !knows_session_ && waiter.elapsed() > yield_before_sleep) {
-      knows_session_ = true;
-      waiter.sleep_after(is_in_session(awaited_[0].peer) ? yield_before_sleep_in_session
-                                                         : yield_before_sleep);
-    }
+    waiter.note_peer(process_of(awaited_[0].peer));
     return Code::ok;
   }
 
@@ -100,12 +98,6 @@ class ValueWait {
   bool is_dead(const Awaited& awaited) const {
     const uint64_t process = process_of(awaited.peer);
     return process != 0 && process_is_gone(process) && !awaited.here();
-  }
-
-  // True if the peer's session is this process's.
-  bool is_in_session(int peer) const {
-    const auto process = static_cast<pid_t>(process_of(peer));
-    return process == 0 || getsid(process) == getsid(0);  // 0: threads of this process
   }
 
   void sleep(const Awaited& awaited) const {
@@ -127,25 +119,24 @@ class ValueWait {
   const bool gets_messages_;
   Watch& watch_;
   int sleeps_ = 0;
-  bool knows_session_ = false;
 };
 
 }  // namespace
 
-// Yielding does not hand a core over if ranks are in scheduling groups of their own, as above: a
-// round of four ranks on two cores took the whole time of yielding, which was 1 ms. The system adds
-// about 50 us to a sleep.
 Pace pace_between_calls(WaitStyle style) {
-  Pace pace;
-  pace.polls = style == WaitStyle::spin ? 2000 : 20;
-  pace.sleeps_after = yield_before_sleep;
+  Pace pace = style == WaitStyle::spin ? pace_of_own_core(false) : pace_of_shared_core();
+  pace.first = Rest::none;
+  if (style == WaitStyle::spin) pace.sleeps_after = yield_before_sleep_in_session;
   pace.shortest_sleep = microseconds(1);
   pace.longest_sleep = microseconds(50);
+  pace.sleeps_exactly = true;
   return pace;
 }
 
 Pace pace_of_copies(WaitStyle style) {
-  return style == WaitStyle::spin ? pace_of_own_core(false) : pace_of_shared_core();
+  Pace pace = style == WaitStyle::spin ? pace_of_own_core(false) : pace_of_shared_core();
+  pace.sleeps_after = Pace::never;
+  return pace;
 }
 
 // A rank knows how many ranks of its node share its cores, but containers and virtual machines look
@@ -208,6 +199,13 @@ void Waiter::look_at_clock() {
   elapsed_ = now - begin_;
   looks_closely_ = now >= next_close_look_;
   if (looks_closely_) next_close_look_ = now + closely_every;
+}
+
+void Waiter::note_peer(uint64_t process) {
+  if (!pace_.shares_core || knows_session_ || elapsed_ <= yield_before_sleep) return;
+  knows_session_ = true;
+  if (process == 0 || getsid(static_cast<pid_t>(process)) == getsid(0))
+    pace_.sleeps_after = yield_before_sleep_in_session;
 }
 
 bool Waiter::stalls() {

@@ -45,6 +45,7 @@ struct Pace {
   std::chrono::microseconds shortest_sleep{0};
   std::chrono::microseconds longest_sleep{0};
   bool sleeps_exactly = false;  // sleeps end in time, and not up to 50 us late
+  bool shares_core = false;     // other ranks may need this core (Waiter::note_peer)
 };
 
 // For a wait for another rank's next call, and not for a step of a call that it has entered.
@@ -96,8 +97,9 @@ class Waiter {
   bool looks_closely() const { return looks_closely_; }
   // True once, when the wait has taken as long as the watchdog allows (TUTTI_STALL_SECONDS).
   bool stalls();
-  // From now on the wait sleeps when it has taken so long.
-  void sleep_after(Pace::Duration time) { pace_.sleeps_after = time; }
+  // For looks of a wait on a shared core: it waits for this process, and yields for long before it
+  // sleeps if that process gets the core thereby. 0: a thread of this process.
+  void note_peer(uint64_t process);
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -114,6 +116,7 @@ class Waiter {
   Pace::Duration elapsed_{};
   bool looks_closely_ = false;
   bool stall_told_ = false;
+  bool knows_session_ = false;
   Rest rest_;
   std::chrono::microseconds next_sleep_;
   std::optional<int> slack_before_;  // of this thread's timers, while sleeps end in time
