@@ -16,4 +16,14 @@ template <size_t from, size_t to>
     __builtin_prefetch(static_cast<const char*>(address) + at);
 }
 
+// Prefetches one cache line that will be written, so that no other core has it when it is.
+[[gnu::always_inline]] inline void prefetch_to_write(const void* address) {
+#ifdef __x86_64__  // compilers use this instruction only for processors that are known to have it;
+                   // others ignore it
+  __asm__ volatile("prefetchw %0" ::"m"(*static_cast<const char*>(address)));
+#else
+  __builtin_prefetch(address, 1);
+#endif
+}
+
 }  // namespace tutti

@@ -138,8 +138,9 @@ int start(Sequence& sequence, Operation& operation, exec::SlotStores& stores) {
     start_line(sequence, operation);
     return 0;
   }
-  operation.lent = may_lend(sequence, operation, record_bytes(operation));
-  const size_t bytes = record_bytes(operation);
+  size_t bytes = record_bytes(operation);
+  operation.lent = may_lend(sequence, operation, bytes);
+  if (operation.lent) bytes = record_bytes(operation);
   const size_t tile_bytes = tile_bytes_of(operation);
   std::byte* const record = prepare(sequence, bytes, tile_bytes);
   if (operation.parts != nullptr) fill_tables(operation, record);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/prefetch.h"
 
 namespace tutti::eager {
 namespace {
@@ -14,8 +15,6 @@ namespace {
 // The arena's memory that this rank's records may hold before it looks whether others are done with
 // some of them: as much as stays in a second-level cache.
 constexpr size_t held_in_cache = size_t{256} << 10;
-
-constexpr uint64_t bytes_mask = (uint64_t{1} << 40) - 1;  // of exec::call_signature
 
 // RecordLine::uses.
 constexpr uint64_t reader = 1, has_read = uint64_t{1} << 16, withdrawn = uint64_t{1} << 63;
@@ -189,6 +188,7 @@ uint64_t Sequence::publish(uint64_t call, LongData data) {
   shm::store_relaxed(line.call, call);
   shm::publish(line.stamp, next_);
   shm::store_relaxed(own_ledger().issued, next_);
+  prefetch_to_write(&line_of(next_));  // other ranks have read its last record
   return number;
 }
 

@@ -119,6 +119,15 @@ class Sequence {
   // The record, which must be there. Throws Error(unavailable) if this process cannot map its data.
   Record record(int rank, uint64_t number);
 
+  // The line of the record, if the rank has published it and its data is in the line; else null.
+  const shm::RecordLine* find_line(int rank, uint64_t number) {
+    const shm::RecordLine* const line = find(rank, number);
+    if (line == nullptr || shm::observe(line->stamp) != number + 1 ||
+        (shm::load_relaxed(line->call) & bytes_mask) > shm::line_payload)
+      return nullptr;
+    return line;
+  }
+
   // What note_filled() of the rank has told. Valid as long as the record.
   const shm::Word& filled(int rank, uint64_t number) { return find(rank, number)->filled; }
 
@@ -148,6 +157,15 @@ class Sequence {
   uint64_t issued(int rank);
   // The fewest operations that a reader has issued.
   uint64_t least_issued();
+  // True if a reader has issued fewer operations than this rank, by more than `operations`. Looks
+  // at the readers only if that may be so.
+  bool leads_by_more_than(uint64_t operations) {
+    const uint64_t own = shm::load_relaxed(own_ledger().issued);
+    if (own - shm::load_relaxed(least_issued_) <= operations) return false;
+    const uint64_t least = least_issued();
+    shm::store_relaxed(least_issued_, least);
+    return own - least > operations;
+  }
   // The operations that a rank is done with; 0 for a rank whose ledger is not known.
   uint64_t taken(int rank) const;
   // True if every reader is done with all operations that this rank has issued, so that nobody
@@ -158,6 +176,8 @@ class Sequence {
   size_t held() const { return shm::load_relaxed(held_); }
 
  private:
+  static constexpr uint64_t bytes_mask = (uint64_t{1} << 40) - 1;  // of exec::call_signature
+
   // A ring of a rank's records, as it is mapped here. Constant once made.
   struct Ring {
     uint64_t first = 0;  // the number of the first operation whose record is in it
@@ -238,6 +258,8 @@ class Sequence {
   std::deque<Held> blocks_;  // of records that may still be read
   std::vector<std::pair<uint64_t, Arena::Block>> own_rings_;  // by the first operation
   shm::Word held_{0};
+
+  shm::Word least_issued_{0};  // each reader has issued so many operations, or more
 
   std::vector<Peer> peers_;
 

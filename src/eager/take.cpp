@@ -377,51 +377,84 @@ class Taker {
   Outcome outcome_;
 };
 
-// Takes an operation whose blocks all have one length and whose records are all lines; these are
-// the most frequent ones. Returns false, and has done nothing, if it is another one, or if the
-// ranks disagree.
-bool take_lines(Sequence& sequence, const Operation& operation) {
+// Finds a block of a v-form in a line that holds so many. False if its length is not `bytes`.
+bool find_part(const std::byte* line, size_t blocks, size_t place, size_t bytes,
+               const void** part) {
+  TableEntry begin = 0, end = 0;
+  if (place > 0) std::memcpy(&begin, line + (place - 1) * sizeof begin, sizeof begin);
+  std::memcpy(&end, line + place * sizeof end, sizeof end);
+  *part = line + blocks * sizeof end + begin;
+  return end - begin == bytes;
+}
+
+// take_lines, for blocks that have one length, or (by_parts) lengths of their own.
+template <bool by_parts>
+bool take_lines_of(Sequence& sequence, const Operation& operation) {
   const EagerProgram& program = *operation.program;
-  const size_t bytes = operation.bytes;
-  if (operation.parts != nullptr || operation.packs_in != nullptr ||
-      operation.packs_out != nullptr || operation.observer != nullptr || !program.is_simple ||
-      bytes > line_payload)
-    return false;
+  const size_t equal = operation.bytes;
+  const auto blocks_of = [&](int32_t awaited) {
+    return static_cast<size_t>(program.awaited_blocks[static_cast<size_t>(awaited)]);
+  };
   const std::byte* data[EagerProgram::few];
   for (size_t i = 0; i < program.awaits.size(); ++i) {
-    const Sequence::Record record = sequence.record(program.awaits[i], operation.number);
-    if (record.is_long ||
-        record.call != signature(operation, static_cast<size_t>(program.awaited_blocks[i]) * bytes))
-      return false;
-    data[i] = record.data;
+    const shm::RecordLine* const line = sequence.find_line(program.awaits[i], operation.number);
+    if (line == nullptr) return false;
+    const uint64_t theirs = shm::load_relaxed(line->call);
+    const size_t bytes = by_parts ? 0 : blocks_of(static_cast<int32_t>(i)) * equal;
+    const uint64_t mine = signature(operation, bytes);
+    if (by_parts ? theirs >> call_shift != mine >> call_shift : theirs != mine) return false;
+    data[i] = reinterpret_cast<const std::byte*>(line->payload);
   }
-  if (bytes == 0) return true;
+  if (!by_parts && equal == 0) return true;
+  if (!by_parts && program.reads_own && operation.in_bytes != equal) return false;
   const std::byte* own = operation.in;
-  if (program.reads_own && operation.in_bytes != bytes) return false;
-  if (program.reads_own && operation.in_place)
-    own = sequence.record(program.rank, operation.number).data;
-  const auto address_of = [&](const TakeSource& source) {
-    if (source.awaited >= 0)
-      return data[source.awaited] + static_cast<size_t>(source.place) * bytes;
-    return own + static_cast<size_t>(operation.in_place ? source.place : source.block) * bytes;
+  if (program.reads_own && operation.in_place) {
+    const shm::RecordLine* const line = sequence.find_line(program.rank, operation.number);
+    if (line == nullptr) return false;
+    own = reinterpret_cast<const std::byte*>(line->payload);
+  }
+  const auto find = [&](const TakeSource& source, size_t bytes, const void** block) {
+    const auto place = static_cast<size_t>(source.place);
+    const bool is_own = source.awaited < 0, in_record = !is_own || operation.in_place;
+    const std::byte* const from = is_own ? own : data[source.awaited];
+    if constexpr (!by_parts) {
+      *block = from + (in_record ? place : static_cast<size_t>(source.block)) * bytes;
+      return true;
+    }
+    if (!in_record) {
+      *block = address_in(operation, source.block);
+      return bytes_in(operation, source.block) == bytes;
+    }
+    return find_part(from, is_own ? program.gives.size() : blocks_of(source.awaited), place, bytes,
+                     block);
   };
   for (const Take& take : program.takes) {
     const TakeSource* const sources = &program.sources[static_cast<size_t>(take.first_source)];
-    std::byte* const to = operation.out + static_cast<size_t>(take.block) * bytes;
-    if (take.source_count == 1) {
-      if (operation.keeps_own && sources->awaited < 0) continue;
-      const std::byte* const from = address_of(*sources);
-      if (from != to) kernels::copy(to, from, bytes);
-      continue;
-    }
+    const auto block = static_cast<size_t>(take.block);
+    const size_t bytes = by_parts ? operation.parts->out.bytes[block] : equal;
+    std::byte* const to = operation.out + (by_parts ? operation.parts->out.at[block]
+                                                    : static_cast<ptrdiff_t>(block * equal));
     const void* from[EagerProgram::few];
-    for (int32_t i = 0; i < take.source_count; ++i) from[i] = address_of(sources[i]);
-    exec::combine(*operation.combine, to, from, take.source_count, bytes);
+    for (int32_t i = 0; i < take.source_count; ++i)
+      if (!find(sources[i], bytes, &from[i])) return false;
+    if (by_parts && bytes == 0) continue;
+    if (take.source_count > 1)
+      exec::combine(*operation.combine, to, from, take.source_count, bytes);
+    else if (from[0] != to && !(operation.keeps_own && sources->awaited < 0))
+      kernels::copy(to, from[0], bytes);
   }
   return true;
 }
 
 }  // namespace
+
+bool take_lines(Sequence& sequence, const Operation& operation) {
+  if (operation.packs_in != nullptr || operation.packs_out != nullptr ||
+      operation.observer != nullptr || !operation.program->is_simple)
+    return false;
+  return operation.parts == nullptr ? take_lines_of<false>(sequence, operation)
+                                    : take_lines_of<true>(sequence, operation);
+}
 
 Outcome take(Sequence& sequence, const Operation& operation, std::vector<std::byte>& scratch,
              Waits& waits) {

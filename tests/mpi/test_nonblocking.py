@@ -95,6 +95,17 @@ def test_results_of_many_ranks(host_named, compiled, name, program, ranks):
     expect_ok(job(host, ranks, program, variables=AT_ONCE, timeout=120))
 
 
+@pytest.mark.parametrize("ranks", [2, 3, 5])
+def test_calls_made_again(host, compiled, tmp_path, ranks):
+    """Tutti does not describe a call like an earlier one again, but sees every change."""
+    report = tmp_path / "report.json"
+    options = [f"--report={report}"]
+    expect_ok(job(host, ranks, compiled(host, "again"), options=options, variables=AT_ONCE))
+    _, by_host, reasons, kinds = served_by_records(report)
+    assert by_host == 0, reasons
+    assert {"alltoall", "allreduce", "gather", "bcast"} <= kinds
+
+
 def test_results_with_other_waits(host_named, compiled):
     host = host_named("mpich")
     program = compiled(host, "parts", nonblocking=True)

@@ -251,13 +251,17 @@ Reason CallBuffers::describe_neighbours(Communicator& communicator, const Call& 
   return Reason::none;
 }
 
-void CallBuffers::hold_handles(const Call& call) {
+void CallBuffers::hold_types() {
   for (const SideLayout* side : {&in_, &out_})
     for (const MPI_Datatype type : side->derived()) {
       held_types_.reserve(held_types_.size() + 1);
       hold_type(type);
       held_types_.push_back(type);
     }
+}
+
+void CallBuffers::hold_handles(const Call& call) {
+  hold_types();
   if (!plan::combines(call.collective) || predefined_op(call.op)) return;
   hold_op(call.op);
   held_op_ = call.op;

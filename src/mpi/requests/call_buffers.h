@@ -43,6 +43,12 @@ class CallBuffers {
     return !v_form_ && !in_place_ && in_.is_dense() && out_.is_dense() && held_types_.empty() &&
            host_op_ == nullptr;
   }
+  // True if the description serves any number of starts, after hold_again() for each.
+  bool serves_again() const { return host_op_ == nullptr && !holds_op_; }
+  // Holds the types of the description again, after release(). Throws bad_alloc.
+  void hold_again() {
+    if (!in_.derived().empty() || !out_.derived().empty()) hold_types();
+  }
   // The first error of the host's reductions.
   int take_error() { return host_op_ == nullptr ? MPI_SUCCESS : host_op_->take_error(); }
   // Lets the types and the operation go. The object may then describe another call.
@@ -110,6 +116,7 @@ class CallBuffers {
   bool describe_combined(Communicator& communicator, const Call& call);
   bool describe_moved(Communicator& communicator, const Call& call);
   void hold_handles(const Call& call);
+  void hold_types();
 
   SideLayout in_, out_;
   bool v_form_ = false;

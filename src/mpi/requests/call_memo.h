@@ -1,6 +1,8 @@
-// A memo of a call: its arguments without the addresses of its buffers, and how an operation used
-// the addresses. A program that makes the same call again, perhaps with other buffers, need not
-// have it described again (call_buffers.h).
+// A memo of a call: its arguments, with copies of its arrays, and how an operation used the
+// addresses of its buffers. A program that makes the same call again need not have it described
+// again (call_buffers.h). The buffers may be elsewhere in memory if nothing but their addresses
+// would change. Otherwise they must be the same, and no datatype may have been freed since, because
+// its handle may name another type now.
 //
 // Memos are plain values of one request; one thread at a time uses them.
 #pragma once
@@ -12,7 +14,6 @@
 #include <utility>
 #include <vector>
 
-#include "eager/neighbours.h"
 #include "mpi/abi/known_types.h"
 #include "mpi/collectives/call.h"
 #include "mpi/requests/call_buffers.h"
@@ -21,30 +22,93 @@ namespace tutti::mpi {
 
 class CallMemo {
  public:
-  // Remembers a call that `buffers` describe and that `operation` uses, if only addresses could
-  // change. `generation` is the registry's: while it stays, handles keep their communicators.
-  void note(const Call& call, MPI_Comm comm, uint64_t generation, const CallBuffers& buffers,
-            const eager::Operation& operation) {
-    valid_ = buffers.is_plain() && !has_special(call) && note_addresses(call, operation);
+  // How many entries of each side's arrays matter at this rank.
+  struct Entries {
+    size_t in = 0, out = 0;
+  };
+
+  // Remembers a call that `buffers` describe and that `operation` uses, unless the description
+  // serves one call only. `generation` is the registry's: while it stays, handles keep their
+  // communicators. Throws bad_alloc; the memo is then not valid.
+  void note(const Call& call, MPI_Comm comm, uint64_t generation, Entries entries,
+            const CallBuffers& buffers, const eager::Operation& operation) {
+    valid_ = false;
+    if (!buffers.serves_again()) return;
+    movable_ = buffers.is_plain() && !has_special(call) && note_addresses(call, operation);
+    if (!movable_) {
+      in_.note(call.in, entries.in);
+      out_.note(call.out, entries.out);
+      types_ = shm::load_relaxed(types_generation);
+      in_at_ = operation.in;
+      out_at_ = operation.out;
+    }
     call_ = call;
     comm_ = comm;
     generation_ = generation;
+    valid_ = true;
   }
   void clear() { valid_ = false; }
 
-  // True if the call has the same arguments; the addresses are then those of in() and out().
+  // True if the call has the same arguments; in() and out() are then its addresses.
   bool is_like(const Call& call, MPI_Comm comm, uint64_t generation) const {
-    return valid_ && comm == comm_ && generation == generation_ &&
-           call.function == call_.function && is_like(call.in, call_.in) &&
-           is_like(call.out, call_.out) && call.root == call_.root && call.op == call_.op &&
-           !has_special(call);
+    if (!valid_ || comm != comm_ || generation != generation_ || call.function != call_.function ||
+        call.root != call_.root || call.op != call_.op)
+      return false;
+    if (movable_)
+      return is_like(call.in, call_.in) && is_like(call.out, call_.out) && !has_special(call);
+    return types_ == shm::load_relaxed(types_generation) && in_.is_like(call.in) &&
+           out_.is_like(call.out);
   }
-  const std::byte* in(const Call& call) const { return pick(in_from_, call); }
-  std::byte* out(const Call& call) const { return pick(out_from_, call); }
+  const std::byte* in(const Call& call) const { return movable_ ? pick(in_from_, call) : in_at_; }
+  std::byte* out(const Call& call) const { return movable_ ? pick(out_from_, call) : out_at_; }
+  // False if the call may have types of the program's own, which a start must hold.
+  bool is_movable() const { return movable_; }
 
  private:
   enum class From : uint8_t { nowhere, in, out };
 
+  // A side with copies of its arrays.
+  class SideCopy {
+   public:
+    void note(const Side& side, size_t entries) {
+      side_ = side;
+      entries_ = entries;
+      bytes_.clear();
+      for (const auto& [data, size] : arrays_of(side, entries))
+        if (data != nullptr)
+          bytes_.insert(bytes_.end(), static_cast<const std::byte*>(data),
+                        static_cast<const std::byte*>(data) + size);
+    }
+    bool is_like(const Side& side) const {
+      if (side.data != side_.data || side.count != side_.count || side.type != side_.type ||
+          side.counts.given() != side_.counts.given() ||
+          (side.types == nullptr) != (side_.types == nullptr))
+        return false;
+      if (entries_ == 0) return true;
+      size_t at = 0;
+      for (const auto& [data, size] : arrays_of(side, entries_)) {
+        if (data == nullptr) continue;
+        if (std::memcmp(data, bytes_.data() + at, size) != 0) return false;
+        at += size;
+      }
+      return true;
+    }
+
+   private:
+    using Array = std::pair<const void*, size_t>;
+    static std::array<Array, 5> arrays_of(const Side& side, size_t entries) {
+      return {{{side.counts.plain(), entries * sizeof(int)},
+               {side.counts.large(), entries * sizeof(MPI_Count)},
+               {side.displacements.plain(), entries * sizeof(int)},
+               {side.displacements.large(), entries * sizeof(MPI_Aint)},
+               {side.types, entries * sizeof(MPI_Datatype)}}};
+    }
+    Side side_{};
+    size_t entries_ = 0;
+    std::vector<std::byte> bytes_;
+  };
+
+  // Apart from the address.
   static bool is_like(const Side& one, const Side& other) {
     return one.count == other.count && one.type == other.type &&
            (one.data == nullptr) == (other.data == nullptr);
@@ -70,79 +134,15 @@ class CallMemo {
   }
 
   bool valid_ = false;
+  bool movable_ = false;  // only the addresses of the buffers may change
   From in_from_ = From::nowhere, out_from_ = From::nowhere;
   MPI_Comm comm_{};
   uint64_t generation_ = 0;
   Call call_{};
-};
-
-// A memo of a blocking call among neighbours, with copies of its arrays. A program that exchanges
-// the same faces again and again need not have them described again. It is valid for the same
-// addresses only, and while no datatype has been freed, because a handle may get another type.
-class NeighboursMemo {
- public:
-  // `own` are the rank's neighbours on the communicator.
-  void note(const Call& call, MPI_Comm comm, uint64_t generation, const eager::Neighbourhood& own) {
-    const size_t given = plan::parted_in(call.collective) ? own.destinations.size() : 1;
-    in_.note(call.in, given);
-    out_.note(call.out, own.sources.size());
-    function_ = call.function;
-    comm_ = comm;
-    generation_ = generation;
-    types_ = shm::load_relaxed(types_generation);
-    valid_ = true;
-  }
-  void clear() { valid_ = false; }
-  bool is_like(const Call& call, MPI_Comm comm, uint64_t generation) const {
-    return valid_ && comm == comm_ && generation == generation_ && call.function == function_ &&
-           types_ == shm::load_relaxed(types_generation) && in_.is_like(call.in) &&
-           out_.is_like(call.out);
-  }
-
- private:
-  class SideCopy {
-   public:
-    void note(const Side& side, size_t blocks) {
-      side_ = side;
-      bytes_.clear();
-      for (const auto& [data, size] : arrays_of(side, blocks))
-        if (data != nullptr)
-          bytes_.insert(bytes_.end(), static_cast<const std::byte*>(data),
-                        static_cast<const std::byte*>(data) + size);
-      blocks_ = blocks;
-    }
-    bool is_like(const Side& side) const {
-      if (side.data != side_.data || side.count != side_.count || side.type != side_.type ||
-          side.counts.given() != side_.counts.given() ||
-          (side.types == nullptr) != (side_.types == nullptr))
-        return false;
-      size_t at = 0;
-      for (const auto& [data, size] : arrays_of(side, blocks_)) {
-        if (data == nullptr) continue;
-        if (size > 0 && std::memcmp(data, bytes_.data() + at, size) != 0) return false;
-        at += size;
-      }
-      return true;
-    }
-
-   private:
-    using Array = std::pair<const void*, size_t>;
-    static std::array<Array, 5> arrays_of(const Side& side, size_t blocks) {
-      return {{{side.counts.plain(), blocks * sizeof(int)},
-               {side.counts.large(), blocks * sizeof(MPI_Count)},
-               {side.displacements.plain(), blocks * sizeof(int)},
-               {side.displacements.large(), blocks * sizeof(MPI_Aint)},
-               {side.types, blocks * sizeof(MPI_Datatype)}}};
-    }
-    Side side_{};
-    size_t blocks_ = 0;
-    std::vector<std::byte> bytes_;
-  };
-
-  bool valid_ = false;
-  Function function_{};
-  MPI_Comm comm_{};
-  uint64_t generation_ = 0, types_ = 0;
+  // Of a call that is not movable.
+  uint64_t types_ = 0;
+  const std::byte* in_at_ = nullptr;
+  std::byte* out_at_ = nullptr;
   SideCopy in_, out_;
 };
 

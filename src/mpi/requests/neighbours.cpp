@@ -38,7 +38,7 @@ Nonblocking* start_by_records(Communicator& communicator, const Call& call, std:
   Nonblocking* const operation = Nonblocking::take(call, communicator.handle(), code);
   if (operation == nullptr) return nullptr;
   try {
-    *code = operation->start_neighbours(communicator, call, form, reason);
+    *code = operation->start_call(communicator, call, form, reason);
   } catch (...) {
     operation->give_back();
     throw;

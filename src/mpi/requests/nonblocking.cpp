@@ -27,13 +27,14 @@ Pool& pool() {
 // Idle objects that this thread has used, by the kind of the call, so that it finds one without a
 // lock, and one that has served a call of this kind (call_memo.h). Those that a thread leaves
 // behind when it ends are never used again.
-constexpr int log_of_kinds = 4;
+constexpr int log_of_kinds = 6;
 constinit TUTTI_PER_THREAD Nonblocking* spares[1 << log_of_kinds] = {};
 
 uint32_t kind_of(const Call& call, MPI_Comm comm) {
   const uint64_t mixed = static_cast<uint64_t>(call.function) + 31 * (uint64_t)comm +
                          977 * static_cast<uint64_t>(call.in.count + call.out.count) +
-                         64901 * static_cast<uint64_t>(call.root);
+                         64901 * static_cast<uint64_t>(call.root) +
+                         (call.v_form() ? (uint64_t)call.in.data : 0);
   return static_cast<uint32_t>(mixed * 0x9E3779B97F4A7C15u >> (64 - log_of_kinds));
 }
 
@@ -62,6 +63,13 @@ Nonblocking* Nonblocking::take(const Call& call, MPI_Comm comm, int* code) {
   return nullptr;
 }
 
+Nonblocking* Nonblocking::recall(const Call& call, MPI_Comm comm) noexcept {
+  Nonblocking*& spare = spares[kind_of(call, comm)];
+  if (spare == nullptr || !spare->memo_.is_like(call, comm, shm::load_relaxed(generation)))
+    return nullptr;
+  return std::exchange(spare, nullptr);
+}
+
 void Nonblocking::give_back() noexcept {
   if (spares[kind_] == nullptr) {
     spares[kind_] = this;
@@ -79,24 +87,49 @@ void end_nonblocking() noexcept {
   pool().made = 0;
 }
 
-int Nonblocking::start_call(Communicator& communicator, const Call& call, Reason* reason) {
-  int code = MPI_SUCCESS;
-  const uint64_t now = shm::load_relaxed(generation);
-  const bool known = memo_.is_like(call, communicator.handle(), now);
-  if (known) {
-    use_again(communicator.served_by(), memo_.in(call), memo_.out(call));
-  } else {
-    memo_.clear();
-    neighbours_memo_.clear();
-    set_form(nonblocking);
+namespace {
+
+// The entries of the call's arrays that matter at this rank.
+CallMemo::Entries entries_of(const Communicator& communicator, const Call& call) {
+  if (!call.v_form()) return {};
+  const auto ranks = static_cast<size_t>(communicator.ranks());
+  if (plan::combines(call.collective)) return {.in = ranks};
+  const Roles roles = roles_of(communicator.rank() == call.root, call);
+  return {roles.uses_in && call.in.counts.given() ? ranks : 0,
+          roles.uses_out && call.out.counts.given() ? ranks : 0};
+}
+CallMemo::Entries entries_of(const eager::Neighbourhood& own, const Call& call) {
+  if (!call.v_form()) return {};
+  return {call.in.counts.given() ? own.destinations.size() : 0, own.sources.size()};
+}
+
+}  // namespace
+
+// Describes and uses a call that the memo does not know, and notes it.
+void Nonblocking::describe_call(Communicator& communicator, const Call& call, uint64_t now,
+                                Reason* reason) {
+  memo_.clear();
+  const MPI_Comm comm = communicator.handle();
+  if (!call.on_neighbourhood()) {
     *reason = describe(communicator, call);
-    if (*reason != Reason::none) return MPI_SUCCESS;
+    if (*reason != Reason::none) return;
+    use(records().program(call.collective, call.root), records().sequence());
+    memo_.note(call, comm, now, entries_of(communicator, call), buffers(), operation());
+    return;
   }
+  const std::shared_ptr<NeighbourRecords>& neighbours = communicator.neighbour_records();
+  *reason = neighbours == nullptr ? Reason::wrong_arguments
+                                  : describe(communicator, call, neighbours->own());
+  if (*reason != Reason::none) return;
+  use(neighbours);
+  memo_.note(call, comm, now, entries_of(neighbours->own(), call), buffers(), operation());
+}
+
+int Nonblocking::start_again(const Call& call) {
+  int code = MPI_SUCCESS;
   try {
-    if (!known) {
-      use(records().program(call.collective, call.root), records().sequence());
-      memo_.note(call, communicator.handle(), now, buffers(), operation());
-    }
+    use_again(*remembered_, memo_.in(call), memo_.out(call));
+    if (!memo_.is_movable()) hold_again();
     code = begin(records().stores());
   } catch (...) {
     forget();
@@ -106,27 +139,22 @@ int Nonblocking::start_call(Communicator& communicator, const Call& call, Reason
   return code;
 }
 
-int Nonblocking::start_neighbours(Communicator& communicator, const Call& call,
-                                  std::string_view form, Reason* reason) {
-  memo_.clear();
+int Nonblocking::start_call(Communicator& communicator, const Call& call, std::string_view form,
+                            Reason* reason) {
   int code = MPI_SUCCESS;
   const uint64_t now = shm::load_relaxed(generation);
   try {
-    const std::shared_ptr<NeighbourRecords>& neighbours = communicator.neighbour_records();
-    if (neighbours != nullptr && form == blocking &&
-        neighbours_memo_.is_like(call, communicator.handle(), now)) {
-      use_again(communicator.served_by(), neighbours);
+    set_form(form);
+    if (memo_.is_like(call, communicator.handle(), now)) {
+      use_again(*remembered_, memo_.in(call), memo_.out(call));
+      if (call.on_neighbourhood()) use_again(communicator.neighbour_records());
+      if (!memo_.is_movable() && form != blocking) hold_again();
     } else {
-      neighbours_memo_.clear();
-      set_form(form);
-      *reason = neighbours == nullptr ? Reason::wrong_arguments
-                                      : describe(communicator, call, neighbours->own());
+      describe_call(communicator, call, now, reason);
       if (*reason != Reason::none) return MPI_SUCCESS;
-      use(neighbours);
-      if (form == blocking)
-        neighbours_memo_.note(call, communicator.handle(), now, neighbours->own());
+      remembered_ = &communicator.served_by();
     }
-    code = begin(communicator.served_by().records().stores());
+    code = begin(records().stores());
   } catch (...) {
     forget();
     throw;
@@ -177,26 +205,35 @@ int start_by_host(const Call& call, MPI_Comm comm, MPI_Request* request, Reason 
 int start_nonblocking(const Call& call, MPI_Comm comm, MPI_Request* request) {
   if (host().foreign || Inside::depth != 0) return call_host(call, comm, request);
   return guarded(comm, [&]() -> int {
-    Communicator* const known = known_communicator(comm);
-    Reason reason = known == nullptr ? Reason::set_up_pending
-                                     : known->find_records(Reason::nonblocking_between_nodes);
-    if (reason == Reason::none) {
-      int code = MPI_SUCCESS;
-      Nonblocking* const operation = Nonblocking::take(call, comm, &code);
-      if (operation == nullptr) return code;
+    int code = MPI_SUCCESS;
+    // Starts an operation by `start`. The program gets its handle if it is under way then.
+    const auto started = [&](Nonblocking* operation, auto&& start) {
       try {
-        code = operation->start_call(*known, call, &reason);
+        code = start(*operation);
       } catch (...) {
         operation->give_back();
         throw;
       }
+      if (operation->state() == OwnRequest::State::pending)
+        *request = operation->handle();
+      else
+        operation->give_back();
+    };
+    if (Nonblocking* const operation = Nonblocking::recall(call, comm)) {
+      started(operation, [&](Nonblocking& it) { return it.start_again(call); });
+      return code;
+    }
+    Communicator* const known = known_communicator(comm);
+    Reason reason = known == nullptr ? Reason::set_up_pending
+                                     : known->find_records(Reason::nonblocking_between_nodes);
+    if (reason == Reason::none) {
+      Nonblocking* const operation = Nonblocking::take(call, comm, &code);
+      if (operation == nullptr) return code;
+      started(operation, [&](Nonblocking& it) {
+        return it.start_call(*known, call, RecordRequest::nonblocking, &reason);
+      });
       // Also if memory ran out at this rank alone: the others have made the call.
       if (reason == Reason::none && !known->expects_nonblocking()) known->expect_nonblocking();
-      if (operation->state() == OwnRequest::State::pending) {
-        *request = operation->handle();
-        return code;
-      }
-      operation->give_back();
       if (reason == Reason::none) return code;
     }
     return start_by_host(call, comm, request, reason);

@@ -20,16 +20,20 @@ class Nonblocking final : public RecordRequest {
   // An idle object with a handle, if possible one that has served a call like this; null, with an
   // MPI error code that was raised on the communicator, if there is none. Throws bad_alloc.
   static Nonblocking* take(const Call& call, MPI_Comm comm, int* code);
+  // An idle object of this thread that has served a call like this on a communicator that still
+  // lives, for start_again(); null if there is none. `call` is not one among neighbours.
+  static Nonblocking* recall(const Call& call, MPI_Comm comm) noexcept;
   void give_back() noexcept;
   MPI_Request handle() const { return handle_; }
 
   // Starts the call on a communicator that serves it, and returns an MPI error code. Sets *reason,
-  // and starts nothing, if the host must make the call.
-  int start_call(Communicator& communicator, const Call& call, Reason* reason);
+  // and starts nothing, if the host must make the call. `form` is nonblocking; for a call among
+  // neighbours it may be blocking.
+  int start_call(Communicator& communicator, const Call& call, std::string_view form,
+                 Reason* reason);
 
-  // The same for a call among neighbours, which may be a blocking one.
-  int start_neighbours(Communicator& communicator, const Call& call, std::string_view form,
-                       Reason* reason);
+  // Starts a call for which recall() has returned this object, and returns an MPI error code.
+  int start_again(const Call& call);
 
   int start() override;
   bool tell() noexcept override;
@@ -40,12 +44,12 @@ class Nonblocking final : public RecordRequest {
   ~Nonblocking() = default;
   void ended() noexcept override { forget(); }
   uint64_t traced_number() const override;
+  void describe_call(Communicator& communicator, const Call& call, uint64_t now, Reason* reason);
 
   MPI_Request handle_{};
   uint32_t kind_ = 0;  // of the call that it serves, or has served
-  // At most one of them is valid.
   CallMemo memo_;
-  NeighboursMemo neighbours_memo_;
+  Service* remembered_ = nullptr;  // what served the memo's call
 };
 
 // To be called when MPI ends: destroys the objects that are not under way.

@@ -133,8 +133,7 @@ int RecordRequest::raise_lack_of_memory(const Error& error) {
 bool RecordRequest::is_far_ahead() const {
   eager::Sequence& sequence = *sequence_;
   if (awaits_readers_) return false;
-  return sequence.held() > most_held_ahead ||
-         sequence.issued(sequence.rank()) - sequence.least_issued() > most_ahead;
+  return sequence.held() > most_held_ahead || sequence.leads_by_more_than(most_ahead);
 }
 
 // A rank for which the completion must wait; -1 if there is none.
@@ -253,7 +252,25 @@ eager::Outcome RecordRequest::take_and_end() {
   return outcome;
 }
 
+// Completes a short operation for which nothing needs to be waited for and nothing recorded.
+// Returns false, and has done nothing, if it is another one, or if an error is to be raised.
+bool RecordRequest::complete_quickly() noexcept {
+  const exec::Combine* const combine = operation_.combine;
+  if (operation_.lent || !is_whole_ || report::recording() ||
+      (combine != nullptr && combine->kernel == nullptr))
+    return false;
+  try {
+    if (is_far_ahead() || !eager::take_lines(*sequence_, operation_)) return false;
+  } catch (...) {
+    return false;
+  }
+  eager::end(*sequence_, operation_);
+  note_end();
+  return true;
+}
+
 int RecordRequest::complete() {
+  if (complete_quickly()) return MPI_SUCCESS;
   const auto begin = report::recording() ? Clock::now() : Clock::time_point{};
   const bool among_neighbours = neighbours_ != nullptr;  // the end may forget it
   const std::string_view name = among_neighbours ? neighbours_name : records_name;
@@ -268,18 +285,22 @@ int RecordRequest::complete() {
   return code;
 }
 
-// Raises the errors of the operation, which has ended.
-int RecordRequest::finish(const eager::Outcome& outcome) {
+void RecordRequest::note_end() {
   state_ = State::taken;
   ServedCalls::note();
+  records_->note_end();
+  ended();
+}
+
+// Raises the errors of the operation, which has ended.
+int RecordRequest::finish(const eager::Outcome& outcome) {
   if (trace_ != nullptr)
     trace_->exit({operation_.program, neighbours_ != nullptr ? neighbours_name : records_name,
                   traced_as_, traced_number(), bytes_});
   const MPI_Comm comm = communicator();
-  records_->note_end();
   int code = outcome.packing;
   if (code == MPI_SUCCESS) code = buffers_.take_error();
-  ended();
+  note_end();
   if (outcome.code == Code::ok) return code;
   if (!outcome.failure.empty()) {
     log_line(LogLevel::error, "%s", outcome.failure.c_str());
@@ -299,6 +320,7 @@ bool RecordRequest::wait(int late, size_t seen) {
       },
       [&] {
         drive_host();
+        waiter.note_peer(records_->process(late));
         if (!waiter.looks_closely()) return Code::ok;
         if (process_is_gone(records_->process(late)) && late_rank() >= 0) return Code::dead_peer;
         if (waiter.stalls()) say_late(late, "has not started it");

@@ -60,18 +60,19 @@ class RecordRequest : public OwnRequest, private eager::Waits {
   void use(const plan::EagerProgram& program, eager::Sequence& sequence);
   // The same for a call among neighbours.
   void use(std::shared_ptr<NeighbourRecords> neighbours);
-  // For a call that is like the last one that was described and used, apart from the addresses of
-  // its buffers (call_memo.h): what was taken over then is valid again.
+  // For a call that is like the last one that was described and used (call_memo.h): what was taken
+  // over then is valid again, apart from the addresses of the buffers.
   void use_again(Service& service, const std::byte* in, std::byte* out) {
     service_ = &service;
     operation_.in = in;
     operation_.out = out;
   }
-  // The same for a call among neighbours with the same buffers.
-  void use_again(Service& service, std::shared_ptr<NeighbourRecords> neighbours) {
-    service_ = &service;
+  // The same for a call among neighbours, after the former.
+  void use_again(std::shared_ptr<NeighbourRecords> neighbours) {
     neighbours_ = std::move(neighbours);
   }
+  // Holds the types of the call again. Throws bad_alloc.
+  void hold_again() { buffers_.hold_again(); }
   // Publishes the operation's record, by the call that was described. Returns an MPI error code,
   // which has been raised. The operation is pending afterwards, unless memory lacks.
   int begin(exec::SlotStores& stores);
@@ -112,6 +113,8 @@ class RecordRequest : public OwnRequest, private eager::Waits {
   bool is_far_ahead() const;
   int late_rank();
   void say_late(int rank, const char* what) const;
+  bool complete_quickly() noexcept;
+  void note_end();
   int finish(const eager::Outcome& outcome);
 
   std::string_view form_;

@@ -1,13 +1,16 @@
 // For counting instructions: the starts and the completions of an 8-byte allreduce, non-blocking
-// and persistent, and an exchange of six faces of one integer each, by types of their own. The last
-// rank is late to each, so that it need not wait. Each of its calls gets a dump of its own, under
-// its name.
+// and persistent, and of an alltoallv of 8 bytes for each rank; and an exchange of six faces of one
+// integer each, by types of their own, blocking and non-blocking. The last rank is late to each, so
+// that it need not wait. Each of its calls gets a dump of its own, under its name.
 #include <unistd.h>
 #include <valgrind/callgrind.h>
 
 #include "check.h"
 
+enum { MOST_RANKS = 8 };
 static double in, out;
+static double given[MOST_RANKS], got[MOST_RANKS];
+static int ones[MOST_RANKS], places[MOST_RANKS];
 static MPI_Request request, persistent;
 static int cells[3][3][3];
 static MPI_Datatype sent[6], received[6];
@@ -21,10 +24,18 @@ __attribute__((noinline)) void counted_persistent_start(void) { MPI_Start(&persi
 __attribute__((noinline)) void counted_persistent_wait(void) {
   MPI_Wait(&persistent, MPI_STATUS_IGNORE);
 }
+__attribute__((noinline)) void counted_parts_start(void) {
+  MPI_Ialltoallv(given, ones, places, MPI_DOUBLE, got, ones, places, MPI_DOUBLE, MPI_COMM_WORLD,
+                 &request);
+}
+static const int counts[6] = {1, 1, 1, 1, 1, 1};
+static const MPI_Aint starts[6] = {0, 0, 0, 0, 0, 0};
 __attribute__((noinline)) void counted_faces(void) {
-  static const int counts[6] = {1, 1, 1, 1, 1, 1};
-  static const MPI_Aint starts[6] = {0, 0, 0, 0, 0, 0};
   MPI_Neighbor_alltoallw(cells, counts, starts, sent, cells, counts, starts, received, grid);
+}
+__attribute__((noinline)) void counted_faces_start(void) {
+  MPI_Ineighbor_alltoallw(cells, counts, starts, sent, cells, counts, starts, received, grid,
+                          &request);
 }
 
 static void be_late(void) {
@@ -51,11 +62,21 @@ static void make_grid(void) {
   }
 }
 
+static void check_cells(int sign, int round) {
+  const int right = (world_rank + 1) % world_size;
+  CHECK(cells[0][1][1] == sign * (round + world_rank) && cells[1][1][2] == sign * (round + right),
+        "faces %d %d", cells[0][1][1], cells[1][1][2]);
+}
+
 int main(int argc, char** argv) {
   start(&argc, &argv);
   const int calls = argc > 1 ? atoi(argv[1]) : 20;
   set_up(MPI_COMM_WORLD);
   make_grid();
+  for (int i = 0; i < world_size; ++i) {
+    ones[i] = 1;
+    places[i] = i;
+  }
   MPI_Allreduce_init(&in, &out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &persistent);
   for (int i = 0; i < 5 + calls; ++i) {
     in = i + world_rank;
@@ -78,13 +99,30 @@ int main(int argc, char** argv) {
     counted_persistent_wait();
     CALLGRIND_DUMP_STATS_AT("persistent_wait");
     CHECK(out == sum, "sum %g, not %g", out, sum);
+    for (int to = 0; to < world_size; ++to) given[to] = i + to;
+    be_late();
+    CALLGRIND_ZERO_STATS;
+    counted_parts_start();
+    CALLGRIND_DUMP_STATS_AT("parts_start");
+    be_late();
+    CALLGRIND_ZERO_STATS;
+    counted_wait();
+    CALLGRIND_DUMP_STATS_AT("parts_wait");
+    for (int from = 0; from < world_size; ++from)
+      CHECK(got[from] == i + world_rank, "part %d is %g", from, got[from]);
     cells[1][1][1] = i + world_rank;
     be_late();
     CALLGRIND_ZERO_STATS;
     counted_faces();
     CALLGRIND_DUMP_STATS_AT("faces");
-    CHECK(cells[0][1][1] == i + world_rank && cells[1][1][2] == i + (world_rank + 1) % world_size,
-          "faces %d %d", cells[0][1][1], cells[1][1][2]);
+    check_cells(1, i);
+    cells[1][1][1] = -(i + world_rank);
+    be_late();
+    CALLGRIND_ZERO_STATS;
+    counted_faces_start();
+    CALLGRIND_DUMP_STATS_AT("faces_start");
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    check_cells(-1, i);
   }
   MPI_Request_free(&persistent);
   MPI_Comm_free(&grid);
