@@ -7,6 +7,8 @@
 // path of a collective call throws nothing and returns a Code. Values; any thread.
 #pragma once
 
+#include <cerrno>
+#include <cstring>
 #include <stdexcept>
 #include <string>
 
@@ -31,5 +33,10 @@ class Error : public std::runtime_error {
  private:
   Code code_;
 };
+
+// Throws the error of a system call that has just failed: `what`, and the message of errno.
+[[noreturn]] inline void throw_errno(const std::string& what) {
+  throw Error(Code::unavailable, what + ": " + std::string(strerror(errno)));
+}
 
 }  // namespace tutti

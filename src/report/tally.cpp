@@ -18,7 +18,7 @@ Tally& tally() {
 constexpr size_t neighbours_allgather = plan::collective_count;
 constexpr size_t neighbours_alltoall = neighbours_allgather + 1;
 
-size_t kind_of(const Record& record) {
+size_t index_of_kind(const Record& record) {
   if (!record.neighbourhood) return static_cast<size_t>(record.collective);
   return plan::parted_in(record.collective) ? neighbours_alltoall : neighbours_allgather;
 }
@@ -26,7 +26,7 @@ size_t kind_of(const Record& record) {
 size_t row_of(const Record& record) {
   size_t size = 0;
   while (record.bytes > size_limits[size]) ++size;
-  return kind_of(record) * size_limits.size() + size;
+  return index_of_kind(record) * size_limits.size() + size;
 }
 
 void add_name(std::string& names, std::string_view name) {

@@ -25,10 +25,6 @@ constexpr size_t page = 4096;
 // Alignment to this does no harm on systems whose huge pages have another size.
 constexpr size_t huge_page = size_t{2} << 20;
 
-[[noreturn]] void fail(const std::string& what) {
-  throw Error(Code::unavailable, what + ": " + std::string(strerror(errno)));
-}
-
 size_t round_up(size_t value, size_t unit) { return (value + unit - 1) / unit * unit; }
 
 // Bytes of addresses in use. It is read without stdio, because malloc may be waiting for this heap.
@@ -85,7 +81,7 @@ void Heap::reserve(size_t most_bytes) {
         Code::unavailable,
         "RLIMIT_AS or RLIMIT_FSIZE (ulimit -v, ulimit -f) leaves no room for a shared heap");
   const int low = memfd_create("tutti-heap", MFD_CLOEXEC);
-  if (low < 0) fail("memfd_create for a shared heap");
+  if (low < 0) throw_errno("memfd_create for a shared heap");
   descriptor_ = move_high(low);
   struct stat status;
   uint64_t identity[2];
@@ -98,7 +94,7 @@ void Heap::reserve(size_t most_bytes) {
     if (base_ != nullptr) munmap(base_, bytes_);
     close(descriptor_);
     errno = error;
-    fail("a shared heap");
+    throw_errno("a shared heap");
   }
   file_[0] = status.st_dev;
   file_[1] = status.st_ino;
@@ -170,7 +166,7 @@ PeerHeap::PeerHeap(const Heap::Location& location) : bytes_(location.bytes) {
   char path[64];
   snprintf(path, sizeof path, "/proc/%d/fd/%d", location.process, location.descriptor);
   const int descriptor = open(path, O_RDWR | O_CLOEXEC);
-  if (descriptor < 0) fail(std::string("open ") + path);
+  if (descriptor < 0) throw_errno(std::string("open ") + path);
   struct stat status;
   const bool fits =
       fstat(descriptor, &status) == 0 && static_cast<uint64_t>(status.st_size) == bytes_;
@@ -178,7 +174,7 @@ PeerHeap::PeerHeap(const Heap::Location& location) : bytes_(location.bytes) {
                                     MAP_SHARED | MAP_NORESERVE, descriptor, 0)
                              : MAP_FAILED;
   close(descriptor);
-  if (fits && address == MAP_FAILED) fail("mmap of a rank's shared heap");
+  if (fits && address == MAP_FAILED) throw_errno("mmap of a rank's shared heap");
   if (!fits || std::memcmp(address, location.identity, sizeof location.identity) != 0) {
     if (fits) munmap(address, bytes_);
     throw Error(Code::unavailable, "process " + std::to_string(location.process) +

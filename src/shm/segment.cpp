@@ -40,10 +40,6 @@ struct Segment::Header {
 
 namespace {
 
-[[noreturn]] void fail(const std::string& what) {
-  throw Error(Code::unavailable, what + ": " + std::string(strerror(errno)));
-}
-
 // Holds the lock of the page table. An owner that died may have left a run half taken; this loses
 // the run's pages but does no other harm.
 class Lock {
@@ -85,14 +81,14 @@ uint32_t pages_for(size_t bytes) {
 int open_new(Segment::Location& location) {
   if (location.kind == Segment::Kind::memfd) {
     const int descriptor = memfd_create("tutti", MFD_CLOEXEC);
-    if (descriptor < 0) fail("memfd_create");
+    if (descriptor < 0) throw_errno("memfd_create");
     return descriptor;
   }
   snprintf(location.name, sizeof location.name, "/tutti-%016llx",
            static_cast<unsigned long long>(location.identity[0]));
   const int descriptor =
       shm_open(location.name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
-  if (descriptor < 0) fail("shm_open in /dev/shm");
+  if (descriptor < 0) throw_errno("shm_open in /dev/shm");
   return descriptor;
 }
 
@@ -105,7 +101,7 @@ int open_existing(const Segment::Location& location) {
   char path[64];
   snprintf(path, sizeof path, "/proc/%d/fd/%d", location.process, location.descriptor);
   const int descriptor = open(path, O_RDWR | O_CLOEXEC);
-  if (descriptor < 0) fail(std::string("open ") + path);
+  if (descriptor < 0) throw_errno(std::string("open ") + path);
   return descriptor;
 }
 
@@ -127,7 +123,7 @@ Segment::~Segment() {
 void Segment::map() {
   void* address =
       mmap(nullptr, location_.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
-  if (address == MAP_FAILED) fail("mmap of shared memory");
+  if (address == MAP_FAILED) throw_errno("mmap of shared memory");
   base_ = static_cast<std::byte*>(address);
 }
 
@@ -139,7 +135,7 @@ Segment Segment::create(Kind kind, size_t usable_bytes) {
   location.kind = kind;
   location.process = getpid();
   if (getrandom(location.identity, sizeof location.identity, 0) != sizeof location.identity)
-    fail("getrandom");
+    throw_errno("getrandom");
   const uint32_t usable = std::max<uint32_t>(1, pages_for(usable_bytes));
   uint32_t table_pages = 1;
   while (pages_for(sizeof(Header) + (table_pages + usable) * sizeof(Run)) > table_pages)
@@ -152,9 +148,9 @@ Segment Segment::create(Kind kind, size_t usable_bytes) {
   segment.location_.descriptor = segment.descriptor_;
   try {
     if (ftruncate(segment.descriptor_, static_cast<off_t>(location.bytes)) != 0)
-      fail("ftruncate of shared memory");
+      throw_errno("ftruncate of shared memory");
     // Without the reservation a full /dev/shm would kill the process at its first store.
-    if (!segment.reserve(0, table_pages)) fail("no room in /dev/shm");
+    if (!segment.reserve(0, table_pages)) throw_errno("no room in /dev/shm");
     segment.map();
   } catch (...) {
     segment.forget_name();
@@ -172,7 +168,7 @@ Segment Segment::create(Kind kind, size_t usable_bytes) {
 Segment Segment::attach(const Location& location) {
   Segment segment(move_high(open_existing(location)), location);
   struct stat status;
-  if (fstat(segment.descriptor_, &status) != 0) fail("fstat of shared memory");
+  if (fstat(segment.descriptor_, &status) != 0) throw_errno("fstat of shared memory");
   const bool large_enough = static_cast<uint64_t>(status.st_size) == location.bytes;
   if (large_enough) segment.map();
   if (!large_enough ||
