@@ -40,9 +40,10 @@ bool is_scan(Collective collective) {
 }
 
 plan::Plan of_branches(const Request& request, const Branch& up, const Branch& down) {
-  return plan::parted(request.collective)
-             ? parts_tree(request.collective, request.ranks, request.root, up)
-             : tree(request.collective, request.ranks, request.root, up, down);
+  if (plan::parted(request.collective))
+    return parts_tree(request.collective, request.ranks, request.root, up);
+  return tree(request.collective, request.ranks, request.root, up, down,
+              request.form.stepwise ? Combining::stepwise : Combining::at_once);
 }
 
 // Ignores the machine's levels.
@@ -141,13 +142,29 @@ std::vector<Algorithm> table() {
       {"flat",
        "every rank hands its data to the ranks that want it, through the root if there is one",
        false, 0, all_collectives, flat},
-      {"binomial", "binomial tree, in rank order", false, 2, tree_collectives, any_tree},
+      {"binomial",
+       "binomial tree, in rank order",
+       false,
+       2,
+       tree_collectives,
+       any_tree,
+       {"stepwise"},
+       {"binomial:stepwise"}},
       {"binary",
        "binary tree, in rank order: no rank sends to more than two others, for long messages in "
        "segments (MPICH2)",
-       false, 0, tree_collectives, binary_tree},
-      {"nary", "tree of degree N: a leader combines N - 1 others per level (HMPI 2.2)", true, 4,
-       tree_collectives, any_tree},
+       false,
+       0,
+       tree_collectives,
+       binary_tree,
+       {"stepwise"}},
+      {"nary",
+       "tree of degree N: a leader combines N - 1 others per level (HMPI 2.2)",
+       true,
+       4,
+       tree_collectives,
+       any_tree,
+       {"stepwise"}},
       {"levels",
        "trees within the machine's groups and between them; by default flat within, binomial "
        "between (HMPI 2.2, NUMACol 3)",
@@ -155,9 +172,9 @@ std::vector<Algorithm> table() {
        0,
        tree_collectives,
        tree_on_levels,
-       {"SHAPE", "fixed", "one_stage", "push"},
-       {"levels:flat", "levels:binomial", "levels:4", "levels:binomial:one_stage", "levels:fixed",
-        "levels:push", "levels:flat:push"},
+       {"SHAPE", "stepwise", "fixed", "one_stage", "push"},
+       {"levels:flat", "levels:binomial", "levels:binomial:stepwise", "levels:4",
+        "levels:binomial:one_stage", "levels:fixed", "levels:push", "levels:flat:push"},
        true,
        Order::kept_in_runs},
       {"direct",

@@ -24,6 +24,7 @@ struct Form {
   TreeShape inner{0};      // a second shape holds for the innermost groups only
   bool fixed = false;      // fixed: one tree for all roots
   bool one_stage = false;  // one_stage: all ranks read the result from the root
+  bool stepwise = false;   // stepwise: a leader combines one child at a time
   bool push = false;       // push: the owner of the data writes it to its reader
   bool cyclic = false;     // cyclic (tiled only)
   bool levels = false;     // levels (tiled only)

@@ -27,8 +27,9 @@ using plan::Collective;
 using plan::Plan;
 using plan::Program;
 
-// The names that users write: each algorithm, and those that take a degree with several degrees. A
-// composed algorithm is one of its two parts if no levels are known.
+// The names that users write: each algorithm with its variants, those that take a degree with
+// several degrees, and trees that combine stepwise. A composed algorithm is one of its two parts if
+// no levels are known.
 std::vector<std::string> specs(Collective collective) {
   std::vector<std::string> result;
   for (const Algorithm& algorithm : algorithms()) {
@@ -37,10 +38,13 @@ std::vector<std::string> specs(Collective collective) {
         std::find(serves.begin(), serves.end(), collective) == serves.end())
       continue;
     result.emplace_back(algorithm.name);
+    result.insert(result.end(), algorithm.variants.begin(), algorithm.variants.end());
     if (!algorithm.takes_degree) continue;
     for (int degree : {2, 3, 8})
       result.push_back(std::string(algorithm.name) + ":" + std::to_string(degree));
   }
+  if (collective == Collective::reduce || collective == Collective::allreduce)
+    result.insert(result.end(), {"nary:3:stepwise", "binary:stepwise"});
   return result;
 }
 
@@ -257,6 +261,32 @@ TEST(Algorithms, LargeTreesAreRight) {
   }
 }
 
+// The length of the chain of two-vector combinations that ends last, if each takes one unit of time
+// and a rank does one thing at a time.
+int longest_chain(const Plan& plan) {
+  std::vector<int> free(static_cast<size_t>(plan.ranks)), ready(free);
+  for (const plan::Transfer& transfer : plan.transfers) {
+    int& own = free[static_cast<size_t>(transfer.executor())];
+    for (const plan::Region& source : transfer.src)
+      if (source.buffer == plan::Buffer::tmp)
+        own = std::max(own, ready[static_cast<size_t>(source.rank)]);
+    own += static_cast<int>(transfer.src.size()) - 1;
+    ready[static_cast<size_t>(transfer.dst.rank)] = own;
+  }
+  return *std::max_element(free.begin(), free.end());
+}
+
+TEST(Algorithms, StepwiseTreesHaveShortCriticalPaths) {
+  const auto chain = [](const char* spec, int ranks) {
+    return longest_chain(generate(Collective::reduce, spec, ranks, 0));
+  };
+  EXPECT_EQ(chain("binomial", 16), 10) << "1 + 2 + 3 + 4";
+  EXPECT_EQ(chain("binomial:stepwise", 16), 4);
+  EXPECT_EQ(chain("binomial:stepwise", 4096), 12);
+  EXPECT_EQ(chain("nary:4:stepwise", 16), 6) << "3 a level, as in HMPI's formula";
+  EXPECT_EQ(chain("flat", 16), 15);
+}
+
 double median_milliseconds(const std::function<void()>& work) {
   std::vector<double> times;
   for (int round = 0; round < 25; ++round) {
@@ -291,9 +321,10 @@ TEST(Algorithms, UnknownNamesAreRefused) {
   EXPECT_THROW(generate(Collective::bcast, "flat", 0, 0), Error);
   EXPECT_THROW(generate(Collective::bcast, "flat", 4, 4), Error);
   EXPECT_THROW(generate(Collective::barrier, "flat", 4, 1), Error);
-  for (const char* spec : {"levels:1", "levels:2:3:4", "levels:push:push", "levels:leaves=0",
-                           "levels:leaves=", "levels:", "levels:cyclic", "tiled:cyclic:levels",
-                           "tiled:4", "nary:4:4", "doubling:2"}) {
+  for (const char* spec :
+       {"levels:1", "levels:2:3:4", "levels:push:push", "levels:leaves=0",
+        "levels:leaves=", "levels:", "levels:cyclic", "tiled:cyclic:levels", "tiled:4", "nary:4:4",
+        "nary:4:stepwise:stepwise", "doubling:2", "flat:stepwise"}) {
     EXPECT_THROW(generate(Collective::allreduce, spec, 4, 0), Error) << spec;
   }
   EXPECT_THROW(generate(Collective::barrier, "staggered:0", 4, 0), Error);

@@ -29,7 +29,9 @@ bool takes(const Algorithm& algorithm, std::string_view word) {
   const std::string what = "algorithm '" + std::string(spec.substr(0, 80)) + "': ";
   if (algorithm.takes_degree) {
     const std::string least = std::to_string(algorithm.least_degree);
-    throw Error(Code::invalid_argument, what + "the degree must be a number of at least " + least);
+    throw Error(Code::invalid_argument, what + "the degree must be a number of at least " + least +
+                                            (accepted.empty() ? "" : "; what may follow it: ") +
+                                            accepted);
   }
   if (accepted.empty())
     throw Error(Code::invalid_argument, what + "takes no degree; leave out ':' and what follows");
@@ -62,6 +64,7 @@ bool* flag_of(Form& form, std::string_view word) {
   if (word == "fixed") return &form.fixed;
   if (word == "one_stage") return &form.one_stage;
   if (word == "push") return &form.push;
+  if (word == "stepwise") return &form.stepwise;
   if (word == "cyclic") return &form.cyclic;
   if (word == "levels") return &form.levels;
   return nullptr;
@@ -77,14 +80,14 @@ bool take(const Algorithm& algorithm, std::string_view word, int& shapes, Form& 
     form.leaders = *leaders;
     return true;
   }
+  if (bool* const flag = flag_of(form, word); flag != nullptr && takes(algorithm, word) && !*flag)
+    return *flag = true;
   if (algorithm.takes_degree) {
     const auto degree = number_of(word, algorithm.least_degree);
     if (!degree || shapes++ > 0) return false;
     form.degree = *degree;
     return true;
   }
-  if (bool* const flag = flag_of(form, word); flag != nullptr && takes(algorithm, word) && !*flag)
-    return *flag = true;
   const auto shape = takes(algorithm, shape_word) && shapes < 2 ? shape_of(word) : std::nullopt;
   if (!shape) return false;
   if (shapes++ == 0) form.outer = *shape;
@@ -172,7 +175,7 @@ Form form_of(const Algorithm& algorithm, std::string_view spec, int ranks) {
 
 std::string usage(const Algorithm& algorithm) {
   std::string text{algorithm.name};
-  if (algorithm.takes_degree) return text + ":N";
+  if (algorithm.takes_degree) text += ":N";
   for (const std::string_view word : algorithm.words) {
     text.append("[:").append(word).append("]");
     if (word == shape_word) text.append("[:").append(word).append("]");

@@ -59,6 +59,7 @@ def test_candidates_are_what_the_core_has_and_each_plan_once():
     assert algorithms_for(4, "allreduce") == [
         "flat",
         "binomial",
+        "binomial:stepwise",
         "binary",
         "levels:binomial:one_stage",
         "levels:push",

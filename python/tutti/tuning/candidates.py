@@ -86,11 +86,8 @@ def _specs(ranks: int, collective: str) -> list[str]:
         # uniform.
         if not algorithm["uniform"] and core().combines(collective):
             continue
-        specs += (
-            [f"{name}:{degree}" for degree in DEGREES]
-            if algorithm["takes_degree"]
-            else [name, *algorithm["variants"]]
-        )
+        specs += [f"{name}:{degree}" for degree in DEGREES] if algorithm["takes_degree"] else [name]
+        specs += algorithm["variants"]
     return specs
 
 
