@@ -34,6 +34,7 @@ OWNERS = {
     "base/json.h": (
         "base/json",
         "exec/program_text.cpp",
+        "model/machine.cpp",
         "report/",
         "trace/header.cpp",
     ),

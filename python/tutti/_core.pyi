@@ -144,6 +144,23 @@ def explain(
     reached: bool = False,
     mpi: str = "mpich",
 ) -> dict[str, Any]: ...
+
+class Model:
+    def __init__(self, text: str, file: str) -> None: ...
+    @property
+    def machine(self) -> dict[str, Any]: ...
+    def predict(
+        self,
+        plan: Plan,
+        bytes: int,
+        levels: list[tuple[str, list[int]]] = ...,
+        node_of: list[int] = ...,
+        reached: bool = False,
+        segment: int = 0,
+        arrivals: list[float] = ...,
+        events: bool = False,
+    ) -> dict[str, Any]: ...
+
 def table_rules(file: str = "") -> list[tuple[str, str]]: ...
 
 line_payload: int

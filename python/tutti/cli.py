@@ -42,6 +42,7 @@ def tutti(
 def _add_commands() -> None:
     from tutti.bench.command import bench
     from tutti.doctor import doctor
+    from tutti.model.command import app as model
     from tutti.simulation.command import sim
     from tutti.tracing.command import trace
     from tutti.tuning.command import tune
@@ -53,6 +54,7 @@ def _add_commands() -> None:
     app.command()(sim)
     app.command()(trace)
     app.command()(tune)
+    app.add_typer(model, name="model")
 
 
 _add_commands()

@@ -16,5 +16,6 @@ void bind_builder(nanobind::module_& module);
 void bind_maps(nanobind::module_& module);
 void bind_selection(nanobind::module_& module);
 void bind_machine(nanobind::module_& module);
+void bind_model(nanobind::module_& module);
 
 }  // namespace tutti::python

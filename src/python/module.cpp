@@ -11,4 +11,5 @@ NB_MODULE(_core, module) {
   tutti::python::bind_maps(module);
   tutti::python::bind_selection(module);
   tutti::python::bind_machine(module);
+  tutti::python::bind_model(module);
 }

@@ -1,0 +1,20 @@
+"""Machines that the model reads: files that `docs/model.md` describes."""
+
+from pathlib import Path
+from typing import Any
+
+from tutti.errors import UserError
+from tutti.places import core
+
+
+def read_model(file: Path) -> Any:
+    """The model of the machine in a file."""
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise UserError(f"--machine: cannot read '{file}': {reason}") from error
+    try:
+        return core().Model(text, str(file))
+    except core().Error as error:
+        raise UserError(str(error)) from error

@@ -1,0 +1,103 @@
+"""Tables and sentences of predictions."""
+
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from tutti.bench.texts import size_text
+from tutti.model.prediction import Cell
+
+MOST_STEPS = 40  # of a critical path, in a report for people
+
+
+def _console() -> Console:
+    console = Console()
+    return console if console.is_terminal else Console(width=120)
+
+
+def _microseconds(nanoseconds: float) -> str:
+    return f"{nanoseconds / 1000:.3f}"
+
+
+def step_text(event: dict[str, Any]) -> str:
+    """What a rank did, in words."""
+    took = _microseconds(event["end_ns"] - event["begin_ns"])
+    who = f"rank {event['rank']}"
+    segment = f", segment {event['segment']}" if event["segment"] > 0 else ""
+    if event["kind"] == "receive":
+        return f"{who} waited {took} us for the message of rank {event['peer']}{segment}"
+    if event["kind"] == "sent":
+        return f"{who} waited {took} us until rank {event['peer']} let its message go{segment}"
+    if event["group"] == "waiting":
+        return (
+            f"{who} waited {took} us for transfer {event['transfer']} of rank {event['peer']}"
+            f"{segment}"
+        )
+    words = {"reduce_any": "combined", "reduce": "combined", "copy": "copied"}
+    if event["kind"] in words:
+        return f"{who} {words[event['kind']]} for {took} us (transfer {event['transfer']}{segment})"
+    words = {"send": "sent a message to", "post": "expected a message of"}
+    if event["kind"] in words:
+        return f"{who} {words[event['kind']]} rank {event['peer']}: {took} us{segment}"
+    return f"{who} published transfer {event['transfer']}: {took} us{segment}"
+
+
+def print_one(cell: Cell, title: str) -> None:
+    found = cell.found
+    print(f"{title}: {cell.microseconds:.3f} us")
+    if found["carrier"] == "line":
+        print("data and flags travel together, in lines")
+    else:
+        pieces = (
+            "in one piece"
+            if found["segments"] == 1
+            else f"in {found['segments']} segments of {found['segment_bytes']} bytes"
+        )
+        way = "read in the owners' buffers" if found["bypass"] else "through the slots"
+        print(f"data goes {pieces}, {way}")
+    print("\nthe steps that decide the time, from the first to the last:")
+    critical = [event for event in found["critical"] if event["end_ns"] > event["begin_ns"]]
+    for event in critical[:MOST_STEPS]:
+        print(f"  {_microseconds(event['begin_ns']):>10} us  {step_text(event)}")
+    if len(critical) > MOST_STEPS:
+        print(f"  ... and {len(critical) - MOST_STEPS} more; --json has all")
+    if not found["loads"]:
+        return
+    table = Table(title="links", title_justify="left")
+    for name in ("link", "busy us", "of the time", "bytes", "at once"):
+        table.add_column(name, justify="left" if name == "link" else "right")
+    for load in sorted(found["loads"], key=lambda load: -load["busy_ns"])[:MOST_STEPS]:
+        table.add_row(
+            load["name"],
+            _microseconds(load["busy_ns"]),
+            f"{100 * load['busy_ns'] / found['ns']:.0f}%" if found["ns"] > 0 else "",
+            f"{load['bytes']:.0f}",
+            str(load["most"]),
+        )
+    print()
+    _console().print(table)
+
+
+def print_table(cells: list[Cell], title: str) -> None:
+    """Times of several algorithms or sizes; the quickest of each size is marked."""
+    algorithms = list(dict.fromkeys(cell.algorithm for cell in cells))
+    sizes = list(dict.fromkeys(cell.size for cell in cells))
+    times = {(cell.algorithm, cell.size): cell.microseconds for cell in cells}
+    table = Table(title=f"{title}: predicted us", title_justify="left")
+    table.add_column("size")
+    for algorithm in algorithms:
+        table.add_column(algorithm, justify="right")
+    if len(algorithms) > 1:
+        table.add_column("quickest")
+        table.add_column("next", justify="right")
+    for size in sizes:
+        row = [times[algorithm, size] for algorithm in algorithms]
+        words = [f"{time:.3f}" for time in row]
+        if len(algorithms) > 1:
+            ordered = sorted(range(len(row)), key=lambda place: row[place])
+            first, second = row[ordered[0]], row[ordered[1]]
+            words.append(algorithms[ordered[0]])
+            words.append(f"{second / first:.2f}x" if first > 0 else "")
+        table.add_row(size_text(size), *words)
+    _console().print(table)

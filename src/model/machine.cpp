@@ -1,0 +1,175 @@
+#include "model/machine.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/text.h"
+
+namespace tutti::model {
+namespace {
+
+// Ten seconds: no step takes longer, so a larger number is in another unit.
+constexpr double most_nanoseconds = 1e10;
+
+constexpr std::array<std::string_view, 5> level_names = {"node", "socket", "numa", "cache", "core"};
+
+// A part of the file, with its place for errors.
+class Part {
+ public:
+  Part(const Json& json, std::string place, std::string_view file)
+      : json_(json), place_(std::move(place)), file_(file) {}
+
+  [[noreturn]] void refuse(const std::string& what) const {
+    throw Error(Code::invalid_argument,
+                std::string(file_) + ": " + (place_.empty() ? "" : place_ + ": ") + what);
+  }
+  void must_be_object(std::initializer_list<std::string_view> members) const {
+    if (!json_.is_object()) refuse("must be an object, as in {\"step\": 2}");
+    for (const auto& [key, value] : json_.items()) {
+      if (std::find(members.begin(), members.end(), key) != members.end()) continue;
+      std::string known;
+      for (const std::string_view member : members)
+        known.append(known.empty() ? "" : ", ").append(member);
+      refuse("unknown member " + in_quotes(key) + "; known are " + known);
+    }
+  }
+  bool has(std::string_view member) const { return json_.contains(member); }
+  Part at(std::string_view member) const {
+    if (!has(member)) refuse("lacks the member \"" + std::string(member) + "\"");
+    return {json_.at(std::string(member)), inside(std::string(member)), file_};
+  }
+  Part at(size_t index) const {
+    return {json_.at(index), place_ + "[" + std::to_string(index) + "]", file_};
+  }
+  size_t must_be_list() const {
+    if (!json_.is_array() || json_.empty()) refuse("must be a list with at least one entry");
+    return json_.size();
+  }
+  std::string text(std::string_view member) const {
+    const Part part = at(member);
+    if (!part.json_.is_string()) part.refuse("must be a text in quotes");
+    return part.json_.get<std::string>();
+  }
+  // `whole`: an integer number of bytes.
+  double number(std::string_view member, double most, bool whole = false) const {
+    const Part part = at(member);
+    if (!part.json_.is_number()) part.refuse("must be a number");
+    const auto value = part.json_.get<double>();
+    if (!(value >= 0) || value > most || (whole && value != std::floor(value)))
+      part.refuse("is " + part.json_.dump() + "; it must be " +
+                  (whole ? "an integer" : "a number") + " from 0 to " + Json(most).dump());
+    return value;
+  }
+  double nanoseconds(std::string_view member) const { return number(member, most_nanoseconds); }
+  // A byte takes at most a microsecond.
+  double a_byte(std::string_view member) const { return number(member, 1000); }
+
+ private:
+  std::string inside(const std::string& member) const {
+    return place_.empty() ? member : place_ + "." + member;
+  }
+
+  const Json& json_;
+  std::string place_;
+  std::string_view file_;
+};
+
+int place_of(std::string_view level) {
+  return static_cast<int>(std::find(level_names.begin(), level_names.end(), level) -
+                          level_names.begin());
+}
+
+std::vector<LevelCost> read_levels_of(const Part& part) {
+  std::vector<LevelCost> levels;
+  const size_t count = part.must_be_list();
+  for (size_t i = 0; i < count; ++i) {
+    const Part one = part.at(i);
+    one.must_be_object({"name", "hand_over", "byte", "shared"});
+    LevelCost level{one.text("name"), one.nanoseconds("hand_over"), one.a_byte("byte"),
+                    one.a_byte("shared")};
+    if (place_of(level.name) == static_cast<int>(level_names.size()))
+      one.refuse("there is no level " + in_quotes(level.name) +
+                 "; levels are node, socket, numa, cache, core");
+    if (i == 0 && level.name != "node")
+      one.refuse("the first level must be \"node\", whose costs hold where no other level does");
+    if (i > 0 && place_of(level.name) <= place_of(levels.back().name))
+      one.refuse("\"" + level.name + "\" must stand before \"" + levels.back().name +
+                 "\", because levels are listed from the outside in, each once");
+    if (level.shared > level.byte)
+      one.refuse(
+          "\"shared\" is more than \"byte\"; one access alone takes \"byte\" a byte, and the "
+          "link that all share cannot be slower");
+    levels.push_back(std::move(level));
+  }
+  return levels;
+}
+
+}  // namespace
+
+const LevelCost* Machine::find(std::string_view level) const {
+  const auto found = std::find_if(levels.begin(), levels.end(),
+                                  [&](const LevelCost& cost) { return cost.name == level; });
+  return found == levels.end() ? nullptr : &*found;
+}
+
+Machine read_machine(std::string_view text, std::string_view file) {
+  Json json;
+  try {
+    json = Json::parse(text);
+  } catch (const Json::parse_error& error) {
+    const auto at = std::min(error.byte, text.size());
+    const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<ptrdiff_t>(at), '\n');
+    throw Error(Code::invalid_argument,
+                std::string(file) + ":" + std::to_string(line) + ": not valid JSON");
+  }
+  const Part all(json, "", file);
+  all.must_be_object({"format", "name", "source", "levels", "own", "network"});
+  if (const std::string format = all.text("format"); format != machine_format)
+    all.refuse("the format is " + in_quotes(format) + ", but this version reads \"" +
+               std::string(machine_format) + "\"");
+  Machine machine;
+  machine.name = all.text("name");
+  machine.source = all.has("source") ? all.text("source") : "";
+  machine.levels = read_levels_of(all.at("levels"));
+  const Part own = all.at("own");
+  own.must_be_object({"call", "step", "copy", "combine"});
+  machine.own = {own.nanoseconds("call"), own.nanoseconds("step"), own.a_byte("copy"),
+                 own.a_byte("combine")};
+  if (all.has("network")) {
+    const Part network = all.at("network");
+    network.must_be_object({"overhead", "latency", "gap", "byte", "prompt"});
+    machine.network = {network.nanoseconds("overhead"), network.nanoseconds("latency"),
+                       network.nanoseconds("gap"), network.a_byte("byte"),
+                       static_cast<size_t>(network.number("prompt", 1e12, true))};
+  }
+  return machine;
+}
+
+std::string write_machine(const Machine& machine) {
+  Json json;
+  json["format"] = machine_format;
+  json["name"] = machine.name;
+  json["source"] = machine.source;
+  json["levels"] = Json::array();
+  for (const LevelCost& level : machine.levels)
+    json["levels"].push_back({{"name", level.name},
+                              {"hand_over", level.hand_over},
+                              {"byte", level.byte},
+                              {"shared", level.shared}});
+  json["own"] = {{"call", machine.own.call},
+                 {"step", machine.own.step},
+                 {"copy", machine.own.copy},
+                 {"combine", machine.own.combine}};
+  if (machine.network)
+    json["network"] = {{"overhead", machine.network->overhead},
+                       {"latency", machine.network->latency},
+                       {"gap", machine.network->gap},
+                       {"byte", machine.network->byte},
+                       {"prompt", machine.network->prompt}};
+  return json.dump(1) + "\n";
+}
+
+}  // namespace tutti::model

@@ -1,0 +1,68 @@
+// A machine as the model sees it: what the steps of a program cost on it, level by level.
+//
+// It is read from a file that people can write (docs/model.md), or measured. All times are in
+// nanoseconds, and all costs of bytes are in nanoseconds a byte.
+//
+// Within a node, HMPI's model (section 2.1) holds: a rank that gets a vector of n bytes from a rank
+// that shares a unit with it (a cache, a socket, the node) waits for the hand-over and then needs
+// `byte` for each byte, or `shared` times t if t ranks use the same unit's link at once and that is
+// more. These are the paper's a, b and B, for bytes instead of cache lines. Between nodes LogGP
+// holds (Alexandrov and others, 1995): overhead o, latency L, gap g, and gap a byte G.
+//
+// Values, constant once made; any thread.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tutti::model {
+
+// Between two ranks that share a unit of this level, and none of a level inside it.
+struct LevelCost {
+  std::string name;      // node, socket, numa, cache or core, as in placement/levels.h
+  double hand_over = 0;  // from a publication to its sight at another rank
+  double byte = 0;       // to read or write another rank's byte, alone
+  double shared = 0;     // the link's: t accesses at once take at least t times this a byte
+};
+
+// What a rank does alone.
+struct OwnCost {
+  double call = 0;     // to enter a collective and to leave it
+  double step = 0;     // of every step of a program
+  double copy = 0;     // to copy a byte from the rank's own memory to its own
+  double combine = 0;  // to combine a byte of one more source with what the rank has
+};
+
+// Between nodes.
+struct NetworkCost {
+  double overhead = 0;  // o: the sender is busy, and so is the receiver
+  double latency = 0;   // L
+  double gap = 0;       // g: between two messages of a node's adapter
+  double byte = 0;      // G
+  // Longer messages wait until the receiver has posted them.
+  size_t prompt = 0;
+};
+
+struct Machine {
+  std::string name;
+  std::string source;             // where the figures come from
+  std::vector<LevelCost> levels;  // from the outside in; the first is the node
+  OwnCost own;
+  std::optional<NetworkCost> network;
+
+  // The costs of a level; null if the machine has no such level.
+  const LevelCost* find(std::string_view level) const;
+};
+
+inline constexpr std::string_view machine_format = "tutti-machine 1";
+
+// Reads a machine from the text of a file; `file` names it in errors. Throws
+// Error(invalid_argument) with one line that names the place at fault and what would be right.
+Machine read_machine(std::string_view text, std::string_view file);
+// The text of a file from which read_machine makes the same machine.
+std::string write_machine(const Machine& machine);
+
+}  // namespace tutti::model

@@ -1,0 +1,90 @@
+#include "model/machine.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "base/error.h"
+
+namespace tutti::model {
+namespace {
+
+const std::string right = R"({
+ "format": "tutti-machine 1",
+ "name": "two sockets",
+ "source": "a test",
+ "levels": [
+  {"name": "node", "hand_over": 105.2, "byte": 0.3, "shared": 0.1},
+  {"name": "numa", "hand_over": 28.5, "byte": 0.1, "shared": 0.02}
+ ],
+ "own": {"call": 20, "step": 2, "copy": 0.05, "combine": 0.04},
+ "network": {"overhead": 250, "latency": 1100, "gap": 400, "byte": 0.3125, "prompt": 16384}
+})";
+
+std::string refusal(std::string text) {
+  try {
+    read_machine(text, "file.json");
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Code::invalid_argument);
+    EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos) << "one line";
+    return error.what();
+  }
+  return "read";
+}
+
+std::string with(const std::string& from, const std::string& to) {
+  std::string text = right;
+  const size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+TEST(Machine, IsReadAndWritten) {
+  const Machine machine = read_machine(right, "file.json");
+  EXPECT_EQ(machine.name, "two sockets");
+  ASSERT_EQ(machine.levels.size(), 2u);
+  EXPECT_EQ(machine.find("numa")->hand_over, 28.5);
+  EXPECT_EQ(machine.find("core"), nullptr);
+  EXPECT_EQ(machine.own.combine, 0.04);
+  EXPECT_EQ(machine.network->prompt, 16384u);
+  const std::string written = write_machine(machine);
+  EXPECT_EQ(write_machine(read_machine(written, "again")), written);
+}
+
+TEST(Machine, WithoutNetworkAndSource) {
+  const Machine machine = read_machine(
+      R"({"format": "tutti-machine 1", "name": "n", "levels": [{"name": "node", "hand_over": 1,
+          "byte": 0, "shared": 0}], "own": {"call": 0, "step": 0, "copy": 0, "combine": 0}})",
+      "f");
+  EXPECT_FALSE(machine.network);
+  EXPECT_EQ(write_machine(machine).find("network"), std::string::npos);
+}
+
+TEST(Machine, BadFilesAreNamedByPlace) {
+  struct Case {
+    const char *from, *to, *expected;
+  };
+  for (const Case& one : {
+           Case{"tutti-machine 1", "tutti-machine 9", "this version reads \"tutti-machine 1\""},
+           Case{"\"format\": \"tutti-machine 1\",", "", "lacks the member \"format\""},
+           Case{"105.2", "-1", "levels[0].hand_over: is -1; it must be a number from 0 to"},
+           Case{"28.5", "\"fast\"", "levels[1].hand_over: must be a number"},
+           Case{"28.5", "1e300", "levels[1].hand_over: is 1e+300"},
+           Case{"\"shared\": 0.02", "\"shared\": 0.2", "levels[1]: \"shared\" is more than"},
+           Case{"\"numa\"", "\"nuna\"", "there is no level \"nuna\"; levels are node"},
+           Case{"\"numa\"", "\"node\"", "must stand before"},
+           Case{"\"name\": \"node\"", "\"name\": \"socket\"", "the first level must be \"node\""},
+           Case{"\"step\": 2, ", "", "own: lacks the member \"step\""},
+           Case{"\"step\": 2", "\"steps\": 2", "own: unknown member \"steps\"; known are call"},
+           Case{"16384", "1.5", "network.prompt: is 1.5; it must be an integer"},
+           Case{"\"own\": {", "\"own\": 3, \"was\": {", "unknown member \"was\""},
+       })
+    EXPECT_NE(refusal(with(one.from, one.to)).find(one.expected), std::string::npos)
+        << one.to << ": " << refusal(with(one.from, one.to));
+  EXPECT_EQ(refusal("{\n\"format\": \n}"), "file.json:3: not valid JSON");
+  EXPECT_EQ(refusal("[]"), "file.json: must be an object, as in {\"step\": 2}");
+  EXPECT_NE(refusal(with("\"levels\": [", "\"levels\": [], \"was\": [")), "read");
+}
+
+}  // namespace
+}  // namespace tutti::model

@@ -1,0 +1,549 @@
+#include "model/predict.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <queue>
+#include <tuple>
+#include <utility>
+
+#include "base/error.h"
+#include "model/shared_link.h"
+#include "plan/semantics.h"
+
+namespace tutti::model {
+namespace {
+
+using plan::Operand;
+using plan::Program;
+using plan::Space;
+using plan::Step;
+using plan::StepKind;
+
+// The innermost link that two ranks share, for all pairs: which level's costs hold, and which of
+// the level's links.
+class Links {
+ public:
+  explicit Links(const Question& question) : ranks_(question.programs.size()) {
+    const std::vector<int32_t> nodes = question.nodes.of().values();
+    node_of_.assign(ranks_, 0);
+    if (!nodes.empty()) node_of_ = nodes;
+    add("node", node_of_, question.machine);
+    for (const placement::SharedLevel& level : question.levels) {
+      if (level.name == "node" || level.name == "cluster") continue;
+      std::vector<int32_t> group_of = level.group_of.values();
+      if (is_shared(group_of)) add(level.name, std::move(group_of), question.machine);
+    }
+  }
+
+  int32_t node(int32_t rank) const { return node_of_[static_cast<size_t>(rank)]; }
+  // The index of the link, which is also that of `links()`.
+  size_t between(int32_t one, int32_t other) const {
+    const auto a = static_cast<size_t>(one), b = static_cast<size_t>(other);
+    for (size_t i = groups_.size(); i-- > 1;)
+      if (groups_[i][a] == groups_[i][b]) return first_[i] + static_cast<size_t>(groups_[i][a]);
+    return first_[0] + static_cast<size_t>(groups_[0][a]);
+  }
+  const LevelCost& cost(size_t link) const { return *costs_[link]; }
+  std::vector<SharedLink>& links() { return links_; }
+  const std::string& name(size_t link) const { return names_[link]; }
+
+ private:
+  // True if some ranks are in one group.
+  static bool is_shared(std::vector<int32_t> group_of) {
+    std::sort(group_of.begin(), group_of.end());
+    return std::adjacent_find(group_of.begin(), group_of.end()) != group_of.end();
+  }
+
+  void add(const std::string& level, std::vector<int32_t> group_of, const Machine& machine) {
+    const LevelCost* const cost = machine.find(level);
+    const bool is_as_outside = !groups_.empty() && groups_.back() == group_of;
+    if (cost == nullptr && is_as_outside) return;
+    if (cost == nullptr)
+      throw Error(Code::invalid_argument,
+                  "machine '" + machine.name + "' has no costs of the level '" + level +
+                      "', which these ranks have; add them to \"levels\" in its file");
+    if (is_as_outside) {  // the costs of the inner level hold
+      links_.resize(first_.back(), SharedLink(0, 0));
+      costs_.resize(first_.back());
+      names_.resize(first_.back());
+      first_.pop_back();
+      groups_.pop_back();
+    }
+    first_.push_back(links_.size());
+    const int32_t most = *std::max_element(group_of.begin(), group_of.end());
+    for (int32_t group = 0; group <= most; ++group) {
+      links_.emplace_back(cost->byte, cost->shared);
+      costs_.push_back(cost);
+      names_.push_back(level + " " + std::to_string(group));
+    }
+    groups_.push_back(std::move(group_of));
+  }
+
+  size_t ranks_;
+  std::vector<int32_t> node_of_;
+  std::vector<std::vector<int32_t>> groups_;  // by level from the outside in, and rank
+  std::vector<size_t> first_;                 // by level: the index of its first link
+  std::vector<const LevelCost*> costs_;
+  std::vector<std::string> names_;
+  std::vector<SharedLink> links_;
+};
+
+// A node's adapter: messages leave, or come in, one after another.
+struct Adapter {
+  double free = 0, busy = 0, bytes = 0;
+  size_t messages = 0;
+
+  // When a message has passed that is there at `ready`.
+  double pass(double ready, double time, double length) {
+    free = std::max(free, ready) + time;
+    busy += time;
+    bytes += length;
+    ++messages;
+    return free;
+  }
+};
+
+class Run {
+ public:
+  explicit Run(const Question& question)
+      : question_(question),
+        programs_(question.programs),
+        machine_(question.machine),
+        geometry_(question.travel.geometry),
+        segments_{geometry_.segments, geometry_.positions},
+        links_(question),
+        ranks_(programs_.size()),
+        scheduled_(links_.links().size(), 0),
+        out_(static_cast<size_t>(question.nodes.count())),
+        in_(out_) {
+    for (size_t rank = 0; rank < ranks_.size(); ++rank) {
+      Rank& self = ranks_[rank];
+      self.lines.resize(static_cast<size_t>(programs_[rank].lines));
+      self.now = (question.arrivals.empty() ? 0 : question.arrivals[rank]) + machine_.own.call / 2;
+      resume(static_cast<int32_t>(rank), self.now);
+    }
+  }
+
+  Prediction run() {
+    while (!queue_.empty()) {
+      const Happening next = queue_.top();
+      queue_.pop();
+      time_ = next.time;
+      if (next.link >= 0)
+        end_access(static_cast<size_t>(next.link), next.version);
+      else if (next.version == of(next.rank).version)
+        advance(next.rank);
+    }
+    return result();
+  }
+
+ private:
+  // A publication: the number, when, and the event that made it.
+  struct Told {
+    int64_t number = -1;
+    double time = 0;
+    int32_t event = -1;
+  };
+  // A rank's own clock may be ahead of the run's: what it does alone needs nobody else.
+  struct Rank {
+    double now = 0;
+    int64_t tick = 0;
+    size_t step = 0;
+    // Of the present step.
+    bool begun = false;
+    double begin = 0;
+    int32_t operand = 0;      // that is being moved; 0: none yet
+    std::vector<bool> taken;  // sources of a reduce_any
+    bool moving = false;      // an access is under way
+    bool moved = false;       // the access has ended
+
+    uint32_t version = 0;  // of its place in the queue
+    int32_t last = -1;     // its last event
+    std::vector<Told> words, lines;
+    std::vector<int32_t> waiting;  // ranks that wait for what this one tells next
+    bool ended = false;
+  };
+  struct Happening {
+    double time;
+    uint64_t order;  // those of one time happen in the order in which they were found
+    int32_t rank;
+    int32_t link;  // whose next access ends; -1: the rank goes on
+    uint32_t version;
+    bool operator>(const Happening& other) const {
+      return std::tie(time, order) > std::tie(other.time, other.order);
+    }
+  };
+  struct Mail {
+    bool is_posted = false, is_sent = false, is_started = false;
+    double posted = 0, sent = 0;
+    double left = 0, here = 0;  // once it is started
+    int32_t post_event = -1, send_event = -1;
+    std::vector<int32_t> waiting;
+  };
+  enum class Progress : uint8_t { done, later };
+
+  Rank& of(int32_t rank) { return ranks_[static_cast<size_t>(rank)]; }
+  const Program& program(int32_t rank) const { return programs_[static_cast<size_t>(rank)]; }
+
+  void resume(int32_t rank, double time) {
+    queue_.push({std::max(time, time_), ++order_, rank, -1, ++of(rank).version});
+  }
+
+  // Goes on with a rank until it needs time or another rank.
+  void advance(int32_t rank) {
+    Rank& self = of(rank);
+    if (self.moving || self.ended) return;
+    self.now = std::max(self.now, time_);
+    const Program& mine = program(rank);
+    for (; self.tick < plan::ticks_of(segments_.count, mine.stages); ++self.tick) {
+      for (; self.step < mine.steps.size(); ++self.step) {
+        const Step& step = mine.steps[self.step];
+        const int64_t segment = plan::segment_at(self.tick, step.stage);
+        if (segment < 0 || segment >= segments_.count) continue;
+        if (!self.begun) begin_step(self);
+        if (execute(rank, step, segment) == Progress::later) return;
+        self.begun = false;
+      }
+      self.step = 0;
+    }
+    self.ended = true;
+    tell(rank, INT64_MAX);  // whoever waits for a later number waits for the end
+    self.now += machine_.own.call / 2;
+  }
+
+  static void begin_step(Rank& self) {
+    self.begun = true;
+    self.begin = self.now;
+    self.operand = 0;
+    self.taken.clear();
+  }
+
+  Progress execute(int32_t rank, const Step& step, int64_t segment) {
+    switch (step.kind) {
+      case StepKind::wait_return:
+        if (!question_.travel.bypasses_mapped) return Progress::done;
+        [[fallthrough]];
+      case StepKind::wait_word:
+      case StepKind::wait_line:
+      case StepKind::wait_reuse:
+      case StepKind::wait_before: return wait(rank, step, segment);
+      case StepKind::publish:
+      case StepKind::stamp: {
+        of(rank).now += machine_.own.step;
+        note(rank, segment);
+        const int64_t number = plan::own_number(program(rank), step, segment);
+        if (step.kind == StepKind::stamp)
+          of(rank).lines[static_cast<size_t>(step.line)] = {number, of(rank).now, of(rank).last};
+        tell(rank, number);
+        return Progress::done;
+      }
+      case StepKind::copy:
+      case StepKind::reduce: return move(rank, step, segment);
+      case StepKind::reduce_any: return move_any(rank, step, segment);
+      case StepKind::post:
+      case StepKind::send: return start_message(rank, step, segment);
+      case StepKind::receive:
+      case StepKind::sent: return end_message(rank, step, segment);
+    }
+    return Progress::done;
+  }
+
+  void note(int32_t rank, int64_t segment, int32_t cause = -1) {
+    Rank& self = of(rank);
+    const auto event = static_cast<int32_t>(events_.size());
+    events_.push_back(
+        {rank, static_cast<int32_t>(self.step), segment, self.begin, self.now, self.last, cause});
+    self.last = event;
+  }
+
+  void tell(int32_t rank, int64_t number) {
+    Rank& self = of(rank);
+    if (self.words.empty() || number > self.words.back().number)
+      self.words.push_back({number, self.now, self.last});
+    for (const int32_t waiter : std::exchange(self.waiting, {})) resume(waiter, self.now);
+  }
+
+  // A number of a peer, and when this rank sees it; nothing if the peer has not told it yet.
+  std::optional<Told> find(int32_t rank, const plan::AwaitedNumber& awaited, bool in_line,
+                           int32_t line) {
+    const Rank& peer = of(awaited.peer);
+    Told told;
+    if (in_line) {
+      told = peer.lines[static_cast<size_t>(line)];
+      if (told.number != awaited.number) return std::nullopt;
+    } else {
+      const auto found =
+          std::lower_bound(peer.words.begin(), peer.words.end(), awaited.number,
+                           [](const Told& one, int64_t least) { return one.number < least; });
+      if (found == peer.words.end()) return std::nullopt;
+      told = *found;
+    }
+    told.time += links_.cost(links_.between(rank, awaited.peer)).hand_over;
+    return told;
+  }
+
+  Progress wait(int32_t rank, const Step& step, int64_t segment) {
+    const auto awaited = plan::awaited_number(program(rank), step, segment, segments_);
+    if (!awaited) return Progress::done;
+    Rank& self = of(rank);
+    const bool in_line = plan::properties_of(step.kind).form == plan::StepForm::peer_line;
+    const auto told = find(rank, *awaited, in_line, step.line);
+    if (!told) {
+      of(awaited->peer).waiting.push_back(rank);
+      return Progress::later;
+    }
+    // The wait goes on until then, and nobody else is concerned.
+    self.now = std::max(self.now, told->time);
+    if (self.now > self.begin) note(rank, segment, told->event);
+    return Progress::done;
+  }
+
+  // The bytes of a run of blocks in this segment.
+  double length_of(const Program& mine, int32_t first, int32_t count, int64_t segment) const {
+    const size_t begin = plan::segment_begin(segment, geometry_.segment_bytes);
+    const size_t bytes = plan::segment_length(begin, geometry_.segment_bytes, question_.bytes);
+    if (mine.parted) return static_cast<double>(bytes) * count;
+    return static_cast<double>(plan::extent_length(
+        static_cast<size_t>(first), static_cast<size_t>(count), geometry_.block_bytes, bytes));
+  }
+
+  // Moves bytes between this rank and where an operand is. Data in a line comes with its stamp.
+  Progress reach(int32_t rank, const Operand& operand, double bytes) {
+    Rank& self = of(rank);
+    if (operand.rank == rank || operand.space == Space::line || bytes == 0) return Progress::done;
+    if (std::exchange(self.moved, false)) return Progress::done;
+    if (self.now > time_) {
+      resume(rank, self.now);
+      return Progress::later;
+    }
+    const size_t link = links_.between(rank, operand.rank);
+    links_.links()[link].begin(time_, bytes, rank);
+    self.moving = true;
+    schedule(link);
+    return Progress::later;
+  }
+
+  void schedule(size_t link) {
+    ++scheduled_[link];
+    const SharedLink& shared = links_.links()[link];
+    if (!shared.is_idle())
+      queue_.push({std::max(shared.next_end(), time_), ++order_, -1, static_cast<int32_t>(link),
+                   scheduled_[link]});
+  }
+
+  void end_access(size_t link, uint32_t version) {
+    if (version != scheduled_[link]) return;
+    const int32_t rank = links_.links()[link].end(time_);
+    schedule(link);
+    of(rank).moving = false;
+    of(rank).moved = true;
+    advance(rank);
+  }
+
+  Progress move(int32_t rank, const Step& step, int64_t segment) {
+    Rank& self = of(rank);
+    const Program& mine = program(rank);
+    const Operand* const operands = &mine.operands[static_cast<size_t>(step.first_operand)];
+    if (step.elidable && question_.travel.bypasses_mapped) return Progress::done;
+    const double bytes = length_of(mine, step.extent_first, step.extent_count, segment);
+    if (self.operand == 0) {
+      self.now += machine_.own.step;
+      self.operand = 1;
+    }
+    for (; self.operand < step.operand_count; ++self.operand)
+      if (reach(rank, operands[self.operand], bytes) == Progress::later) return Progress::later;
+    if (reach(rank, operands[0], bytes) == Progress::later) return Progress::later;
+    const bool stays = operands[0].rank == rank && operands[1].rank == rank;
+    if (step.kind != StepKind::copy)
+      self.now += bytes * (step.operand_count - 2) * machine_.own.combine;
+    else if (stays && operands[0].space != Space::line)
+      self.now += bytes * machine_.own.copy;
+    note(rank, segment);
+    return Progress::done;
+  }
+
+  // The source of a reduce_any that this rank sees first, as the index of its operand; 0 if it must
+  // wait, which it then does.
+  int32_t first_here(int32_t rank, const Step& step, int64_t segment) {
+    Rank& self = of(rank);
+    const Program& mine = program(rank);
+    int32_t first = 0;
+    double when = 0;
+    for (int32_t i = 1; i < step.operand_count; ++i) {
+      if (self.taken[static_cast<size_t>(i)]) continue;
+      const plan::Arrival& arrival = mine.arrivals[static_cast<size_t>(step.first_arrival + i - 1)];
+      const auto awaited = plan::awaited_number(mine, arrival, segment);
+      if (!awaited) return i;
+      const auto told = find(rank, *awaited, mine.uses_lines, arrival.line);
+      if (!told)
+        of(awaited->peer).waiting.push_back(rank);
+      else if (first == 0 || told->time < when)
+        std::tie(first, when) = std::pair(i, told->time);
+    }
+    if (first == 0 || when <= std::max(self.now, time_)) return first;
+    resume(rank, when);
+    return 0;
+  }
+
+  Progress move_any(int32_t rank, const Step& step, int64_t segment) {
+    Rank& self = of(rank);
+    const Program& mine = program(rank);
+    const Operand* const operands = &mine.operands[static_cast<size_t>(step.first_operand)];
+    const double bytes = length_of(mine, step.extent_first, step.extent_count, segment);
+    if (self.taken.empty()) {
+      self.now += machine_.own.step;
+      self.taken.assign(static_cast<size_t>(step.operand_count), false);
+    }
+    while (std::count(self.taken.begin(), self.taken.end(), true) < step.operand_count - 1) {
+      if (self.operand == 0) self.operand = first_here(rank, step, segment);
+      if (self.operand == 0) return Progress::later;
+      if (reach(rank, operands[self.operand], bytes) == Progress::later) return Progress::later;
+      if (std::count(self.taken.begin(), self.taken.end(), true) > 0)
+        self.now += bytes * machine_.own.combine;
+      self.taken[static_cast<size_t>(self.operand)] = true;
+      self.operand = 0;
+    }
+    note(rank, segment);
+    return Progress::done;
+  }
+
+  Mail& mail_of(int32_t rank, const plan::Message& message, int64_t segment) {
+    const int64_t tag = plan::tag_of(program(rank), message, segment);
+    return message.sends ? mail_[{rank, message.peer, tag}] : mail_[{message.peer, rank, tag}];
+  }
+
+  double length_of(const Program& mine, const plan::Message& message, int64_t segment) const {
+    double bytes = 0;
+    for (int32_t i = 0; i < message.piece_count; ++i) {
+      const plan::Piece& piece = mine.pieces[static_cast<size_t>(message.first_piece + i)];
+      bytes += length_of(mine, piece.extent_first, piece.extent_count, segment);
+    }
+    return bytes;
+  }
+
+  // post and send.
+  Progress start_message(int32_t rank, const Step& step, int64_t segment) {
+    Rank& self = of(rank);
+    const Program& mine = program(rank);
+    const plan::Message& message = mine.messages[static_cast<size_t>(step.message)];
+    if (self.operand == 0) {
+      self.operand = 1;
+      self.now += machine_.own.step + (message.sends ? network().overhead : 0);
+    }
+    if (self.now > time_) {  // adapters take messages in the order of time
+      resume(rank, self.now);
+      return Progress::later;
+    }
+    note(rank, segment);
+    Mail& mail = mail_of(rank, message, segment);
+    (message.sends ? mail.is_sent : mail.is_posted) = true;
+    (message.sends ? mail.sent : mail.posted) = self.now;
+    (message.sends ? mail.send_event : mail.post_event) = self.last;
+    const double bytes = length_of(mine, message, segment);
+    const bool is_prompt = bytes <= static_cast<double>(network().prompt);
+    if (mail.is_started || !mail.is_sent || (!is_prompt && !mail.is_posted)) return Progress::done;
+    travel(mail, message.sends ? rank : message.peer, message.sends ? message.peer : rank, bytes,
+           is_prompt);
+    return Progress::done;
+  }
+
+  void travel(Mail& mail, int32_t sender, int32_t receiver, double bytes, bool is_prompt) {
+    const NetworkCost& net = network();
+    const double asked = std::max(mail.sent + net.latency, mail.posted) + net.latency;
+    const double begin = is_prompt ? mail.sent : asked;
+    const double time = std::max(net.gap, net.byte * bytes);
+    const double last = out_[static_cast<size_t>(links_.node(sender))].pass(begin, time, bytes);
+    mail.left = is_prompt ? mail.sent : last;
+    mail.here = in_[static_cast<size_t>(links_.node(receiver))].pass(last - time + net.latency,
+                                                                     time, bytes);
+    mail.is_started = true;
+    for (const int32_t waiter : std::exchange(mail.waiting, {})) resume(waiter, time_);
+  }
+
+  // receive and sent.
+  Progress end_message(int32_t rank, const Step& step, int64_t segment) {
+    Rank& self = of(rank);
+    const Program& mine = program(rank);
+    const plan::Message& message = mine.messages[static_cast<size_t>(step.message)];
+    Mail& mail = mail_of(rank, message, segment);
+    if (!mail.is_started) {
+      mail.waiting.push_back(rank);
+      return Progress::later;
+    }
+    const bool receives = step.kind == StepKind::receive;
+    self.now = std::max(self.now, receives ? mail.here : mail.left);
+    if (receives) self.now += network().overhead;
+    if (self.now > self.begin) note(rank, segment, receives ? mail.send_event : mail.post_event);
+    return Progress::done;
+  }
+
+  const NetworkCost& network() const {
+    if (!machine_.network)
+      throw Error(Code::invalid_argument, "machine '" + machine_.name +
+                                              "' has no network, but the ranks are on " +
+                                              std::to_string(question_.nodes.count()) +
+                                              " nodes; add \"network\" to its file");
+    return *machine_.network;
+  }
+
+  Prediction result() {
+    Prediction found;
+    double first = question_.arrivals.empty() ? 0 : question_.arrivals.front();
+    for (const double arrival : question_.arrivals) first = std::min(first, arrival);
+    int32_t last = -1;
+    for (size_t rank = 0; rank < ranks_.size(); ++rank) {
+      if (!ranks_[rank].ended)
+        throw Error(Code::internal, "in virtual time rank " + std::to_string(rank) +
+                                        " never ends: its program waits for what no rank tells");
+      const double end = ranks_[rank].now - first;
+      if (last < 0 || end > found.time) last = ranks_[rank].last;
+      found.time = std::max(found.time, end);
+      found.ends.push_back(end);
+    }
+    for (int32_t event = last; event >= 0;) {
+      found.critical.push_back(event);
+      const Event& at = events_[static_cast<size_t>(event)];
+      event = at.cause >= 0 ? at.cause : at.before;
+    }
+    std::reverse(found.critical.begin(), found.critical.end());
+    found.events = std::move(events_);
+    for (size_t link = 0; link < links_.links().size(); ++link) {
+      const SharedLink& shared = links_.links()[link];
+      if (shared.most() > 0)
+        found.loads.push_back({links_.name(link), shared.busy(), shared.bytes(), shared.most()});
+    }
+    add_adapters(found.loads, out_, "messages from node ");
+    add_adapters(found.loads, in_, "messages to node ");
+    return found;
+  }
+
+  static void add_adapters(std::vector<Load>& loads, const std::vector<Adapter>& adapters,
+                           const std::string& name) {
+    for (size_t node = 0; node < adapters.size(); ++node)
+      if (const Adapter& one = adapters[node]; one.messages > 0)
+        loads.push_back({name + std::to_string(node), one.busy, one.bytes, one.messages});
+  }
+
+  const Question& question_;
+  const std::vector<Program>& programs_;
+  const Machine& machine_;
+  const plan::Geometry& geometry_;
+  const plan::Segments segments_;
+  Links links_;
+  std::vector<Rank> ranks_;
+  std::vector<uint32_t> scheduled_;  // by link: the version of its next end in the queue
+  std::vector<Adapter> out_, in_;    // by node
+  std::vector<Event> events_;
+  std::map<std::tuple<int32_t, int32_t, int64_t>, Mail> mail_;  // by sender, receiver and tag
+  std::priority_queue<Happening, std::vector<Happening>, std::greater<>> queue_;
+  uint64_t order_ = 0;
+  double time_ = 0;
+};
+
+}  // namespace
+
+Prediction predict(const Question& question) { return Run(question).run(); }
+
+}  // namespace tutti::model

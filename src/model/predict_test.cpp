@@ -1,0 +1,171 @@
+#include "model/predict.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "model/test_programs.h"
+#include "plan/text.h"
+
+namespace tutti::model {
+namespace {
+
+using plan::Collective;
+
+const Machine plain = bare_machine({{"node", 60, 0.1, 0.02}});
+
+TEST(Predict, ABarrierOfTwoTakesOneHandOver) {
+  const Prediction found = prediction_of({Collective::barrier, "all_read_all", 2, 0}, plain);
+  EXPECT_EQ(found.time, 60);
+  EXPECT_EQ(found.ends, (std::vector<double>{60, 60}));
+  ASSERT_FALSE(found.critical.empty());
+}
+
+TEST(Predict, EveryCostCounts) {
+  Machine machine = plain;
+  const TestCall call{Collective::reduce, "flat", 3, 1000};
+  // A hand-over, then two reads one after the other.
+  EXPECT_DOUBLE_EQ(prediction_of(call, machine).time, 60 + 2 * 100);
+  machine.own.call = 10;
+  EXPECT_DOUBLE_EQ(prediction_of(call, machine).time, 270);
+  machine.own.copy = 0.05;  // the other ranks copy their vectors into their slots
+  EXPECT_DOUBLE_EQ(prediction_of(call, machine).time, 320);
+  machine.own.combine = 0.01;
+  EXPECT_DOUBLE_EQ(prediction_of(call, machine).time, 340);
+  machine.own.step = 1;  // copy and publish there, reduce and publish here
+  EXPECT_DOUBLE_EQ(prediction_of(call, machine).time, 344);
+}
+
+// The numbers that made trees combine stepwise: 60 ns a hand-over, 0.1 ns a byte.
+TEST(Predict, StepwiseTreesAreQuicker) {
+  const auto time = [](std::string_view algorithm, size_t bytes) {
+    return prediction_of({Collective::reduce, algorithm, 16, bytes},
+                         bare_machine({{"node", 60, 0.1, 0.001}}))
+        .time;
+  };
+  EXPECT_DOUBLE_EQ(time("binomial", 1000), 4 * 60 + 10 * 100);
+  EXPECT_DOUBLE_EQ(time("binomial:stepwise", 1000), 4 * 160);
+}
+
+TEST(Predict, LateRanksDelayWhoeverNeedsThem) {
+  TestCall call{Collective::reduce, "binomial:stepwise", 4, 1000};
+  call.arrivals = {0, 0, 0, 500};
+  const Prediction found = prediction_of(call, plain);
+  // Rank 3 gives at 500; rank 2 combines, then rank 0.
+  EXPECT_DOUBLE_EQ(found.time, 500 + 160 + 160);
+  EXPECT_EQ(found.events[static_cast<size_t>(found.critical.front())].rank, 3);
+  call.arrivals = {0, 500, 0, 0};
+  EXPECT_DOUBLE_EQ(prediction_of(call, plain).time, 500 + 160 + 100)
+      << "rank 2's sum is there when rank 1 comes";
+}
+
+TEST(Predict, ReductionsInAnyOrderTakeWhoComesFirst) {
+  const char* const text =
+      "tutti-plan 1\ncollective reduce\nranks 3\ncommutative yes\nreduce any out[0] <- in[0], "
+      "in[1], in[2]\n";
+  const plan::Plan staged = plan::stage(plan::read(text, "text"));
+  const auto programs = plan::lower(staged, plan::depend(staged, plan::Carrier::slot), {0, 1, 2},
+                                    plan::Carrier::slot);
+  const plan::Travel travel{false, plan::geometry_of_whole(programs.front(), 8, 1000), false,
+                            false};
+  const std::vector<placement::SharedLevel> levels;
+  const placement::Nodes nodes;
+  Question question{programs, travel, 8, 1000, plain, levels, nodes, {0, 300, 0}};
+  EXPECT_DOUBLE_EQ(predict(question).time, 300 + 60 + 100) << "rank 2's vector is read before";
+  question.arrivals = {0, 0, 300};
+  EXPECT_DOUBLE_EQ(predict(question).time, 300 + 60 + 100) << "rank 1's vector is read before";
+}
+
+TEST(Predict, SegmentsFlowThroughATree) {
+  TestCall call{Collective::bcast, "binary", 7, 64 * 1024};
+  const Machine machine = bare_machine({{"node", 60, 0.1, 0.001}});
+  const double whole = prediction_of(call, machine).time;
+  call.segment = 4096;
+  const double cut = prediction_of(call, machine).time;
+  EXPECT_LT(cut, 0.75 * whole);
+}
+
+TEST(Predict, ManyReadersShareTheLink) {
+  const Machine machine = bare_machine({{"node", 60, 0.1, 0.05}});
+  EXPECT_DOUBLE_EQ(prediction_of({Collective::bcast, "flat", 9, 1000}, machine).time,
+                   60 + 8 * 0.05 * 1000);
+  const Prediction found = prediction_of({Collective::bcast, "flat", 9, 1000}, machine);
+  ASSERT_EQ(found.loads.size(), 1u);
+  EXPECT_EQ(found.loads[0].name, "node 0");
+  EXPECT_EQ(found.loads[0].most, 8u);
+  EXPECT_DOUBLE_EQ(found.loads[0].bytes, 8000);
+  EXPECT_DOUBLE_EQ(found.loads[0].busy, 400);
+}
+
+TEST(Predict, MessagesFollowLogGP) {
+  Machine machine = plain;
+  machine.network = {.overhead = 250, .latency = 1000, .gap = 400, .byte = 0.5, .prompt = 4096};
+  TestCall call{Collective::bcast, "binomial", 2, 1000};
+  call.nodes = placement::Nodes({0, 1});
+  // o, G for 1000 bytes, L, o.
+  EXPECT_DOUBLE_EQ(prediction_of(call, machine).time, 250 + 500 + 1000 + 250);
+  call.bytes = 8;  // the gap between messages is longer than their bytes
+  EXPECT_DOUBLE_EQ(prediction_of(call, machine).time, 250 + 400 + 1000 + 250);
+  call.bytes = 10000;  // the sender asks, and the receiver answers
+  EXPECT_DOUBLE_EQ(prediction_of(call, machine).time, 250 + 2 * 1000 + 5000 + 1000 + 250);
+}
+
+TEST(Predict, MissingCostsAreNamed) {
+  TestCall call{Collective::bcast, "binomial", 2, 1000};
+  call.levels = placement::Levels({{"cache", {0, 0, 1, 1}, 0}});
+  call.ranks = 4;
+  try {
+    prediction_of(call, plain);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(),
+                 "machine 'bare' has no costs of the level 'cache', which these ranks have; add "
+                 "them to \"levels\" in its file");
+  }
+}
+
+// Ranks that all share an inner unit pay its costs.
+TEST(Predict, TheInnermostSharedUnitCounts) {
+  const Machine machine = bare_machine({{"node", 100, 0.3, 0.1}, {"numa", 30, 0.1, 0.05}});
+  const std::vector<plan::Program> programs = programs_of({Collective::bcast, "flat", 2, 1000});
+  const plan::Travel travel{false, plan::geometry_of_whole(programs.front(), 8, 1000), false,
+                            false};
+  const placement::Nodes nodes;
+  const auto time = [&](const std::vector<placement::SharedLevel>& levels) {
+    return predict({programs, travel, 8, 1000, machine, levels, nodes}).time;
+  };
+  const placement::PeriodicRow together({0, 0}), apart({0, 1});
+  EXPECT_DOUBLE_EQ(time({}), 400);
+  EXPECT_DOUBLE_EQ(time({{"numa", together, 1}, {"core", apart, 2}}), 130);
+  EXPECT_DOUBLE_EQ(time({{"numa", apart, 2}}), 400);
+  EXPECT_DOUBLE_EQ(time({{"socket", together, 1}, {"numa", together, 1}}), 130)
+      << "the socket is the node, so it needs no costs of its own";
+}
+
+// All algorithms end in virtual time, over lines and over slots, whatever their ranks do.
+TEST(Predict, EveryAlgorithmEnds) {
+  const Machine machine = bare_machine({{"node", 100, 0.3, 0.1}, {"numa", 30, 0.1, 0.05}});
+  int count = 0;
+  for (const algo::Algorithm& algorithm : algo::algorithms())
+    for (const Collective collective : algorithm.collectives)
+      for (const int ranks : {1, 2, 5, 8}) {
+        TestCall call{collective, algorithm.name, ranks, 4096};
+        if (ranks == 8) call.levels = placement::Levels({{"numa", {0, 0, 0, 0, 1, 1, 1, 1}, 0}});
+        const Prediction whole = prediction_of(call, machine);
+        EXPECT_EQ(whole.ends.size(), static_cast<size_t>(ranks));
+        EXPECT_GE(whole.time, 0);
+        for (const int32_t event : whole.critical) {
+          const Event& at = whole.events[static_cast<size_t>(event)];
+          EXPECT_LE(at.begin, at.end);
+          EXPECT_LE(at.end, whole.time);
+        }
+        call.segment = 512;
+        EXPECT_GE(prediction_of(call, machine).time, 0);
+        ++count;
+      }
+  EXPECT_GT(count, 100);
+}
+
+}  // namespace
+}  // namespace tutti::model

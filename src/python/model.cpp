@@ -1,0 +1,162 @@
+// The model: how long a plan takes on a machine, in virtual time.
+#include "model/predict.h"
+
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/error.h"
+#include "model/machine.h"
+#include "plan/lower.h"
+#include "plan/semantics.h"
+#include "python/bindings.h"
+#include "shm/layout.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace tutti::python {
+namespace {
+
+nb::dict as_dict(const model::Machine& machine) {
+  nb::list levels;
+  for (const model::LevelCost& level : machine.levels) {
+    nb::dict dict;
+    dict["name"] = level.name;
+    dict["hand_over"] = level.hand_over;
+    dict["byte"] = level.byte;
+    dict["shared"] = level.shared;
+    levels.append(dict);
+  }
+  nb::dict dict;
+  dict["name"] = machine.name;
+  dict["source"] = machine.source;
+  dict["levels"] = levels;
+  dict["network"] = machine.network.has_value();
+  return dict;
+}
+
+// As a group of these ranks has them, if nothing but the number of ranks decides.
+plan::Resources resources_of(const placement::Nodes& nodes, int32_t ranks, bool reached,
+                             const model::Machine& machine) {
+  int32_t here = ranks;
+  for (int32_t rank = 0; rank < ranks && !nodes.one(); ++rank)
+    here = std::min(here, static_cast<int32_t>(nodes.members(rank, ranks).size()));
+  const shm::Layout layout = shm::Layout::fit(here, shm::first_area(here, 0, false));
+  plan::Resources resources = plan::resources_of(layout.slot_bytes, layout.line_count);
+  resources.mapped = reached && nodes.one();
+  if (!nodes.one()) resources.prompt = machine.network ? machine.network->prompt : 0;
+  return resources;
+}
+
+nb::dict as_dict(const model::Event& event, const std::vector<plan::Program>& programs) {
+  const plan::Program& program = programs[static_cast<size_t>(event.rank)];
+  const plan::Step& step = program.steps[static_cast<size_t>(event.step)];
+  nb::dict dict;
+  dict["rank"] = event.rank;
+  dict["step"] = event.step;
+  dict["kind"] = plan::name(step.kind);
+  dict["group"] = plan::name(plan::properties_of(step.kind).group);
+  dict["segment"] = event.segment;
+  dict["begin_ns"] = event.begin;
+  dict["end_ns"] = event.end;
+  dict["peer"] = plan::peer_of(program, step);
+  dict["transfer"] = step.number;
+  dict["cause"] = event.cause;
+  return dict;
+}
+
+nb::dict as_dict(const model::Prediction& found, const plan::Travel& travel,
+                 const std::vector<plan::Program>& programs, bool with_events) {
+  nb::list critical, loads, events;
+  for (const int32_t event : found.critical)
+    critical.append(as_dict(found.events[static_cast<size_t>(event)], programs));
+  for (const model::Load& load : found.loads) {
+    nb::dict dict;
+    dict["name"] = load.name;
+    dict["busy_ns"] = load.busy;
+    dict["bytes"] = load.bytes;
+    dict["most"] = load.most;
+    loads.append(dict);
+  }
+  nb::dict dict;
+  dict["ns"] = found.time;
+  dict["ends_ns"] = found.ends;
+  dict["carrier"] = travel.in_lines ? "line" : "slot";
+  dict["segments"] = travel.geometry.segments;
+  dict["segment_bytes"] = travel.geometry.segment_bytes;
+  dict["bypass"] = travel.bypasses_mapped;
+  dict["critical"] = critical;
+  dict["loads"] = loads;
+  if (with_events) {
+    for (const model::Event& event : found.events) events.append(as_dict(event, programs));
+    dict["events"] = events;
+  }
+  return dict;
+}
+
+// A machine's text is read once; the object is a value.
+struct Model {
+  model::Machine machine;
+
+  nb::dict predict(const plan::Plan& plan, size_t bytes,
+                   const std::vector<std::pair<std::string, std::vector<int32_t>>>& levels,
+                   const std::vector<int32_t>& node_of, bool reached, size_t segment,
+                   const std::vector<double>& arrivals, bool with_events) const {
+    if (!arrivals.empty() && arrivals.size() != static_cast<size_t>(plan.ranks))
+      throw Error(Code::invalid_argument, "there must be an arrival for each rank");
+    std::vector<placement::SharedLevel> shared;
+    for (const auto& [name, group_of] : levels) {
+      if (group_of.size() != static_cast<size_t>(plan.ranks))
+        throw Error(Code::invalid_argument, "each level must have a group for each rank");
+      shared.push_back({name, placement::PeriodicRow(group_of), 1});
+    }
+    const placement::Nodes nodes(node_of);
+    const size_t element = plan::combines(plan.collective) ? 8 : 1;
+    const plan::Plan staged = plan::stage(plan, nodes);
+    const bool in_lines = nodes.one() && bytes <= line_payload && plan::lines_serve(staged);
+    const plan::Carrier carrier = in_lines ? plan::Carrier::line : plan::Carrier::slot;
+    std::vector<int32_t> all(static_cast<size_t>(plan.ranks));
+    std::iota(all.begin(), all.end(), 0);
+    const auto programs = plan::lower(staged, plan::depend(staged, carrier), all, carrier);
+    const plan::Resources resources = resources_of(nodes, plan.ranks, reached, machine);
+    if (!plan::fits(programs.front(), resources, element))
+      throw Error(Code::unavailable,
+                  "the plan needs more shared memory than a communicator of so many ranks has");
+    const plan::Travel travel =
+        plan::travel(programs.front(), resources, element, bytes, segment, ReachChoice::automatic);
+    const model::Prediction found =
+        model::predict({programs, travel, element, bytes, machine, shared, nodes, arrivals});
+    return as_dict(found, travel, programs, with_events);
+  }
+};
+
+}  // namespace
+
+void bind_model(nb::module_& module) {
+  nb::class_<Model>(module, "Model", "Predicts how long plans take on a machine.")
+      .def(
+          "__init__",
+          [](Model* made, std::string_view text, std::string_view file) {
+            new (made) Model{model::read_machine(text, file)};
+          },
+          "text"_a, "file"_a,
+          "Reads a machine's text; `file` names it in errors. Raises Error with one line.")
+      .def_prop_ro("machine", [](const Model& self) { return as_dict(self.machine); })
+      .def("predict", &Model::predict, "plan"_a, "bytes"_a,
+           "levels"_a = std::vector<std::pair<std::string, std::vector<int32_t>>>{},
+           "node_of"_a = std::vector<int32_t>{}, "reached"_a = false, "segment"_a = size_t{0},
+           "arrivals"_a = std::vector<double>{}, "events"_a = false,
+           "The time of a call of the plan in virtual time, with `bytes` bytes of a vector or of "
+           "one part; reductions are of doubles. `levels` has for each level, from the outside in, "
+           "its name and the group of each rank; `node_of` has the ranks' nodes, if several; "
+           "`reached`: they reach each other's buffers; `segment`: the bytes of a segment that a "
+           "rule asks for, 0: none does; `arrivals`: when each rank makes the call, in ns. Raises "
+           "Error if the machine lacks costs that the ranks need.");
+}
+
+}  // namespace tutti::python
