@@ -28,8 +28,8 @@ placement::Levels levels_of(const Sockets& shape) {
 
 double predicted(const Sockets& shape, Collective collective, std::string_view algorithm,
                  double m) {
-  const LevelCost within{"numa", shape.alpha.a, shape.alpha.b, shape.alpha.B};
-  const LevelCost between{"node", shape.beta.a, shape.beta.b, shape.beta.B};
+  const LevelCost within{"numa", shape.alpha.a, shape.alpha.b, shape.alpha.b, shape.alpha.B};
+  const LevelCost between{"node", shape.beta.a, shape.beta.b, shape.beta.b, shape.beta.B};
   // With one socket there is no level inside the node.
   LevelCost only = within;
   only.name = "node";

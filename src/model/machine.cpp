@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
+#include <utility>
 
 #include "base/error.h"
 #include "base/json.h"
@@ -13,6 +15,7 @@ namespace {
 
 // Ten seconds: no step takes longer, so a larger number is in another unit.
 constexpr double most_nanoseconds = 1e10;
+constexpr double most_a_byte = 1000;
 
 constexpr std::array<std::string_view, 5> level_names = {"node", "socket", "numa", "cache", "core"};
 
@@ -64,8 +67,25 @@ class Part {
     return value;
   }
   double nanoseconds(std::string_view member) const { return number(member, most_nanoseconds); }
-  // A byte takes at most a microsecond.
-  double a_byte(std::string_view member) const { return number(member, 1000); }
+  double a_byte(std::string_view member) const { return number(member, most_a_byte); }
+  // A number, or an object of numbers by length.
+  ByteCost by_length(std::string_view member) const {
+    const Part part = at(member);
+    if (!part.json_.is_object()) return a_byte(member);
+    std::vector<std::pair<double, double>> points;
+    for (const auto& [key, value] : part.json_.items()) {
+      double length = 0;
+      const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), length);
+      if (error != std::errc() || end != key.data() + key.size() || !(length >= 1) ||
+          (!points.empty() && length <= points.back().first))
+        part.refuse("the length " + in_quotes(key) +
+                    " must be a number of bytes, each larger than "
+                    "the one before, as in {\"4096\": 0.1, \"1048576\": 0.2}");
+      points.emplace_back(length, part.number(key, most_a_byte));
+    }
+    if (points.empty()) part.refuse("must have the cost of one length at least");
+    return ByteCost(std::move(points));
+  }
 
  private:
   std::string inside(const std::string& member) const {
@@ -82,14 +102,21 @@ int place_of(std::string_view level) {
                           level_names.begin());
 }
 
+Json json_of(const ByteCost& cost) {
+  if (cost.points().size() == 1) return cost.points().front().second;
+  Json json = Json::object();
+  for (const auto& [length, time] : cost.points()) json[Json(length).dump()] = time;
+  return json;
+}
+
 std::vector<LevelCost> read_levels_of(const Part& part) {
   std::vector<LevelCost> levels;
   const size_t count = part.must_be_list();
   for (size_t i = 0; i < count; ++i) {
     const Part one = part.at(i);
-    one.must_be_object({"name", "hand_over", "byte", "shared"});
-    LevelCost level{one.text("name"), one.nanoseconds("hand_over"), one.a_byte("byte"),
-                    one.a_byte("shared")};
+    one.must_be_object({"name", "hand_over", "byte", "add", "shared"});
+    LevelCost level{one.text("name"), one.nanoseconds("hand_over"), one.by_length("byte"),
+                    one.by_length(one.has("add") ? "add" : "byte"), one.a_byte("shared")};
     if (place_of(level.name) == static_cast<int>(level_names.size()))
       one.refuse("there is no level " + in_quotes(level.name) +
                  "; levels are node, socket, numa, cache, core");
@@ -98,7 +125,9 @@ std::vector<LevelCost> read_levels_of(const Part& part) {
     if (i > 0 && place_of(level.name) <= place_of(levels.back().name))
       one.refuse("\"" + level.name + "\" must stand before \"" + levels.back().name +
                  "\", because levels are listed from the outside in, each once");
-    if (level.shared > level.byte)
+    const auto& points = level.byte.points();
+    if (std::any_of(points.begin(), points.end(),
+                    [&](const auto& point) { return level.shared > point.second; }))
       one.refuse(
           "\"shared\" is more than \"byte\"; one access alone takes \"byte\" a byte, and the "
           "link that all share cannot be slower");
@@ -108,6 +137,16 @@ std::vector<LevelCost> read_levels_of(const Part& part) {
 }
 
 }  // namespace
+
+double ByteCost::at(double bytes) const {
+  const auto next = std::find_if(points_.begin(), points_.end(),
+                                 [&](const auto& point) { return point.first >= bytes; });
+  if (next == points_.begin()) return next->second;
+  if (next == points_.end()) return points_.back().second;
+  const auto& [from, before] = *(next - 1);
+  const double share = std::log(bytes / from) / std::log(next->first / from);
+  return before + share * (next->second - before);
+}
 
 const LevelCost* Machine::find(std::string_view level) const {
   const auto found = std::find_if(levels.begin(), levels.end(),
@@ -136,8 +175,8 @@ Machine read_machine(std::string_view text, std::string_view file) {
   machine.levels = read_levels_of(all.at("levels"));
   const Part own = all.at("own");
   own.must_be_object({"call", "step", "copy", "combine"});
-  machine.own = {own.nanoseconds("call"), own.nanoseconds("step"), own.a_byte("copy"),
-                 own.a_byte("combine")};
+  machine.own = {own.nanoseconds("call"), own.nanoseconds("step"), own.by_length("copy"),
+                 own.by_length("combine")};
   if (all.has("network")) {
     const Part network = all.at("network");
     network.must_be_object({"overhead", "latency", "gap", "byte", "prompt"});
@@ -157,12 +196,13 @@ std::string write_machine(const Machine& machine) {
   for (const LevelCost& level : machine.levels)
     json["levels"].push_back({{"name", level.name},
                               {"hand_over", level.hand_over},
-                              {"byte", level.byte},
+                              {"byte", json_of(level.byte)},
+                              {"add", json_of(level.add)},
                               {"shared", level.shared}});
   json["own"] = {{"call", machine.own.call},
                  {"step", machine.own.step},
-                 {"copy", machine.own.copy},
-                 {"combine", machine.own.combine}};
+                 {"copy", json_of(machine.own.copy)},
+                 {"combine", json_of(machine.own.combine)}};
   if (machine.network)
     json["network"] = {{"overhead", machine.network->overhead},
                        {"latency", machine.network->latency},

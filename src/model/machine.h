@@ -6,7 +6,8 @@
 // Within a node, HMPI's model (section 2.1) holds: a rank that gets a vector of n bytes from a rank
 // that shares a unit with it (a cache, a socket, the node) waits for the hand-over and then needs
 // `byte` for each byte, or `shared` times t if t ranks use the same unit's link at once and that is
-// more. These are the paper's a, b and B, for bytes instead of cache lines. Between nodes LogGP
+// more. These are the paper's a, b and B, for bytes instead of cache lines. `add` is b where the
+// reader combines what it reads. Between nodes LogGP
 // holds (Alexandrov and others, 1995): overhead o, latency L, gap g, and gap a byte G.
 //
 // Values, constant once made; any thread.
@@ -16,24 +17,42 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace tutti::model {
+
+// The time of a byte, by the length of the access: long ones may not stay in a cache. Between the
+// lengths that are given it changes with the logarithm of the length; beyond them it stays.
+class ByteCost {
+ public:
+  ByteCost() = default;
+  ByteCost(double always) : points_{{1, always}} {}  // NOLINT: a number is such a cost
+  // By length, which rises from 1 on.
+  explicit ByteCost(std::vector<std::pair<double, double>> points) : points_(std::move(points)) {}
+
+  double at(double bytes) const;
+  const std::vector<std::pair<double, double>>& points() const { return points_; }
+
+ private:
+  std::vector<std::pair<double, double>> points_ = {{1, 0}};
+};
 
 // Between two ranks that share a unit of this level, and none of a level inside it.
 struct LevelCost {
   std::string name;      // node, socket, numa, cache or core, as in placement/levels.h
   double hand_over = 0;  // from a publication to its sight at another rank
-  double byte = 0;       // to read or write another rank's byte, alone
+  ByteCost byte;         // to read or write another rank's byte, alone
+  ByteCost add;          // to read it and to combine it with what the reader has
   double shared = 0;     // the link's: t accesses at once take at least t times this a byte
 };
 
 // What a rank does alone.
 struct OwnCost {
-  double call = 0;     // to enter a collective and to leave it
-  double step = 0;     // of every step of a program
-  double copy = 0;     // to copy a byte from the rank's own memory to its own
-  double combine = 0;  // to combine a byte of one more source with what the rank has
+  double call = 0;   // to enter a collective and to leave it
+  double step = 0;   // of every step of a program
+  ByteCost copy;     // to copy a byte from the rank's own memory to its own
+  ByteCost combine;  // to combine a byte of one more source of its own
 };
 
 // Between nodes.

@@ -45,8 +45,20 @@ TEST(Machine, IsReadAndWritten) {
   ASSERT_EQ(machine.levels.size(), 2u);
   EXPECT_EQ(machine.find("numa")->hand_over, 28.5);
   EXPECT_EQ(machine.find("core"), nullptr);
-  EXPECT_EQ(machine.own.combine, 0.04);
+  EXPECT_EQ(machine.own.combine.at(8), 0.04);
   EXPECT_EQ(machine.network->prompt, 16384u);
+  const std::string written = write_machine(machine);
+  EXPECT_EQ(write_machine(read_machine(written, "again")), written);
+}
+
+TEST(Machine, CostsByLength) {
+  const std::string text =
+      with("\"byte\": 0.1,", R"("byte": {"4096": 0.2, "1048576": 0.1}, "add": 0.3,)");
+  const Machine machine = read_machine(text, "file.json");
+  EXPECT_EQ(machine.find("numa")->byte.at(64), 0.2);
+  EXPECT_DOUBLE_EQ(machine.find("numa")->byte.at(65536), 0.15);
+  EXPECT_EQ(machine.find("numa")->add.at(64), 0.3);
+  EXPECT_EQ(machine.find("node")->add.at(64), 0.3) << "as byte, if it is not given";
   const std::string written = write_machine(machine);
   EXPECT_EQ(write_machine(read_machine(written, "again")), written);
 }
@@ -71,6 +83,10 @@ TEST(Machine, BadFilesAreNamedByPlace) {
            Case{"28.5", "\"fast\"", "levels[1].hand_over: must be a number"},
            Case{"28.5", "1e300", "levels[1].hand_over: is 1e+300"},
            Case{"\"shared\": 0.02", "\"shared\": 0.2", "levels[1]: \"shared\" is more than"},
+           Case{"\"byte\": 0.1", "\"byte\": {}", "levels[1].byte: must have the cost of one"},
+           Case{"\"byte\": 0.1", "\"byte\": {\"8\": 1, \"8\": 2, \"4\": 1}",
+                "levels[1].byte: the length \"4\" must be a number of bytes, each larger"},
+           Case{"\"byte\": 0.1", "\"byte\": {\"x\": 1}", "the length \"x\" must be a number"},
            Case{"\"numa\"", "\"nuna\"", "there is no level \"nuna\"; levels are node"},
            Case{"\"numa\"", "\"node\"", "must stand before"},
            Case{"\"name\": \"node\"", "\"name\": \"socket\"", "the first level must be \"node\""},

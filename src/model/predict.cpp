@@ -65,7 +65,7 @@ class Links {
                   "machine '" + machine.name + "' has no costs of the level '" + level +
                       "', which these ranks have; add them to \"levels\" in its file");
     if (is_as_outside) {  // the costs of the inner level hold
-      links_.resize(first_.back(), SharedLink(0, 0));
+      links_.resize(first_.back());
       costs_.resize(first_.back());
       names_.resize(first_.back());
       first_.pop_back();
@@ -74,7 +74,7 @@ class Links {
     first_.push_back(links_.size());
     const int32_t most = *std::max_element(group_of.begin(), group_of.end());
     for (int32_t group = 0; group <= most; ++group) {
-      links_.emplace_back(cost->byte, cost->shared);
+      links_.emplace_back();
       costs_.push_back(cost);
       names_.push_back(level + " " + std::to_string(group));
     }
@@ -309,17 +309,21 @@ class Run {
         static_cast<size_t>(first), static_cast<size_t>(count), geometry_.block_bytes, bytes));
   }
 
-  // Moves bytes between this rank and where an operand is. Data in a line comes with its stamp.
-  Progress reach(int32_t rank, const Operand& operand, double bytes) {
+  // Moves bytes between this rank and where an operand is, and perhaps combines them. Data in a
+  // line comes with its stamp.
+  Progress reach(int32_t rank, const Operand& operand, double bytes, bool combines) {
     Rank& self = of(rank);
-    if (operand.rank == rank || operand.space == Space::line || bytes == 0) return Progress::done;
+    if (is_own(operand, rank) || bytes == 0) return Progress::done;
     if (std::exchange(self.moved, false)) return Progress::done;
     if (self.now > time_) {
       resume(rank, self.now);
       return Progress::later;
     }
     const size_t link = links_.between(rank, operand.rank);
-    links_.links()[link].begin(time_, bytes, rank);
+    const LevelCost& cost = links_.cost(link);
+    const double byte = (combines ? cost.add : cost.byte).at(bytes);
+    const double share = byte > 0 ? cost.shared / byte : 0;
+    links_.links()[link].begin(time_, bytes * byte, share, bytes, rank);
     self.moving = true;
     schedule(link);
     return Progress::later;
@@ -342,6 +346,11 @@ class Run {
     advance(rank);
   }
 
+  // True if this rank need not go to another for it: it is its own, or has come with a stamp.
+  static bool is_own(const Operand& operand, int32_t rank) {
+    return operand.rank == rank || operand.space == Space::line;
+  }
+
   Progress move(int32_t rank, const Step& step, int64_t segment) {
     Rank& self = of(rank);
     const Program& mine = program(rank);
@@ -352,14 +361,19 @@ class Run {
       self.now += machine_.own.step;
       self.operand = 1;
     }
+    const bool combines = step.kind != StepKind::copy;
     for (; self.operand < step.operand_count; ++self.operand)
-      if (reach(rank, operands[self.operand], bytes) == Progress::later) return Progress::later;
-    if (reach(rank, operands[0], bytes) == Progress::later) return Progress::later;
-    const bool stays = operands[0].rank == rank && operands[1].rank == rank;
-    if (step.kind != StepKind::copy)
-      self.now += bytes * (step.operand_count - 2) * machine_.own.combine;
-    else if (stays && operands[0].space != Space::line)
-      self.now += bytes * machine_.own.copy;
+      if (reach(rank, operands[self.operand], bytes, combines) == Progress::later)
+        return Progress::later;
+    if (reach(rank, operands[0], bytes, false) == Progress::later) return Progress::later;
+    int32_t own = 0;  // sources; what comes from others is combined with the first as it comes
+    for (int32_t i = 1; i < step.operand_count; ++i)
+      if (is_own(operands[i], rank)) ++own;
+    if (combines) {
+      self.now += bytes * std::max(0, own - 1) * machine_.own.combine.at(bytes);
+    } else if (own == 1 && operands[0].rank == rank && operands[0].space != Space::line) {
+      self.now += bytes * machine_.own.copy.at(bytes);
+    }
     note(rank, segment);
     return Progress::done;
   }
@@ -399,9 +413,11 @@ class Run {
     while (std::count(self.taken.begin(), self.taken.end(), true) < step.operand_count - 1) {
       if (self.operand == 0) self.operand = first_here(rank, step, segment);
       if (self.operand == 0) return Progress::later;
-      if (reach(rank, operands[self.operand], bytes) == Progress::later) return Progress::later;
-      if (std::count(self.taken.begin(), self.taken.end(), true) > 0)
-        self.now += bytes * machine_.own.combine;
+      if (reach(rank, operands[self.operand], bytes, true) == Progress::later)
+        return Progress::later;
+      const bool is_first = std::count(self.taken.begin(), self.taken.end(), true) == 0;
+      if (is_own(operands[self.operand], rank) && !is_first)
+        self.now += bytes * machine_.own.combine.at(bytes);
       self.taken[static_cast<size_t>(self.operand)] = true;
       self.operand = 0;
     }

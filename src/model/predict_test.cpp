@@ -13,7 +13,7 @@ namespace {
 
 using plan::Collective;
 
-const Machine plain = bare_machine({{"node", 60, 0.1, 0.02}});
+const Machine plain = bare_machine({{"node", 60, 0.1, 0.1, 0.02}});
 
 TEST(Predict, ABarrierOfTwoTakesOneHandOver) {
   const Prediction found = prediction_of({Collective::barrier, "all_read_all", 2, 0}, plain);
@@ -31,17 +31,35 @@ TEST(Predict, EveryCostCounts) {
   EXPECT_DOUBLE_EQ(prediction_of(call, machine).time, 270);
   machine.own.copy = 0.05;  // the other ranks copy their vectors into their slots
   EXPECT_DOUBLE_EQ(prediction_of(call, machine).time, 320);
-  machine.own.combine = 0.01;
+  machine.levels[0].add = 0.11;
   EXPECT_DOUBLE_EQ(prediction_of(call, machine).time, 340);
   machine.own.step = 1;  // copy and publish there, reduce and publish here
   EXPECT_DOUBLE_EQ(prediction_of(call, machine).time, 344);
+}
+
+TEST(Predict, VectorsOfItsOwnCostARankTheirCombination) {
+  Machine machine = plain;
+  machine.network = {.overhead = 0, .latency = 1000, .gap = 0, .byte = 0, .prompt = 1 << 20};
+  machine.own.combine = 0.01;
+  TestCall call{Collective::reduce, "flat", 3, 1000};
+  call.nodes = placement::Nodes({0, 1, 2});
+  EXPECT_DOUBLE_EQ(prediction_of(call, machine).time, 1000 + 2 * 10) << "messages have come";
+}
+
+TEST(Predict, CostsFollowTheLengthOfAnAccess) {
+  const ByteCost cost({{1000, 0.2}, {100000, 0.1}});
+  EXPECT_DOUBLE_EQ(cost.at(1), 0.2);
+  EXPECT_DOUBLE_EQ(cost.at(10000), 0.15) << "halfway by the logarithm";
+  EXPECT_DOUBLE_EQ(cost.at(1e9), 0.1);
+  const Machine machine = bare_machine({{"node", 60, cost, cost, 0.01}});
+  EXPECT_DOUBLE_EQ(prediction_of({Collective::bcast, "flat", 2, 10000}, machine).time, 1560);
 }
 
 // The numbers that made trees combine stepwise: 60 ns a hand-over, 0.1 ns a byte.
 TEST(Predict, StepwiseTreesAreQuicker) {
   const auto time = [](std::string_view algorithm, size_t bytes) {
     return prediction_of({Collective::reduce, algorithm, 16, bytes},
-                         bare_machine({{"node", 60, 0.1, 0.001}}))
+                         bare_machine({{"node", 60, 0.1, 0.1, 0.001}}))
         .time;
   };
   EXPECT_DOUBLE_EQ(time("binomial", 1000), 4 * 60 + 10 * 100);
@@ -79,7 +97,7 @@ TEST(Predict, ReductionsInAnyOrderTakeWhoComesFirst) {
 
 TEST(Predict, SegmentsFlowThroughATree) {
   TestCall call{Collective::bcast, "binary", 7, 64 * 1024};
-  const Machine machine = bare_machine({{"node", 60, 0.1, 0.001}});
+  const Machine machine = bare_machine({{"node", 60, 0.1, 0.1, 0.001}});
   const double whole = prediction_of(call, machine).time;
   call.segment = 4096;
   const double cut = prediction_of(call, machine).time;
@@ -87,7 +105,7 @@ TEST(Predict, SegmentsFlowThroughATree) {
 }
 
 TEST(Predict, ManyReadersShareTheLink) {
-  const Machine machine = bare_machine({{"node", 60, 0.1, 0.05}});
+  const Machine machine = bare_machine({{"node", 60, 0.1, 0.1, 0.05}});
   EXPECT_DOUBLE_EQ(prediction_of({Collective::bcast, "flat", 9, 1000}, machine).time,
                    60 + 8 * 0.05 * 1000);
   const Prediction found = prediction_of({Collective::bcast, "flat", 9, 1000}, machine);
@@ -127,7 +145,8 @@ TEST(Predict, MissingCostsAreNamed) {
 
 // Ranks that all share an inner unit pay its costs.
 TEST(Predict, TheInnermostSharedUnitCounts) {
-  const Machine machine = bare_machine({{"node", 100, 0.3, 0.1}, {"numa", 30, 0.1, 0.05}});
+  const Machine machine =
+      bare_machine({{"node", 100, 0.3, 0.3, 0.1}, {"numa", 30, 0.1, 0.1, 0.05}});
   const std::vector<plan::Program> programs = programs_of({Collective::bcast, "flat", 2, 1000});
   const plan::Travel travel{false, plan::geometry_of_whole(programs.front(), 8, 1000), false,
                             false};
@@ -145,7 +164,8 @@ TEST(Predict, TheInnermostSharedUnitCounts) {
 
 // All algorithms end in virtual time, over lines and over slots, whatever their ranks do.
 TEST(Predict, EveryAlgorithmEnds) {
-  const Machine machine = bare_machine({{"node", 100, 0.3, 0.1}, {"numa", 30, 0.1, 0.05}});
+  const Machine machine =
+      bare_machine({{"node", 100, 0.3, 0.3, 0.1}, {"numa", 30, 0.1, 0.1, 0.05}});
   int count = 0;
   for (const algo::Algorithm& algorithm : algo::algorithms())
     for (const Collective collective : algorithm.collectives)

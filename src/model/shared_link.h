@@ -1,67 +1,69 @@
 // A link that several accesses use at once, in virtual time: the cache of a socket, or the path
-// between sockets. Each of t accesses gets an equal share, and takes max(b, t B) for each byte.
-// Source: HMPI, section 2.1.
+// between sockets. An access that takes b for each byte alone, where the link can move a byte in B,
+// needs the share B / b of the link. Accesses that together need more than the link slow down
+// alike, so t equal ones take max(b, t B) a byte. Source: HMPI, section 2.1.
 //
-// As all accesses go on at the same speed, one number tells how many bytes an access that was there
-// from the start would have moved; an access ends when that number has grown by its bytes. A value;
-// one thread.
+// As all slow down alike, one number tells how much work an access that was there from the start
+// would have done, in the time that it takes alone; an access ends when that number has grown by
+// its work. A value; one thread.
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <queue>
-#include <utility>
 #include <vector>
 
 namespace tutti::model {
 
 class SharedLink {
  public:
-  // The time of a byte of one access alone, and the least time of a byte of the link.
-  SharedLink(double alone, double shared) : alone_(alone), shared_(shared) {}
-
-  // An access of so many bytes begins. `now` never decreases.
-  void begin(double now, double bytes, int32_t rank) {
+  // An access begins that takes `work` ns alone and then needs `share` of the link. `now` never
+  // decreases.
+  void begin(double now, double work, double share, double bytes, int32_t rank) {
     move_to(now);
-    ends_.push({moved_ + bytes, rank});
+    ends_.push({done_ + work, share, rank});
+    needed_ += share;
     bytes_ += bytes;
     most_ = std::max(most_, ends_.size());
   }
   bool is_idle() const { return ends_.empty(); }
   // When the next access ends, if none begins before. There must be one.
-  double next_end() const { return now_ + (ends_.top().first - moved_) * time_of_byte(); }
+  double next_end() const { return now_ + (ends_.top().at - done_) * slowness(); }
   // Ends that access, at that time, and returns its rank.
   int32_t end(double now) {
     move_to(now);
-    moved_ = ends_.top().first;  // without the error of rounding
-    const int32_t rank = ends_.top().second;
+    const End ended = ends_.top();
     ends_.pop();
-    return rank;
+    done_ = ended.at;  // without the error of rounding
+    needed_ = ends_.empty() ? 0 : needed_ - ended.share;
+    return ended.rank;
   }
 
   double busy() const { return busy_; }    // the time with one access or more
-  double bytes() const { return bytes_; }  // the bytes of all accesses
+  double bytes() const { return bytes_; }  // of all accesses
   size_t most() const { return most_; }    // accesses at once
 
  private:
-  double time_of_byte() const {
-    return std::max(alone_, shared_ * static_cast<double>(ends_.size()));
-  }
+  struct End {
+    double at;  // of done_
+    double share;
+    int32_t rank;
+    bool operator<(const End& other) const { return at > other.at; }  // the first is on top
+  };
+
+  double slowness() const { return std::max(1.0, needed_); }
   void move_to(double now) {
     if (!ends_.empty() && now > now_) {
-      const double time = time_of_byte();
-      if (time > 0) moved_ += (now - now_) / time;
+      done_ += (now - now_) / slowness();
       busy_ += now - now_;
     }
     now_ = now;
   }
 
-  using End = std::pair<double, int32_t>;
-  double alone_, shared_;
-  double now_ = 0, moved_ = 0, busy_ = 0, bytes_ = 0;
+  double now_ = 0, done_ = 0, needed_ = 0, busy_ = 0, bytes_ = 0;
   size_t most_ = 0;
-  std::priority_queue<End, std::vector<End>, std::greater<>> ends_;
+  std::priority_queue<End> ends_;
 };
 
 }  // namespace tutti::model

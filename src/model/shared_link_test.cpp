@@ -5,10 +5,19 @@
 namespace tutti::model {
 namespace {
 
+// Accesses of 100 bytes that take b ns for each byte alone, on a link that moves one in B ns.
+struct Accesses {
+  double b, B;
+  void begin(SharedLink& link, double now, int rank) const {
+    link.begin(now, 100 * b, B / b, 100, rank);
+  }
+};
+
 TEST(SharedLink, OneAccessTakesItsOwnTime) {
-  SharedLink link(2, 0.5);
+  SharedLink link;
+  const Accesses accesses{2, 0.5};
   EXPECT_TRUE(link.is_idle());
-  link.begin(10, 100, 7);
+  accesses.begin(link, 10, 7);
   EXPECT_EQ(link.next_end(), 210);
   EXPECT_EQ(link.end(210), 7);
   EXPECT_TRUE(link.is_idle());
@@ -17,22 +26,23 @@ TEST(SharedLink, OneAccessTakesItsOwnTime) {
 }
 
 TEST(SharedLink, AccessesDoNotHinderEachOtherUpToTheLinksSpeed) {
-  SharedLink link(2, 0.5);
-  for (int rank = 0; rank < 4; ++rank) link.begin(0, 100, rank);
+  SharedLink link;
+  for (int rank = 0; rank < 4; ++rank) Accesses{2, 0.5}.begin(link, 0, rank);
   EXPECT_EQ(link.next_end(), 200) << "4 * 0.5 is the time of one alone";
   EXPECT_EQ(link.most(), 4u);
 }
 
 TEST(SharedLink, MoreAccessesShareIt) {
-  SharedLink link(2, 1);
-  for (int rank = 0; rank < 4; ++rank) link.begin(0, 100, rank);
+  SharedLink link;
+  for (int rank = 0; rank < 4; ++rank) Accesses{2, 1}.begin(link, 0, rank);
   EXPECT_EQ(link.next_end(), 400);
 }
 
 TEST(SharedLink, AnAccessThatComesLaterSlowsTheOthersDown) {
-  SharedLink link(1, 1);
-  link.begin(0, 100, 0);
-  link.begin(50, 100, 1);
+  SharedLink link;
+  const Accesses accesses{1, 1};
+  accesses.begin(link, 0, 0);
+  accesses.begin(link, 50, 1);
   // 50 bytes are left at 2 ns a byte.
   EXPECT_EQ(link.next_end(), 150);
   EXPECT_EQ(link.end(150), 0);
@@ -42,9 +52,18 @@ TEST(SharedLink, AnAccessThatComesLaterSlowsTheOthersDown) {
   EXPECT_EQ(link.busy(), 200);
 }
 
+TEST(SharedLink, AccessesOfDifferentSpeedsSlowDownAlike) {
+  SharedLink link;
+  Accesses{1, 0.75}.begin(link, 0, 0);  // needs three quarters of the link
+  Accesses{3, 1.5}.begin(link, 0, 1);   // needs a half
+  EXPECT_EQ(link.next_end(), 125);
+  EXPECT_EQ(link.end(125), 0);
+  EXPECT_EQ(link.next_end(), 325) << "100 of its 300 ns are done";
+}
+
 TEST(SharedLink, WithoutCostsAccessesEndAtOnce) {
-  SharedLink link(0, 0);
-  link.begin(5, 100, 3);
+  SharedLink link;
+  link.begin(5, 0, 0, 100, 3);
   EXPECT_EQ(link.next_end(), 5);
   EXPECT_EQ(link.end(5), 3);
 }

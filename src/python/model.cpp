@@ -28,8 +28,6 @@ nb::dict as_dict(const model::Machine& machine) {
     nb::dict dict;
     dict["name"] = level.name;
     dict["hand_over"] = level.hand_over;
-    dict["byte"] = level.byte;
-    dict["shared"] = level.shared;
     levels.append(dict);
   }
   nb::dict dict;
