@@ -1,10 +1,16 @@
 # Functions that the rooms' CMakeLists use.
 
-# tutti_room(source...): adds a room's sources to tutti_core.
+# tutti_room(source...): adds a room's sources to tutti_core. Where several sources are compiled
+# together, they are of different rooms, so that their local names are in different namespaces.
 function(tutti_room)
+  get_property(place DIRECTORY PROPERTY tutti_room_sources)
   foreach(source ${ARGN})
-    target_sources(tutti_core PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/${source})
+    math(EXPR place "${place} + 1")
+    set(path ${CMAKE_CURRENT_SOURCE_DIR}/${source})
+    target_sources(tutti_core PRIVATE ${path})
+    set_source_files_properties(${path} TARGET_DIRECTORY tutti_core PROPERTIES UNITY_GROUP ${place})
   endforeach()
+  set_property(DIRECTORY PROPERTY tutti_room_sources ${place})
 endfunction()
 
 # The tests themselves are compiled without checks of undefined behaviour, which take a third of the

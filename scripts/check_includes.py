@@ -35,6 +35,7 @@ OWNERS = {
         "base/json",
         "exec/program_text.cpp",
         "model/machine.cpp",
+        "model/predicted_trace.cpp",
         "report/",
         "trace/header.cpp",
     ),

@@ -159,6 +159,7 @@ class Model:
         segment: int = 0,
         arrivals: list[float] = ...,
         events: bool = False,
+        trace: str = "",
     ) -> dict[str, Any]: ...
 
 def table_rules(file: str = "") -> list[tuple[str, str]]: ...

@@ -250,11 +250,11 @@ class Run {
     return Progress::done;
   }
 
-  void note(int32_t rank, int64_t segment, int32_t cause = -1) {
+  void note(int32_t rank, int64_t segment, int32_t cause = -1, double bytes = 0) {
     Rank& self = of(rank);
     const auto event = static_cast<int32_t>(events_.size());
-    events_.push_back(
-        {rank, static_cast<int32_t>(self.step), segment, self.begin, self.now, self.last, cause});
+    events_.push_back({rank, static_cast<int32_t>(self.step), segment, self.begin, self.now, bytes,
+                       self.last, cause});
     self.last = event;
   }
 
@@ -374,7 +374,7 @@ class Run {
     } else if (own == 1 && operands[0].rank == rank && operands[0].space != Space::line) {
       self.now += bytes * machine_.own.copy.at(bytes);
     }
-    note(rank, segment);
+    note(rank, segment, -1, bytes);
     return Progress::done;
   }
 
@@ -421,7 +421,7 @@ class Run {
       self.taken[static_cast<size_t>(self.operand)] = true;
       self.operand = 0;
     }
-    note(rank, segment);
+    note(rank, segment, -1, bytes);
     return Progress::done;
   }
 

@@ -43,6 +43,7 @@ struct Event {
   int32_t step = 0;  // of its program
   int64_t segment = 0;
   double begin = 0, end = 0;
+  double bytes = 0;     // moved, of each operand
   int32_t before = -1;  // the rank's event before this one
   int32_t cause = -1;   // of a wait: the event that published what it waited for
 };

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "model/machine.h"
+#include "model/predicted_trace.h"
 #include "plan/lower.h"
 #include "plan/semantics.h"
 #include "python/bindings.h"
@@ -104,7 +105,8 @@ struct Model {
   nb::dict predict(const plan::Plan& plan, size_t bytes,
                    const std::vector<std::pair<std::string, std::vector<int32_t>>>& levels,
                    const std::vector<int32_t>& node_of, bool reached, size_t segment,
-                   const std::vector<double>& arrivals, bool with_events) const {
+                   const std::vector<double>& arrivals, bool with_events,
+                   const std::string& trace) const {
     if (!arrivals.empty() && arrivals.size() != static_cast<size_t>(plan.ranks))
       throw Error(Code::invalid_argument, "there must be an arrival for each rank");
     std::vector<placement::SharedLevel> shared;
@@ -127,8 +129,10 @@ struct Model {
                   "the plan needs more shared memory than a communicator of so many ranks has");
     const plan::Travel travel =
         plan::travel(programs.front(), resources, element, bytes, segment, ReachChoice::automatic);
-    const model::Prediction found =
-        model::predict({programs, travel, element, bytes, machine, shared, nodes, arrivals});
+    const model::Question question{programs, travel, element, bytes,
+                                   machine,  shared, nodes,   arrivals};
+    const model::Prediction found = model::predict(question);
+    if (!trace.empty()) model::write_trace(question, found, trace);
     return as_dict(found, travel, programs, with_events);
   }
 };
@@ -148,7 +152,7 @@ void bind_model(nb::module_& module) {
       .def("predict", &Model::predict, "plan"_a, "bytes"_a,
            "levels"_a = std::vector<std::pair<std::string, std::vector<int32_t>>>{},
            "node_of"_a = std::vector<int32_t>{}, "reached"_a = false, "segment"_a = size_t{0},
-           "arrivals"_a = std::vector<double>{}, "events"_a = false,
+           "arrivals"_a = std::vector<double>{}, "events"_a = false, "trace"_a = "",
            "The time of a call of the plan in virtual time, with `bytes` bytes of a vector or of "
            "one part; reductions are of doubles. `levels` has for each level, from the outside in, "
            "its name and the group of each rank; `node_of` has the ranks' nodes, if several; "

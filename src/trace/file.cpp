@@ -6,6 +6,7 @@
 #include <bit>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -32,19 +33,21 @@ static_assert(sizeof(Front) == 32);
 
 void File::fail(int error) const {
   throw Error(Code::invalid_argument, "cannot write the trace to " + in_quotes(name_) + ": " +
-                                          std::strerror(error) +
-                                          "; set TUTTI_TRACE to a file that can be written");
+                                          std::strerror(error) + "; " + remedy_ +
+                                          " a file that can be written");
 }
 
-File::File(const std::string& name)
-    : name_(name), beside_(name + "." + std::to_string(getpid()) + ".part") {
+File::File(const std::string& name, std::string remedy)
+    : name_(name),
+      beside_(name + "." + std::to_string(getpid()) + ".part"),
+      remedy_(std::move(remedy)) {
   struct stat status{};
   if (stat(name.c_str(), &status) == 0) {
     if (S_ISDIR(status.st_mode)) fail(EISDIR);
     if (!S_ISREG(status.st_mode))
-      throw Error(Code::invalid_argument,
-                  "cannot write the trace to " + in_quotes(name_) +
-                      ": it is no plain file; set TUTTI_TRACE to the name of one");
+      throw Error(Code::invalid_argument, "cannot write the trace to " + in_quotes(name_) +
+                                              ": it is no plain file; " + remedy_ +
+                                              " the name of one");
   }
   file_ = std::fopen(beside_.c_str(), "wbe");
   if (file_ == nullptr) fail(errno);

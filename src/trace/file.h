@@ -27,7 +27,8 @@ class File {
   // Constructor and functions throw Error(invalid_argument), one line with the name and the reason,
   // where the file cannot be written. A name that something else than a plain file has is refused,
   // because renaming would replace it.
-  explicit File(const std::string& name);
+  // `remedy`: what a user does to name another file.
+  explicit File(const std::string& name, std::string remedy = "set TUTTI_TRACE to");
   ~File();
   File(const File&) = delete;
 
@@ -40,6 +41,7 @@ class File {
 
   std::string name_;
   std::string beside_;
+  std::string remedy_;
   std::FILE* file_ = nullptr;
 };
 

@@ -87,6 +87,21 @@ def test_thousands_of_ranks(predict):
     assert 8 * 1.9 < cell["predicted_us"] < 60
 
 
+def test_a_prediction_as_a_trace(tutti, predict, tmp_path):
+    file = tmp_path / "predicted.trace"
+    words = ("allreduce", "--algorithm", "binomial:stepwise", "--ranks", "4", "--sizes", "4K")
+    (cell,) = cells(predict(*words, "--trace", str(file), "--json"))
+    summary = json.loads(tutti("trace", str(file), "--json").stdout)
+    assert summary["ranks"] == 4
+    (row,) = summary["collectives"]
+    assert (row["collective"], row["by"]) == ("allreduce", "binomial:stepwise")
+    assert row["max_us"] == pytest.approx(cell["predicted_us"], abs=0.001)
+    result = predict(*words, "--trace", str(tmp_path), code=2)
+    assert "cannot write the trace" in result.stderr and "--trace: give" in result.stderr
+    result = predict(*words, "--algorithm", "flat,binomial", "--trace", str(file), code=2)
+    assert "--trace: it is for one prediction, not for 2" in result.stderr
+
+
 def test_a_plan_of_ones_own(predict, tmp_path):
     plan = tmp_path / "own.plan"
     plan.write_text(

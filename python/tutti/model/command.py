@@ -104,6 +104,13 @@ def predict_command(
     reached: Annotated[
         bool, typer.Option(help="Ranks reach each other's buffers, as with --shared-heap.")
     ] = False,
+    trace: Annotated[
+        Path | None,
+        typer.Option(
+            help="Also write the prediction as a trace here, for `tutti trace`; of one algorithm "
+            "and one size."
+        ),
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Write JSON, with every step of every rank.")
     ] = False,
@@ -127,10 +134,11 @@ def predict_command(
     )
     plans = _plans(collective_or_file, algorithm, ranks, root, levels)
     model = read_model(machine)
+    wanted = [(size, name) for size in parse_sizes(sizes) for name in plans]
+    if trace is not None and len(wanted) > 1:
+        raise UserError(f"--trace: it is for one prediction, not for {len(wanted)}")
     cells = [
-        predict(model, plan, name, size, where, events=as_json)
-        for size in parse_sizes(sizes)
-        for name, plan in plans.items()
+        predict(model, plans[name], name, size, where, as_json, trace) for size, name in wanted
     ]
     collective = next(iter(plans.values())).collective
     if as_json:

@@ -1,6 +1,7 @@
 """Predictions of calls: one for each algorithm and size."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from tutti.errors import UserError
@@ -31,8 +32,15 @@ class Cell:
 
 
 def predict(
-    model: Any, plan: Any, algorithm: str, size: int, where: Where, events: bool = False
+    model: Any,
+    plan: Any,
+    algorithm: str,
+    size: int,
+    where: Where,
+    events: bool = False,
+    trace: Path | None = None,
 ) -> Cell:
+    """`trace`: the file for the trace of this prediction, if one is wanted."""
     try:
         found = model.predict(
             plan,
@@ -43,6 +51,7 @@ def predict(
             where.segment,
             where.arrivals,
             events,
+            str(trace or ""),
         )
     except core().Error as error:
         raise UserError(f"{algorithm}: {error}") from error
