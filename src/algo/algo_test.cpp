@@ -27,8 +27,8 @@ using plan::Collective;
 using plan::Plan;
 using plan::Program;
 
-// The names that users write: each algorithm with its variants, those that take a degree with
-// several degrees, and trees that combine stepwise. A composed algorithm is one of its two parts if
+// The names that users write: each algorithm, those that take a degree with several degrees, and
+// trees that combine stepwise. A composed algorithm is one of its two parts if
 // no levels are known.
 std::vector<std::string> specs(Collective collective) {
   std::vector<std::string> result;
@@ -38,13 +38,12 @@ std::vector<std::string> specs(Collective collective) {
         std::find(serves.begin(), serves.end(), collective) == serves.end())
       continue;
     result.emplace_back(algorithm.name);
-    result.insert(result.end(), algorithm.variants.begin(), algorithm.variants.end());
     if (!algorithm.takes_degree) continue;
     for (int degree : {2, 3, 8})
       result.push_back(std::string(algorithm.name) + ":" + std::to_string(degree));
   }
   if (collective == Collective::reduce || collective == Collective::allreduce)
-    result.insert(result.end(), {"nary:3:stepwise", "binary:stepwise"});
+    result.insert(result.end(), {"binomial:stepwise", "nary:3:stepwise", "binary:stepwise"});
   return result;
 }
 
