@@ -38,16 +38,16 @@ class CallBuffers {
   // Sets the operation's buffers. The operation then refers to this object.
   void give_to(eager::Operation& operation);
   // True if nothing but the addresses of the buffers would change for a call with the same
-  // arguments elsewhere in memory: no handle is held, no data is packed or in place.
+  // arguments elsewhere in memory: no type is the program's own, no data is packed or in place.
   bool is_plain() const {
-    return !v_form_ && !in_place_ && in_.is_dense() && out_.is_dense() && held_types_.empty() &&
+    return !v_form_ && !in_place_ && in_.is_dense() && out_.is_dense() && !has_derived() &&
            host_op_ == nullptr;
   }
   // True if the description serves any number of starts, after hold_again() for each.
   bool serves_again() const { return host_op_ == nullptr && !holds_op_; }
   // Holds the types of the description again, after release(). Throws bad_alloc.
   void hold_again() {
-    if (!in_.derived().empty() || !out_.derived().empty()) hold_types();
+    if (has_derived()) hold_types();
   }
   // The first error of the host's reductions.
   int take_error() { return host_op_ == nullptr ? MPI_SUCCESS : host_op_->take_error(); }
@@ -117,6 +117,7 @@ class CallBuffers {
   bool describe_moved(Communicator& communicator, const Call& call);
   void hold_handles(const Call& call);
   void hold_types();
+  bool has_derived() const { return !in_.derived().empty() || !out_.derived().empty(); }
 
   SideLayout in_, out_;
   bool v_form_ = false;

@@ -174,6 +174,44 @@ static void among_neighbours(int rounds) {
   MPI_Comm_free(&line);
 }
 
+// Parts of one length, of a type without gaps whose handle is often the same after it has been
+// freed.
+static void in_equal_parts(int rounds) {
+  MPI_Comm line;
+  const int periods[1] = {1};
+  MPI_Cart_create(MPI_COMM_WORLD, 1, &world_size, periods, 0, &line);
+  const int left = (world_rank + world_size - 1) % world_size,
+            right = (world_rank + 1) % world_size;
+  for (int round = 0; round < rounds; ++round) {
+    const int length = 1 + round / 2 % 2;
+    MPI_Datatype type;
+    MPI_Type_contiguous(length, MPI_INT, &type);
+    MPI_Type_commit(&type);
+    for (int again = 0; again < 2; ++again) {
+      fill(0, round);
+      MPI_Request request = MPI_REQUEST_NULL;
+      if (again == 0)
+        MPI_Neighbor_alltoall(given[0], 1, type, got[0], 1, type, line);
+      else
+        MPI_Ineighbor_alltoall(given[0], 1, type, got[0], 1, type, line, &request);
+      MPI_Datatype used = type;
+      if (again == 1) MPI_Type_free(&used);  // the operation may be under way
+      wait(&request);
+      for (int side = 0; side < 2; ++side)
+        for (int i = 0; i < length; ++i) {
+          const int at = (1 - side) * length + i;  // of the sender's parts
+          const int is = got[0][side * length + i], sender = side == 0 ? left : right;
+          const int expected = value(sender, at / block, at % block, round);
+          CHECK(is == expected, "round %d side %d element %d: %d, not %d", round, side, i, is,
+                expected);
+        }
+      const int beyond = got[0][2 * length];
+      CHECK(beyond == -1, "round %d: %d beyond the parts", round, beyond);
+    }
+  }
+  MPI_Comm_free(&line);
+}
+
 int main(int argc, char** argv) {
   start(&argc, &argv);
   CHECK(world_size <= most_ranks, "%d ranks", world_size);
@@ -183,5 +221,6 @@ int main(int argc, char** argv) {
   from_roots(30);
   on_communicators(20);
   among_neighbours(30);
+  in_equal_parts(30);
   return finish();
 }
