@@ -22,6 +22,17 @@ using plan::TakeSource;
 
 constexpr size_t few = EagerProgram::few;
 
+// Where a block of a v-form is in a record, from the end of the record's table.
+struct Extent {
+  size_t begin, bytes;
+};
+Extent extent_of(const std::byte* table, size_t place) {
+  TableEntry begin = 0, end = 0;
+  if (place > 0) std::memcpy(&begin, table + (place - 1) * sizeof begin, sizeof begin);
+  std::memcpy(&end, table + place * sizeof end, sizeof end);
+  return {begin, end - begin};
+}
+
 // The long records that an operation reads, by place in its program's `awaits`: the buffers that it
 // borrows, each of which it gives back after the last take that reads it, and the records that
 // their ranks are filling.
@@ -175,15 +186,10 @@ class Taker {
     if (operation_.parts == nullptr)
       return lent != nullptr ? lent + static_cast<size_t>(source.block) * operation_.bytes
                              : data + place * operation_.bytes;
-    TableEntry ends[2] = {0, 0};
-    if (place > 0) {
-      std::memcpy(ends, data + (place - 1) * sizeof(TableEntry), sizeof ends);
-    } else {
-      std::memcpy(&ends[1], data, sizeof(TableEntry));
-    }
-    if (ends[1] - ends[0] != bytes) return lengths_differ(source.rank, ends[1] - ends[0], bytes);
+    const Extent extent = extent_of(data, place);
+    if (extent.bytes != bytes) return lengths_differ(source.rank, extent.bytes, bytes);
     const size_t table = blocks_of(source) * sizeof(TableEntry);
-    if (lent == nullptr) return data + table + ends[0];
+    if (lent == nullptr) return data + table + extent.begin;
     TableEntry all = 0;
     std::memcpy(&all, data + table - sizeof all, sizeof all);
     ptrdiff_t at = 0;
@@ -377,16 +383,6 @@ class Taker {
   Outcome outcome_;
 };
 
-// Finds a block of a v-form in a line that holds so many. False if its length is not `bytes`.
-bool find_part(const std::byte* line, size_t blocks, size_t place, size_t bytes,
-               const void** part) {
-  TableEntry begin = 0, end = 0;
-  if (place > 0) std::memcpy(&begin, line + (place - 1) * sizeof begin, sizeof begin);
-  std::memcpy(&end, line + place * sizeof end, sizeof end);
-  *part = line + blocks * sizeof end + begin;
-  return end - begin == bytes;
-}
-
 // take_lines, for blocks that have one length, or (by_parts) lengths of their own.
 template <bool by_parts>
 bool take_lines_of(Sequence& sequence, const Operation& operation) {
@@ -425,8 +421,10 @@ bool take_lines_of(Sequence& sequence, const Operation& operation) {
       *block = address_in(operation, source.block);
       return bytes_in(operation, source.block) == bytes;
     }
-    return find_part(from, is_own ? program.gives.size() : blocks_of(source.awaited), place, bytes,
-                     block);
+    const Extent extent = extent_of(from, place);
+    const size_t blocks = is_own ? program.gives.size() : blocks_of(source.awaited);
+    *block = from + blocks * sizeof(TableEntry) + extent.begin;
+    return extent.bytes == bytes;
   };
   for (const Take& take : program.takes) {
     const TakeSource* const sources = &program.sources[static_cast<size_t>(take.first_source)];
