@@ -37,6 +37,9 @@ class Links {
     }
   }
 
+  size_t nodes() const {
+    return 1 + static_cast<size_t>(*std::max_element(node_of_.begin(), node_of_.end()));
+  }
   int32_t node(int32_t rank) const { return node_of_[static_cast<size_t>(rank)]; }
   // The index of the link, which is also that of `links()`.
   size_t between(int32_t one, int32_t other) const {
@@ -116,7 +119,7 @@ class Run {
         links_(question),
         ranks_(programs_.size()),
         scheduled_(links_.links().size(), 0),
-        out_(static_cast<size_t>(question.nodes.count())),
+        out_(links_.nodes()),
         in_(out_) {
     for (size_t rank = 0; rank < ranks_.size(); ++rank) {
       Rank& self = ranks_[rank];

@@ -7,6 +7,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 #include "base/error.h"
@@ -23,28 +24,18 @@ using namespace nb::literals;
 namespace tutti::python {
 namespace {
 
-nb::dict as_dict(const model::Machine& machine) {
-  nb::list levels;
-  for (const model::LevelCost& level : machine.levels) {
-    nb::dict dict;
-    dict["name"] = level.name;
-    dict["hand_over"] = level.hand_over;
-    levels.append(dict);
-  }
-  nb::dict dict;
-  dict["name"] = machine.name;
-  dict["source"] = machine.source;
-  dict["levels"] = levels;
-  dict["network"] = machine.network.has_value();
-  return dict;
+// The fewest ranks of a node.
+int32_t fewest_together(const placement::Nodes& nodes, int32_t ranks) {
+  std::map<int32_t, int32_t> count;
+  for (const int32_t node : nodes.of().values()) ++count[node];
+  for (const auto& [node, here] : count) ranks = std::min(ranks, here);
+  return ranks;
 }
 
 // As a group of these ranks has them, if nothing but the number of ranks decides.
 plan::Resources resources_of(const placement::Nodes& nodes, int32_t ranks, bool reached,
                              const model::Machine& machine) {
-  int32_t here = ranks;
-  for (int32_t rank = 0; rank < ranks && !nodes.one(); ++rank)
-    here = std::min(here, static_cast<int32_t>(nodes.members(rank, ranks).size()));
+  const int32_t here = fewest_together(nodes, ranks);
   const shm::Layout layout = shm::Layout::fit(here, shm::first_area(here, 0, false));
   plan::Resources resources = plan::resources_of(layout.slot_bytes, layout.line_count);
   resources.mapped = reached && nodes.one();
@@ -116,6 +107,7 @@ struct Model {
       shared.push_back({name, placement::PeriodicRow(group_of), 1});
     }
     const placement::Nodes nodes(node_of);
+    if (!plan::has_data(plan.collective)) bytes = 0;
     const size_t element = plan::combines(plan.collective) ? 8 : 1;
     const plan::Plan staged = plan::stage(plan, nodes);
     const bool in_lines = nodes.one() && bytes <= line_payload && plan::lines_serve(staged);
@@ -126,7 +118,8 @@ struct Model {
     const plan::Resources resources = resources_of(nodes, plan.ranks, reached, machine);
     if (!plan::fits(programs.front(), resources, element))
       throw Error(Code::unavailable,
-                  "the plan needs more shared memory than a communicator of so many ranks has");
+                  "the plan needs more shared memory than " + std::to_string(plan.ranks) +
+                      " ranks have; give an algorithm that needs less, such as flat");
     const plan::Travel travel =
         plan::travel(programs.front(), resources, element, bytes, segment, ReachChoice::automatic);
     const model::Question question{programs, travel, element, bytes,
@@ -148,17 +141,19 @@ void bind_model(nb::module_& module) {
           },
           "text"_a, "file"_a,
           "Reads a machine's text; `file` names it in errors. Raises Error with one line.")
-      .def_prop_ro("machine", [](const Model& self) { return as_dict(self.machine); })
-      .def("predict", &Model::predict, "plan"_a, "bytes"_a,
-           "levels"_a = std::vector<std::pair<std::string, std::vector<int32_t>>>{},
-           "node_of"_a = std::vector<int32_t>{}, "reached"_a = false, "segment"_a = size_t{0},
-           "arrivals"_a = std::vector<double>{}, "events"_a = false, "trace"_a = "",
-           "The time of a call of the plan in virtual time, with `bytes` bytes of a vector or of "
-           "one part; reductions are of doubles. `levels` has for each level, from the outside in, "
-           "its name and the group of each rank; `node_of` has the ranks' nodes, if several; "
-           "`reached`: they reach each other's buffers; `segment`: the bytes of a segment that a "
-           "rule asks for, 0: none does; `arrivals`: when each rank makes the call, in ns. Raises "
-           "Error if the machine lacks costs that the ranks need.");
+      .def_prop_ro("text", [](const Model& self) { return model::write_machine(self.machine); })
+      .def(
+          "predict", &Model::predict, "plan"_a, "bytes"_a,
+          "levels"_a = std::vector<std::pair<std::string, std::vector<int32_t>>>{},
+          "node_of"_a = std::vector<int32_t>{}, "reached"_a = false, "segment"_a = size_t{0},
+          "arrivals"_a = std::vector<double>{}, "events"_a = false, "trace"_a = "",
+          "The time of a call of the plan in virtual time, with `bytes` bytes of a vector or of "
+          "one part; reductions are of doubles. `levels` has for each level, from the outside in, "
+          "its name and the group of each rank; `node_of` has the ranks' nodes, if several; "
+          "`reached`: they reach each other's buffers; `segment`: the bytes of a segment that a "
+          "rule asks for, 0: none does; `arrivals`: when each rank makes the call, in ns; `trace`: "
+          "the file for a trace of the prediction, \"\": none. Raises "
+          "Error if the machine lacks costs that the ranks need.");
 }
 
 }  // namespace tutti::python

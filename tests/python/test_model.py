@@ -47,7 +47,9 @@ def test_one_prediction_shows_its_critical_path(predict):
     ), text
     assert "rank 0 waited 0.060 us for transfer" in text
     assert "│ numa 0 │" in text
-    (cell,) = cells(predict(*words, "--json"))
+    result = predict(*words, "--json")
+    assert json.loads(result.stdout)["machine"]["levels"][1]["hand_over"] == 60
+    (cell,) = cells(result)
     assert cell["predicted_us"] == pytest.approx(0.3248)
     assert cell["critical"][-1]["rank"] == 0
     assert {event["rank"] for event in cell["events"]} == {0, 1, 2, 3}
@@ -63,6 +65,16 @@ def test_several_predictions_make_a_table(predict):
     ).stdout
     assert "64 KiB" in text and "binomial:stepwise" in text
     assert "quickest" in text
+
+
+def test_a_barrier_has_no_bytes(predict):
+    barrier = ("barrier", "--algorithm", "flat", "--ranks", "3")
+    short, long = (
+        cells(predict(*barrier, "--sizes", size, "--json"))[0]["predicted_us"]
+        for size in ("64", "1M")
+    )
+    assert short == long == pytest.approx(0.2)
+    assert predict(*barrier).stdout.startswith("barrier, 3 ranks on by hand, flat: 0.200 us\n")
 
 
 def test_levels_nodes_and_late_ranks(predict):

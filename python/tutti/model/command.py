@@ -141,11 +141,13 @@ def predict_command(
         predict(model, plans[name], name, size, where, as_json, trace) for size, name in wanted
     ]
     collective = next(iter(plans.values())).collective
+    costs = json.loads(model.text)
     if as_json:
-        print(_as_json(cells, model.machine, where, collective))
+        print(_as_json(cells, costs, where, collective))
         return
-    title = f"{collective}, {ranks} ranks on {model.machine['name']}"
+    title = f"{collective}, {ranks} ranks on {costs['name']}"
     if len(cells) == 1:
-        print_one(cells[0], f"{title}, {cells[0].algorithm}, {cells[0].size} bytes")
+        size = f", {cells[0].size} bytes" if collective != "barrier" else ""
+        print_one(cells[0], f"{title}, {cells[0].algorithm}{size}")
     else:
         print_table(cells, title)
