@@ -28,8 +28,7 @@ using plan::Plan;
 using plan::Program;
 
 // The names that users write: each algorithm, those that take a degree with several degrees, and
-// trees that combine stepwise. A composed algorithm is one of its two parts if
-// no levels are known.
+// trees that combine stepwise. A composed algorithm is one of its two parts if no levels are known.
 std::vector<std::string> specs(Collective collective) {
   std::vector<std::string> result;
   for (const Algorithm& algorithm : algorithms()) {

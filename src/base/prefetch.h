@@ -18,8 +18,9 @@ template <size_t from, size_t to>
 
 // Prefetches one cache line that will be written, so that no other core has it when it is.
 [[gnu::always_inline]] inline void prefetch_to_write(const void* address) {
-#ifdef __x86_64__  // compilers use this instruction only for processors that are known to have it;
-                   // others ignore it
+#ifdef __x86_64__
+  // Compilers use this instruction only if they are told that the processor has it. Processors
+  // without it ignore it.
   __asm__ volatile("prefetchw %0" ::"m"(*static_cast<const char*>(address)));
 #else
   __builtin_prefetch(address, 1);
