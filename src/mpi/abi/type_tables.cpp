@@ -186,21 +186,28 @@ class Rows {
     add_pairs(table);
     add_fortran(table);
     rows_ = std::move(table.rows);
-    places_.resize(std::bit_ceil(4 * rows_.size()));
-    for (size_t i = 0; i < rows_.size(); ++i) {
-      size_t at = first_place(rows_[i].handle);
-      while (places_[at] != 0) at = next(at);
-      places_[at] = i + 1;
+    places_.resize(std::bit_ceil(8 * rows_.size()));
+    for (const TypeRow& row : rows_) {
+      size_t at = first_place(row.handle);
+      while (places_[at].row != nullptr) at = next(at);
+      places_[at] = {row.handle, &row};
     }
   }
   const std::vector<TypeRow>& all() const { return rows_; }
   const TypeRow* find(MPI_Datatype handle) const {
-    for (size_t at = first_place(handle); places_[at] != 0; at = next(at))
-      if (rows_[places_[at] - 1].handle == handle) return &rows_[places_[at] - 1];
-    return nullptr;
+    size_t at = first_place(handle);
+    while (places_[at].handle != handle && places_[at].row != nullptr) at = next(at);
+    return places_[at].row;
   }
 
  private:
+  // A place of the hash table. At most an eighth of them are in use, so a search for a program's
+  // own type, whose handle may have any hash, meets few other handles.
+  struct Place {
+    MPI_Datatype handle{};
+    const TypeRow* row = nullptr;  // null: empty
+  };
+
   // Handles are integers or addresses.
   size_t first_place(MPI_Datatype handle) const {
     return ((uint64_t)handle * 0x9E3779B97F4A7C15u) >> 32 & (places_.size() - 1);
@@ -208,7 +215,7 @@ class Rows {
   size_t next(size_t at) const { return (at + 1) & (places_.size() - 1); }
 
   std::vector<TypeRow> rows_;
-  std::vector<size_t> places_;  // the hash table: 1 + the index of a row; 0: empty
+  std::vector<Place> places_;
 };
 
 const Rows& rows() {
