@@ -117,7 +117,7 @@ std::vector<plan::Program> programs_of(const Plan& plan, const placement::Nodes&
 
 TEST(Hierarchical, ProgramsAreOrdered) {
   for_each_plan([](const Plan& plan, const Cluster& cluster) {
-    if (cluster.ranks() > (looks_at_memory ? 8 : 12)) return;
+    if (cluster.ranks() > (looks_at_memory ? 6 : 12)) return;
     const placement::Nodes nodes(cluster.node_of);
     ASSERT_NO_THROW(plan::simulate(
         plan, programs_of(plan, nodes, plan::Carrier::slot),

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "base/sanitized.h"
 #include "plan/text.h"
 
 namespace tutti::plan {
@@ -246,6 +247,7 @@ TEST(Check, RefusesMoreBlocksThanCanBeChecked) {
 }
 
 TEST(Check, RefusesPartialResultsInTooManyPieces) {
+  if (looks_at_memory) GTEST_SKIP() << "it would add 33 million pieces, in half a minute";
   std::string every_second;
   constexpr int ranks = 200000;
   for (int rank = 0; rank < ranks; rank += 2)
