@@ -105,8 +105,18 @@ int place_of(std::string_view level) {
 Json json_of(const ByteCost& cost) {
   if (cost.points().size() == 1) return cost.points().front().second;
   Json json = Json::object();
-  for (const auto& [length, time] : cost.points()) json[Json(length).dump()] = time;
+  for (const auto& [length, time] : cost.points())
+    json[Json(static_cast<uint64_t>(length)).dump()] = time;
   return json;
+}
+
+// True at some length of either. The tolerance is for numbers that were rounded.
+bool exceeds(const ByteCost& one, const ByteCost& other) {
+  const auto is_more = [&](const auto& point) {
+    return one.at(point.first) > other.at(point.first) * (1 + 1e-4);
+  };
+  return std::any_of(one.points().begin(), one.points().end(), is_more) ||
+         std::any_of(other.points().begin(), other.points().end(), is_more);
 }
 
 std::vector<LevelCost> read_levels_of(const Part& part) {
@@ -114,9 +124,11 @@ std::vector<LevelCost> read_levels_of(const Part& part) {
   const size_t count = part.must_be_list();
   for (size_t i = 0; i < count; ++i) {
     const Part one = part.at(i);
-    one.must_be_object({"name", "hand_over", "byte", "add", "shared"});
+    one.must_be_object({"name", "hand_over", "byte", "add", "shared", "shared_add", "write"});
     LevelCost level{one.text("name"), one.nanoseconds("hand_over"), one.by_length("byte"),
-                    one.by_length(one.has("add") ? "add" : "byte"), one.a_byte("shared")};
+                    one.by_length(one.has("add") ? "add" : "byte"), one.by_length("shared")};
+    if (one.has("shared_add")) level.shared_add = one.by_length("shared_add");
+    if (one.has("write")) level.write = one.by_length("write");
     if (place_of(level.name) == static_cast<int>(level_names.size()))
       one.refuse("there is no level " + in_quotes(level.name) +
                  "; levels are node, socket, numa, cache, core");
@@ -125,11 +137,13 @@ std::vector<LevelCost> read_levels_of(const Part& part) {
     if (i > 0 && place_of(level.name) <= place_of(levels.back().name))
       one.refuse("\"" + level.name + "\" must stand before \"" + levels.back().name +
                  "\", because levels are listed from the outside in, each once");
-    const auto& points = level.byte.points();
-    if (std::any_of(points.begin(), points.end(),
-                    [&](const auto& point) { return level.shared > point.second; }))
+    if (exceeds(level.shared, level.byte))
       one.refuse(
           "\"shared\" is more than \"byte\"; one access alone takes \"byte\" a byte, and the "
+          "link that all share cannot be slower");
+    if (level.shared_add && exceeds(*level.shared_add, level.add))
+      one.refuse(
+          "\"shared_add\" is more than \"add\"; one access alone takes \"add\" a byte, and the "
           "link that all share cannot be slower");
     levels.push_back(std::move(level));
   }
@@ -144,8 +158,8 @@ double ByteCost::at(double bytes) const {
   if (next == points_.begin()) return next->second;
   if (next == points_.end()) return points_.back().second;
   const auto& [from, before] = *(next - 1);
-  const double share = std::log(bytes / from) / std::log(next->first / from);
-  return before + share * (next->second - before);
+  const double begin = from * before, end = next->first * next->second;
+  return (begin + (bytes - from) / (next->first - from) * (end - begin)) / bytes;
 }
 
 const LevelCost* Machine::find(std::string_view level) const {
@@ -193,12 +207,15 @@ std::string write_machine(const Machine& machine) {
   json["name"] = machine.name;
   json["source"] = machine.source;
   json["levels"] = Json::array();
-  for (const LevelCost& level : machine.levels)
+  for (const LevelCost& level : machine.levels) {
     json["levels"].push_back({{"name", level.name},
                               {"hand_over", level.hand_over},
                               {"byte", json_of(level.byte)},
                               {"add", json_of(level.add)},
-                              {"shared", level.shared}});
+                              {"shared", json_of(level.shared)}});
+    if (level.shared_add) json["levels"].back()["shared_add"] = json_of(*level.shared_add);
+    if (level.write) json["levels"].back()["write"] = json_of(*level.write);
+  }
   json["own"] = {{"call", machine.own.call},
                  {"step", machine.own.step},
                  {"copy", json_of(machine.own.copy)},

@@ -13,6 +13,7 @@
 // Values, constant once made; any thread.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -22,8 +23,9 @@
 
 namespace tutti::model {
 
-// The time of a byte, by the length of the access: long ones may not stay in a cache. Between the
-// lengths that are given it changes with the logarithm of the length; beyond them it stays.
+// The time of a byte, by the length of the access: the first byte of a short one takes longest, and
+// long ones may not stay in a cache. Between the lengths that are given, the time of the access
+// changes linearly with its length; beyond them the time of a byte stays.
 class ByteCost {
  public:
   ByteCost() = default;
@@ -32,6 +34,11 @@ class ByteCost {
   explicit ByteCost(std::vector<std::pair<double, double>> points) : points_(std::move(points)) {}
 
   double at(double bytes) const;
+  // The time of an access, which is a part of one to `whole` bytes: it takes as long as an access
+  // of its own length, or as its share of the whole, whichever is longer.
+  double time(double bytes, double whole) const {
+    return bytes * std::max(at(bytes), at(std::max(bytes, whole)));
+  }
   const std::vector<std::pair<double, double>>& points() const { return points_; }
 
  private:
@@ -44,7 +51,11 @@ struct LevelCost {
   double hand_over = 0;  // from a publication to its sight at another rank
   ByteCost byte;         // to read or write another rank's byte, alone
   ByteCost add;          // to read it and to combine it with what the reader has
-  double shared = 0;     // the link's: t accesses at once take at least t times this a byte
+  ByteCost shared;       // the link's: t accesses at once take at least t times this a byte
+  // The same of accesses that combine. Nothing: as `shared`.
+  std::optional<ByteCost> shared_add = std::nullopt;
+  // To write a byte where ranks of this level have read since, as into a slot. Nothing: as `copy`.
+  std::optional<ByteCost> write = std::nullopt;
 };
 
 // What a rank does alone.

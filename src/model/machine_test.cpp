@@ -56,9 +56,24 @@ TEST(Machine, CostsByLength) {
       with("\"byte\": 0.1,", R"("byte": {"4096": 0.2, "1048576": 0.1}, "add": 0.3,)");
   const Machine machine = read_machine(text, "file.json");
   EXPECT_EQ(machine.find("numa")->byte.at(64), 0.2);
-  EXPECT_DOUBLE_EQ(machine.find("numa")->byte.at(65536), 0.15);
+  EXPECT_NEAR(machine.find("numa")->byte.at(65536) * 65536,
+              819.2 + (65536 - 4096) / (1048576. - 4096) * (104857.6 - 819.2), 1e-9);
   EXPECT_EQ(machine.find("numa")->add.at(64), 0.3);
   EXPECT_EQ(machine.find("node")->add.at(64), 0.3) << "as byte, if it is not given";
+  const std::string written = write_machine(machine);
+  EXPECT_EQ(write_machine(read_machine(written, "again")), written);
+}
+
+TEST(Machine, CostsOfSlotsAndOfLinksByLength) {
+  const Machine machine = read_machine(
+      with(
+          "\"shared\": 0.02",
+          R"("shared": {"64": 0.02, "4096": 0.1}, "shared_add": 0.05, "write": {"8": 1, "64": 2})"),
+      "file.json");
+  EXPECT_EQ(machine.find("numa")->shared.at(4096), 0.1);
+  EXPECT_EQ(machine.find("numa")->shared_add->at(64), 0.05);
+  EXPECT_EQ(machine.find("numa")->write->at(64), 2);
+  EXPECT_FALSE(machine.find("node")->write);
   const std::string written = write_machine(machine);
   EXPECT_EQ(write_machine(read_machine(written, "again")), written);
 }
@@ -83,6 +98,8 @@ TEST(Machine, BadFilesAreNamedByPlace) {
            Case{"28.5", "\"fast\"", "levels[1].hand_over: must be a number"},
            Case{"28.5", "1e300", "levels[1].hand_over: is 1e+300"},
            Case{"\"shared\": 0.02", "\"shared\": 0.2", "levels[1]: \"shared\" is more than"},
+           Case{"\"shared\": 0.02", "\"shared\": 0.02, \"shared_add\": 0.2",
+                "levels[1]: \"shared_add\" is more than"},
            Case{"\"byte\": 0.1", "\"byte\": {}", "levels[1].byte: must have the cost of one"},
            Case{"\"byte\": 0.1", "\"byte\": {\"8\": 1, \"8\": 2, \"4\": 1}",
                 "levels[1].byte: the length \"4\" must be a number of bytes, each larger"},

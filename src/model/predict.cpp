@@ -121,6 +121,7 @@ class Run {
         scheduled_(links_.links().size(), 0),
         out_(links_.nodes()),
         in_(out_) {
+    find_slot_writes();
     for (size_t rank = 0; rank < ranks_.size(); ++rank) {
       Rank& self = ranks_[rank];
       self.lines.resize(static_cast<size_t>(programs_[rank].lines));
@@ -186,6 +187,20 @@ class Run {
     std::vector<int32_t> waiting;
   };
   enum class Progress : uint8_t { done, later };
+
+  // The most that writing for one of its readers costs a rank.
+  void find_slot_writes() {
+    slot_writes_.assign(ranks_.size(), nullptr);
+    for (size_t reader = 0; reader < ranks_.size(); ++reader)
+      for (const Operand& operand : programs_[reader].operands) {
+        if (operand.space != Space::slot || operand.rank == static_cast<int32_t>(reader)) continue;
+        const LevelCost& cost =
+            links_.cost(links_.between(static_cast<int32_t>(reader), operand.rank));
+        const ByteCost*& write = slot_writes_[static_cast<size_t>(operand.rank)];
+        if (cost.write && (write == nullptr || cost.write->at(4096) > write->at(4096)))
+          write = &*cost.write;
+      }
+  }
 
   Rank& of(int32_t rank) { return ranks_[static_cast<size_t>(rank)]; }
   const Program& program(int32_t rank) const { return programs_[static_cast<size_t>(rank)]; }
@@ -324,9 +339,11 @@ class Run {
     }
     const size_t link = links_.between(rank, operand.rank);
     const LevelCost& cost = links_.cost(link);
-    const double byte = (combines ? cost.add : cost.byte).at(bytes);
-    const double share = byte > 0 ? cost.shared / byte : 0;
-    links_.links()[link].begin(time_, bytes * byte, share, bytes, rank);
+    const double whole = whole_of(rank, operand);
+    const double work = (combines ? cost.add : cost.byte).time(bytes, whole);
+    const ByteCost& shared = combines && cost.shared_add ? *cost.shared_add : cost.shared;
+    const double share = work > 0 ? std::min(1.0, shared.time(bytes, whole) / work) : 0;
+    links_.links()[link].begin(time_, work, share, bytes, rank);
     self.moving = true;
     schedule(link);
     return Progress::later;
@@ -347,6 +364,29 @@ class Run {
     of(rank).moving = false;
     of(rank).moved = true;
     advance(rank);
+  }
+
+  // The bytes of the buffer or of the ring that an operand is a part of.
+  double whole_of(int32_t rank, const Operand& operand) const {
+    const auto bytes = static_cast<double>(question_.bytes);
+    const Program& mine = program(rank);
+    switch (operand.space) {
+      case Space::in: return bytes * (plan::parted_in(mine.collective) ? mine.ranks : 1);
+      case Space::out: return bytes * (plan::parted_out(mine.collective) ? mine.ranks : 1);
+      case Space::slot:
+        return static_cast<double>(geometry_.position_bytes) *
+               static_cast<double>(geometry_.positions);
+      default: return 0;
+    }
+  }
+
+  // The time to write to this rank's slot, where others have read, beyond that of a plain copy.
+  double beyond_copy(int32_t rank, const Operand& to, double bytes) const {
+    const ByteCost* const write = slot_writes_[static_cast<size_t>(rank)];
+    if (to.rank != rank || to.space != Space::slot || write == nullptr) return 0;
+    const double whole = std::max(whole_of(rank, to), static_cast<double>(question_.ring_bytes));
+    return std::max(0.0,
+                    write->time(bytes, whole) - machine_.own.copy.time(bytes, whole_of(rank, to)));
   }
 
   // True if this rank need not go to another for it: it is its own, or has come with a stamp.
@@ -372,11 +412,15 @@ class Run {
     int32_t own = 0;  // sources; what comes from others is combined with the first as it comes
     for (int32_t i = 1; i < step.operand_count; ++i)
       if (is_own(operands[i], rank)) ++own;
+    double own_whole = bytes;  // of the largest buffer that takes part
+    for (int32_t i = 0; i < step.operand_count; ++i)
+      if (operands[i].rank == rank) own_whole = std::max(own_whole, whole_of(rank, operands[i]));
     if (combines) {
-      self.now += bytes * std::max(0, own - 1) * machine_.own.combine.at(bytes);
+      self.now += std::max(0, own - 1) * machine_.own.combine.time(bytes, own_whole);
     } else if (own == 1 && operands[0].rank == rank && operands[0].space != Space::line) {
-      self.now += bytes * machine_.own.copy.at(bytes);
+      self.now += machine_.own.copy.time(bytes, own_whole);
     }
+    self.now += beyond_copy(rank, operands[0], bytes);
     note(rank, segment, -1, bytes);
     return Progress::done;
   }
@@ -420,7 +464,7 @@ class Run {
         return Progress::later;
       const bool is_first = std::count(self.taken.begin(), self.taken.end(), true) == 0;
       if (is_own(operands[self.operand], rank) && !is_first)
-        self.now += bytes * machine_.own.combine.at(bytes);
+        self.now += machine_.own.combine.time(bytes, whole_of(rank, operands[self.operand]));
       self.taken[static_cast<size_t>(self.operand)] = true;
       self.operand = 0;
     }
@@ -551,6 +595,7 @@ class Run {
   const plan::Geometry& geometry_;
   const plan::Segments segments_;
   Links links_;
+  std::vector<const ByteCost*> slot_writes_;  // by rank: into its slot; null: as a copy
   std::vector<Rank> ranks_;
   std::vector<uint32_t> scheduled_;  // by link: the version of its next end in the queue
   std::vector<Adapter> out_, in_;    // by node

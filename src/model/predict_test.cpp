@@ -49,10 +49,33 @@ TEST(Predict, VectorsOfItsOwnCostARankTheirCombination) {
 TEST(Predict, CostsFollowTheLengthOfAnAccess) {
   const ByteCost cost({{1000, 0.2}, {100000, 0.1}});
   EXPECT_DOUBLE_EQ(cost.at(1), 0.2);
-  EXPECT_DOUBLE_EQ(cost.at(10000), 0.15) << "halfway by the logarithm";
+  const double time = 200 + 9000. / 99000 * 9800;  // linear between 1000 and 100000
+  EXPECT_DOUBLE_EQ(cost.at(10000) * 10000, time);
   EXPECT_DOUBLE_EQ(cost.at(1e9), 0.1);
   const Machine machine = bare_machine({{"node", 60, cost, cost, 0.01}});
-  EXPECT_DOUBLE_EQ(prediction_of({Collective::bcast, "flat", 2, 10000}, machine).time, 1560);
+  EXPECT_DOUBLE_EQ(prediction_of({Collective::bcast, "flat", 2, 10000}, machine).time, 60 + time);
+}
+
+// Writing where others have read costs more than a copy, the more so if operations go round a ring
+// that no cache holds.
+TEST(Predict, WritesToSlotsHaveACostOfTheirOwn) {
+  Machine machine = bare_machine({{"node", 60, 0.1, 0.1, 0.01}});
+  machine.own.copy = 0.05;
+  TestCall call{Collective::bcast, "flat", 2, 10000};
+  const double plain = prediction_of(call, machine).time;
+  machine.levels[0].write = ByteCost({{20000, 0.2}, {1000000, 0.4}});
+  EXPECT_DOUBLE_EQ(prediction_of(call, machine).time, plain + 10000 * (0.2 - 0.05));
+  call.ring_bytes = 1000000;
+  EXPECT_DOUBLE_EQ(prediction_of(call, machine).time, plain + 10000 * (0.4 - 0.05));
+}
+
+// Two that combine at once take longer than two that copy, if the machine says so.
+TEST(Predict, CombinationsMayShareALinkWorse) {
+  Machine machine = bare_machine({{"node", 60, 0.1, 0.1, 0.05}});
+  const TestCall call{Collective::allreduce, "all_read_all", 2, 10000};
+  EXPECT_DOUBLE_EQ(prediction_of(call, machine).time, 60 + 1000);
+  machine.levels[0].shared_add = 0.08;
+  EXPECT_DOUBLE_EQ(prediction_of(call, machine).time, 60 + 1600);
 }
 
 // The numbers that made trees combine stepwise: 60 ns a hand-over, 0.1 ns a byte.

@@ -21,6 +21,7 @@ struct TestCall {
   std::vector<double> arrivals = {};
   size_t segment = SIZE_MAX;  // SIZE_MAX: one piece
   plan::Carrier carrier = plan::Carrier::slot;
+  size_t ring_bytes = 0;
 };
 
 inline std::vector<plan::Program> programs_of(const TestCall& call) {
@@ -40,8 +41,8 @@ inline Prediction prediction_of(const TestCall& call, const Machine& machine) {
                                      ReachChoice::automatic);
   if (call.segment == SIZE_MAX)
     travel.geometry = plan::geometry_of_whole(programs.front(), 8, call.bytes);
-  return predict(
-      {programs, travel, 8, call.bytes, machine, call.levels.all(), call.nodes, call.arrivals});
+  return predict({programs, travel, 8, call.bytes, machine, call.levels.all(), call.nodes,
+                  call.arrivals, call.ring_bytes});
 }
 
 // All times of a rank's own work are 0, so that a prediction can be computed by hand.

@@ -33,12 +33,15 @@ int32_t fewest_together(const placement::Nodes& nodes, int32_t ranks) {
 }
 
 // As a group of these ranks has them, if nothing but the number of ranks decides.
-plan::Resources resources_of(const placement::Nodes& nodes, int32_t ranks, bool reached,
+plan::Resources resources_of(const placement::Nodes& nodes, int32_t ranks, std::string_view reach,
                              const model::Machine& machine) {
+  if (reach != "slots" && reach != "mapped" && reach != "threads")
+    throw Error(Code::invalid_argument, "reach must be slots, mapped or threads");
   const int32_t here = fewest_together(nodes, ranks);
   const shm::Layout layout = shm::Layout::fit(here, shm::first_area(here, 0, false));
   plan::Resources resources = plan::resources_of(layout.slot_bytes, layout.line_count);
-  resources.mapped = reached && nodes.one();
+  resources.mapped = reach != "slots" && nodes.one();
+  resources.threads = reach == "threads";
   if (!nodes.one()) resources.prompt = machine.network ? machine.network->prompt : 0;
   return resources;
 }
@@ -95,7 +98,7 @@ struct Model {
 
   nb::dict predict(const plan::Plan& plan, size_t bytes,
                    const std::vector<std::pair<std::string, std::vector<int32_t>>>& levels,
-                   const std::vector<int32_t>& node_of, bool reached, size_t segment,
+                   const std::vector<int32_t>& node_of, std::string_view reach, size_t segment,
                    const std::vector<double>& arrivals, bool with_events,
                    const std::string& trace) const {
     if (!arrivals.empty() && arrivals.size() != static_cast<size_t>(plan.ranks))
@@ -115,15 +118,17 @@ struct Model {
     std::vector<int32_t> all(static_cast<size_t>(plan.ranks));
     std::iota(all.begin(), all.end(), 0);
     const auto programs = plan::lower(staged, plan::depend(staged, carrier), all, carrier);
-    const plan::Resources resources = resources_of(nodes, plan.ranks, reached, machine);
+    const plan::Resources resources = resources_of(nodes, plan.ranks, reach, machine);
     if (!plan::fits(programs.front(), resources, element))
       throw Error(Code::unavailable,
                   "the plan needs more shared memory than " + std::to_string(plan.ranks) +
                       " ranks have; give an algorithm that needs less, such as flat");
     const plan::Travel travel =
         plan::travel(programs.front(), resources, element, bytes, segment, ReachChoice::automatic);
-    const model::Question question{programs, travel, element, bytes,
-                                   machine,  shared, nodes,   arrivals};
+    const model::Question question{
+        programs, travel,   element,
+        bytes,    machine,  shared,
+        nodes,    arrivals, plan::ring_bytes(travel.geometry, resources)};
     const model::Prediction found = model::predict(question);
     if (!trace.empty()) model::write_trace(question, found, trace);
     return as_dict(found, travel, programs, with_events);
@@ -145,12 +150,13 @@ void bind_model(nb::module_& module) {
       .def(
           "predict", &Model::predict, "plan"_a, "bytes"_a,
           "levels"_a = std::vector<std::pair<std::string, std::vector<int32_t>>>{},
-          "node_of"_a = std::vector<int32_t>{}, "reached"_a = false, "segment"_a = size_t{0},
+          "node_of"_a = std::vector<int32_t>{}, "reach"_a = "slots", "segment"_a = size_t{0},
           "arrivals"_a = std::vector<double>{}, "events"_a = false, "trace"_a = "",
           "The time of a call of the plan in virtual time, with `bytes` bytes of a vector or of "
           "one part; reductions are of doubles. `levels` has for each level, from the outside in, "
           "its name and the group of each rank; `node_of` has the ranks' nodes, if several; "
-          "`reached`: they reach each other's buffers; `segment`: the bytes of a segment that a "
+          "`reach`: \"slots\", \"mapped\" (they reach each other's buffers) or \"threads\"; "
+          "`segment`: the bytes of a segment that a "
           "rule asks for, 0: none does; `arrivals`: when each rank makes the call, in ns; `trace`: "
           "the file for a trace of the prediction, \"\": none. Raises "
           "Error if the machine lacks costs that the ranks need.");

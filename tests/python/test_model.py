@@ -1,4 +1,4 @@
-"""`tutti model predict`: times of plans in virtual time, and one line for bad input."""
+"""`tutti model`: times of plans in virtual time, and one line for bad input."""
 
 import json
 

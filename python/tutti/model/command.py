@@ -6,11 +6,15 @@ from typing import Annotated, Any
 
 import typer
 
-from tutti.bench.words import parse_sizes
+from tutti.bench.command import output_file
+from tutti.bench.progress import with_progress
+from tutti.bench.words import parse_ranks, parse_sizes
 from tutti.errors import UserError
-from tutti.model.machines import read_model
+from tutti.model import check as checking
+from tutti.model.machines import model_of, read_model
+from tutti.model.measure import measure, units_here
 from tutti.model.prediction import Cell, Where, parse_late, predict, shared_levels
-from tutti.model.report import print_one, print_table
+from tutti.model.report import print_check, print_machine, print_one, print_table
 from tutti.places import core
 from tutti.plan.command.files import (
     ALGORITHM_HELP,
@@ -21,6 +25,7 @@ from tutti.plan.command.files import (
     read,
 )
 from tutti.plan.command.machines import DEAL_HELP, SHAPES, levels_of, nodes_of
+from tutti.tuning.candidates import parse_collectives
 
 app = typer.Typer(help="Predict how long collectives take on a machine.", no_args_is_help=True)
 
@@ -128,7 +133,7 @@ def predict_command(
         ranks,
         shared_levels(levels),
         nodes_of(shape, deal, ranks),
-        reached,
+        "mapped" if reached else "slots",
         segment,
         parse_late(late, ranks),
     )
@@ -151,3 +156,74 @@ def predict_command(
         print_one(cells[0], f"{title}, {cells[0].algorithm}{size}")
     else:
         print_table(cells, title)
+
+
+@app.command("measure")
+def measure_command(
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", help="Write the machine's file here.")
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Write the file's text to stdout instead of a table.")
+    ] = False,
+) -> None:
+    """Measure what the steps of programs cost on this machine, for the other commands' --machine.
+
+    It takes seconds. Run it while nothing else does.
+    """
+    file = output_file("--output", output)
+    machine = with_progress(len(units_here()), "measuring", measure)
+    text = model_of(json.dumps(machine), "tutti model measure").text
+    if file is not None:
+        file.write_text(text, encoding="utf-8")
+    if as_json:
+        print(text, end="")
+    else:
+        print_machine(json.loads(text))
+    if file is not None and not as_json:
+        print(f"written to {file}")
+
+
+@app.command("check")
+def check_command(
+    ranks: Annotated[
+        str, typer.Option(help="Numbers of ranks, threads on this machine's cores.")
+    ] = "2",
+    collectives: Annotated[
+        str, typer.Option(help="Collectives, with commas between, or all.")
+    ] = "barrier,bcast,reduce,allreduce",
+    sizes: Annotated[
+        str, typer.Option(help="Bytes of the vector or of one part.")
+    ] = "8,64,512,4K,32K,256K,1M,4M",
+    repetitions: Annotated[int, typer.Option(min=2, max=1000, help="Of each cell.")] = 10,
+    machine: Annotated[
+        Path | None,
+        typer.Option(
+            help="The file with the machine's costs. By default they are measured in the same run."
+        ),
+    ] = None,
+    slots: Annotated[
+        bool,
+        typer.Option(help="Data goes through slots, as between processes without --shared-heap."),
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Write JSON, with every cell.")] = False,
+) -> None:
+    """Measure algorithms on this machine, and compare them with their predictions.
+
+    It also tells the regret: what the algorithm that is predicted best costs over the one that is
+    best.
+    """
+    counts = parse_ranks(ranks)
+    names = parse_collectives(collectives)
+    model = read_model(machine) if machine is not None else None
+    checked = with_progress(
+        len(counts) * len(names),
+        "measuring",
+        lambda say: checking.check(
+            model, names, counts, parse_sizes(sizes), repetitions, slots, say
+        ),
+    )
+    if as_json:
+        print(json.dumps(checking.as_json(checked), indent=1))
+    else:
+        print_check(checked)

@@ -14,7 +14,12 @@ def read_model(file: Path) -> Any:
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise UserError(f"--machine: cannot read '{file}': {reason}") from error
+    return model_of(text, str(file))
+
+
+def model_of(text: str, file: str) -> Any:
+    """The model of a machine's text; `file` names it in errors."""
     try:
-        return core().Model(text, str(file))
+        return core().Model(text, file)
     except core().Error as error:
         raise UserError(str(error)) from error

@@ -15,7 +15,7 @@ class Where:
     ranks: int
     levels: list[tuple[str, list[int]]]  # by name, from the outside in: the group of each rank
     nodes: list[int]  # of each rank; empty: one node
-    reached: bool  # they reach each other's buffers
+    reach: str  # slots; mapped: they reach each other's buffers; or threads
     segment: int  # bytes of a segment that a rule would ask for; 0: none
     arrivals: list[float]  # ns, by rank; empty: all come at once
 
@@ -47,7 +47,7 @@ def predict(
             size,
             where.levels,
             where.nodes,
-            where.reached,
+            where.reach,
             where.segment,
             where.arrivals,
             events,

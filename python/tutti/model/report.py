@@ -1,11 +1,13 @@
 """Tables and sentences of predictions."""
 
+from statistics import fmean
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
 from tutti.bench.texts import size_text
+from tutti.model.check import OUTLIER, Checked, families, regrets
 from tutti.model.prediction import Cell
 
 MOST_STEPS = 40  # of a critical path, in a report for people
@@ -101,3 +103,82 @@ def print_table(cells: list[Cell], title: str) -> None:
             words.append(f"{second / first:.2f}x" if first > 0 else "")
         table.add_row(size_text(size), *words)
     _console().print(table)
+
+
+def _at(costs: float | dict[str, float], length: int) -> str:
+    """The cost of a byte in an access of one of the lengths that were measured."""
+    return f"{costs if isinstance(costs, float | int) else costs.get(str(length), 0):.3f}"
+
+
+def print_machine(machine: dict[str, Any]) -> None:
+    """The costs of a machine, at a few lengths."""
+    lengths = (64, 4096, 65536, 1048576)
+    table = Table(title=machine["name"], title_justify="left")
+    for name in ("level", "hand-over ns", "access", *map(size_text, lengths)):
+        table.add_column(name, justify="left" if name in ("level", "access") else "right")
+    for level in machine["levels"]:
+        for kind, words in (("byte", "read"), ("add", "add"), ("write", "write")):
+            if kind in level:
+                first = kind == "byte"
+                table.add_row(
+                    level["name"] if first else "",
+                    f"{level['hand_over']:.1f}" if first else "",
+                    words,
+                    *(_at(level[kind], length) for length in lengths),
+                )
+    own = machine["own"]
+    for kind in ("copy", "combine"):
+        table.add_row("own", "", kind, *(_at(own[kind], length) for length in lengths))
+    _console().print(table)
+    print("columns with sizes: ns a byte, in accesses of that size")
+    print(f"a call: {own['call']:.1f} ns; a step: {own['step']:.1f} ns")
+
+
+def _percent(value: float) -> str:
+    return f"{100 * value:.1f}%"
+
+
+def print_check(checked: Checked) -> None:
+    cells = checked.cells
+    table = Table(title="predictions and measurements", title_justify="left")
+    names = ("collective", "ranks", "size", "algorithm")
+    for name in (*names, "predicted us", "measured us", "spread", "error"):
+        table.add_column(name, justify="left" if name in ("collective", "algorithm") else "right")
+    for one in sorted(cells, key=lambda one: (one.collective, one.ranks, one.size, one.measured)):
+        table.add_row(
+            one.collective,
+            str(one.ranks),
+            size_text(one.size),
+            one.algorithm,
+            f"{one.predicted:.3f}",
+            f"{one.measured:.3f}",
+            _percent(one.spread),
+            f"{100 * one.error:+.0f}%{' *' if abs(one.error) > OUTLIER else ''}",
+        )
+    _console().print(table)
+    summary = Table(title="errors by family", title_justify="left")
+    for name in ("family", "cells", "median", "90th percentile", "spread of repetitions"):
+        summary.add_column(name, justify="left" if name == "family" else "right")
+    for family, found in families(cells).items():
+        summary.add_row(
+            family,
+            str(int(found["cells"])),
+            _percent(found["median"]),
+            _percent(found["percentile_90"]),
+            _percent(found["spread"]),
+        )
+    _console().print(summary)
+    if checked.left_out:
+        print(f"{checked.left_out} repetitions are left out, in which the machine changed")
+    lost = regrets(cells)
+    print(
+        "regret of choosing by prediction: "
+        f"mean {_percent(fmean(one.lost for one in lost))}, "
+        f"worst {_percent(max(one.lost for one in lost))}"
+    )
+    for cell in sorted(lost, key=lambda one: -one.lost)[:5]:
+        if cell.lost > 0:
+            print(
+                f"  {cell.collective}, {cell.ranks} ranks, {size_text(cell.size)}: chose "
+                f"{cell.chosen}, best {cell.best}, {_percent(cell.lost)} more"
+            )

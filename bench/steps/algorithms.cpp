@@ -1,0 +1,299 @@
+// tutti-algorithms: times collectives by chosen algorithms among bound threads, without any MPI.
+//
+// Usage: tutti-algorithms --cores 0,1 --sizes 8,4096 [--slots] [--repetitions N]
+//        [--steps 0,1]... COLLECTIVE=ALGORITHM...
+//
+// A thread for each entry of --cores is a rank. --slots: ranks do not reach each other's buffers,
+// as processes do not. Before each operation each rank rewrites its `in`; then all begin at one
+// instant, and the time of the operation is that of the slowest rank, without that of the clock.
+// The cells are measured in a shuffled order in each repetition. Writes JSON to stdout: for each
+// cell the mean of the middle half of each repetition in microseconds, and the algorithm that
+// served, which is another one if the chosen one cannot serve such a call. --steps: each repetition
+// also measures the steps of programs on these cores (step_costs.h), because the costs of a virtual
+// machine change from minute to minute.
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "algo/algo.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "steps/bound_threads.h"
+#include "steps/step_costs.h"
+#include "group/group.h"
+#include "shm/layout.h"
+
+namespace {
+
+using namespace tutti;
+using bench::BoundThreads;
+using bench::Memory;
+using bench::memory_of;
+
+struct Wanted {
+  std::vector<int> cores;
+  std::vector<size_t> sizes;
+  std::vector<std::pair<plan::Collective, std::string>> algorithms;
+  std::vector<std::vector<int>> steps;  // cores
+  bool slots = false;
+  int repetitions = 10;
+};
+
+[[noreturn]] void refuse(const std::string& message) {
+  throw Error(Code::invalid_argument, message);
+}
+
+template <class Number>
+Number read_number(const char* option, std::string_view text, Number least, Number most) {
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || value < least || value > most)
+    refuse(std::string(option) + ": '" + std::string(text) + "' is no number from " +
+           std::to_string(least) + " to " + std::to_string(most));
+  return value;
+}
+
+std::vector<size_t> read_sizes(std::string_view text) {
+  std::vector<size_t> sizes;
+  for (;;) {
+    const size_t comma = text.find(',');
+    sizes.push_back(read_number<size_t>("--sizes", text.substr(0, comma), 8, size_t{1} << 26));
+    if (sizes.back() % 8 != 0) refuse("--sizes: reductions are of doubles; give multiples of 8");
+    if (comma == std::string_view::npos) return sizes;
+    text.remove_prefix(comma + 1);
+  }
+}
+
+Wanted read_words(int argc, char** argv) {
+  Wanted wanted;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    const auto value = [&]() -> const char* {
+      if (++i == argc) refuse(std::string(word) + ": its value is missing");
+      return argv[i];
+    };
+    if (word == "--cores") {
+      wanted.cores = bench::read_cores("--cores", value());
+    } else if (word == "--sizes") {
+      wanted.sizes = read_sizes(value());
+    } else if (word == "--repetitions") {
+      wanted.repetitions = read_number("--repetitions", value(), 1, 1000);
+    } else if (word == "--slots") {
+      wanted.slots = true;
+    } else if (word == "--steps") {
+      wanted.steps.push_back(bench::read_cores("--steps", value()));
+    } else {
+      const size_t equals = word.find('=');
+      if (equals == std::string_view::npos)
+        refuse("'" + std::string(word) + "' is neither an option nor COLLECTIVE=ALGORITHM");
+      wanted.algorithms.emplace_back(plan::collective_named(word.substr(0, equals)),
+                                     word.substr(equals + 1));
+    }
+  }
+  if (wanted.cores.empty() || wanted.sizes.empty() || wanted.algorithms.empty())
+    refuse("give --cores, --sizes and at least one COLLECTIVE=ALGORITHM");
+  return wanted;
+}
+
+// The ranks' groups for one algorithm, with shared memory of their own.
+struct Team {
+  Team(const Wanted& wanted, plan::Collective collective, const std::string& algorithm) {
+    const auto ranks = static_cast<int>(wanted.cores.size());
+    algo::generate(collective, algorithm, ranks, 0);  // throws if there is no such algorithm
+    const shm::Layout layout = shm::Layout::fit(ranks, shm::first_area(ranks, 0, false));
+    areas = memory_of(layout.bytes());
+    for (int rank = 0; rank < ranks; ++rank) {
+      group::Group::Settings settings;
+      settings.areas = areas.get();
+      settings.layout = layout;
+      settings.rank = rank;
+      std::vector<int> sorted = wanted.cores;
+      std::sort(sorted.begin(), sorted.end());
+      const bool shared = std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end();
+      settings.style = shared ? exec::WaitStyle::yield : exec::WaitStyle::spin;
+      settings.overrides.algorithm[static_cast<size_t>(collective)] = algorithm;
+      if (!wanted.slots) {
+        settings.reach.one_process = settings.reach.ordinary = true;
+        settings.reach.own_bytes = SIZE_MAX;
+        settings.reach.mapped.resize(static_cast<size_t>(ranks));
+      }
+      groups.push_back(std::make_unique<group::Group>(settings));
+    }
+  }
+
+  Memory areas;
+  std::vector<std::unique_ptr<group::Group>> groups;  // by rank
+};
+
+struct Cell {
+  size_t team = 0;
+  plan::Collective collective{};
+  std::string algorithm;
+  size_t bytes = 0;
+  std::string served;
+  std::vector<double> microseconds;  // by repetition
+};
+
+struct Buffers {
+  Memory in, out;
+};
+
+class Measurement {
+ public:
+  explicit Measurement(const Wanted& wanted)
+      : wanted_(wanted), threads_(wanted.cores), ends_(wanted.cores.size()) {
+    for (const auto& [collective, algorithm] : wanted.algorithms) {
+      teams_.push_back(std::make_unique<Team>(wanted, collective, algorithm));
+      for (const size_t bytes : wanted.sizes) {
+        const bool has_data = plan::has_data(collective);
+        cells_.push_back({teams_.size() - 1, collective, algorithm, has_data ? bytes : 0, {}, {}});
+        if (!has_data) break;
+      }
+    }
+    const size_t most = *std::max_element(wanted.sizes.begin(), wanted.sizes.end());
+    for (size_t rank = 0; rank < wanted.cores.size(); ++rank)
+      buffers_.push_back({memory_of(most * wanted.cores.size()), {}});
+    for (Buffers& buffers : buffers_) buffers.out = memory_of(most * wanted.cores.size());
+    combine_.kernel = kernels::find_reduce(kernels::Type::float64, kernels::Op::sum);
+    combine_.element = 8;
+  }
+
+  void run() {
+    for (int repetition = -1; repetition < wanted_.repetitions; ++repetition) {  // -1: to warm up
+      if (!threads_.run([&](int rank) { measure(rank, repetition); }))
+        throw Error(Code::unavailable, "--cores: a thread could not be bound to its core");
+      Json steps = Json::array();
+      for (const std::vector<int>& cores : wanted_.steps) steps.push_back(bench::step_costs(cores));
+      steps_.push_back(std::move(steps));
+    }
+  }
+
+  Json as_json() const {
+    Json json;
+    json["format"] = "tutti-algorithms 1";
+    json["cores"] = wanted_.cores;
+    json["reach"] = wanted_.slots ? "slots" : "threads";
+    for (const Cell& cell : cells_) {
+      Json one;
+      one["collective"] = plan::name(cell.collective);
+      one["algorithm"] = cell.algorithm;
+      one["served"] = cell.served;
+      one["bytes"] = cell.bytes;
+      for (const double value : cell.microseconds) one["us"].push_back(rounded(value, 4));
+      json["cells"].push_back(std::move(one));
+    }
+    if (!wanted_.steps.empty()) json["steps"] = steps_;
+    return json;
+  }
+
+ private:
+  void measure(int rank, int repetition) {
+    std::vector<size_t> order(cells_.size());
+    for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::shuffle(order.begin(), order.end(),
+                 std::mt19937_64(static_cast<uint64_t>(repetition + 1)));
+    measure_clock(rank);
+    for (const size_t place : order) measure(rank, cells_[place], repetition < 0);
+  }
+
+  // The time of an operation that does nothing, which the others contain as well.
+  void measure_clock(int rank) {
+    constexpr int rounds = 301;
+    std::vector<double> taken;
+    for (int i = 0; i < rounds; ++i) taken.push_back(slowest_of(rank, [] {}));
+    const double empty = bench::middle_mean(taken);
+    if (rank == 0) empty_ = empty;
+    threads_.meet(rank);
+  }
+
+  // A few operations to warm the caches, then as many as take about two milliseconds.
+  void measure(int rank, Cell& cell, bool warming) {
+    group::Group& group = *teams_[cell.team]->groups[static_cast<size_t>(rank)];
+    constexpr int to_warm = 4, least = 9, most = 101;
+    constexpr double long_enough = 2000;  // microseconds
+    std::vector<double> taken;
+    double spent = 0;
+    for (int i = 0; i < to_warm + most; ++i) {
+      const double one = operate(rank, group, cell);
+      if (warming && i >= to_warm) break;
+      if (i < to_warm) continue;
+      taken.push_back(one);
+      spent += one;
+      if (i + 1 >= to_warm + least && spent > long_enough) break;
+    }
+    if (rank != 0) return;
+    if (warming)
+      cell.served = group.algorithm(cell.collective, cell.bytes, 0);
+    else
+      cell.microseconds.push_back(std::max(0.0, bench::middle_mean(taken) - empty_));
+  }
+
+  // With new data. Returns what slowest_of() does.
+  double operate(int rank, group::Group& group, const Cell& cell) {
+    Buffers& own = buffers_[static_cast<size_t>(rank)];
+    const bool combines = plan::combines(cell.collective);
+    group::Call call;
+    call.collective = cell.collective;
+    const bool is_sender = plan::one_buffer(cell.collective) && rank == 0;
+    call.in = own.in.get();
+    call.out = is_sender ? own.in.get() : own.out.get();
+    call.count = combines ? cell.bytes / combine_.element : cell.bytes;
+    if (combines) call.combine = &combine_;
+    const size_t parts = plan::parted_in(cell.collective) ? wanted_.cores.size() : 1;
+    auto* const values = reinterpret_cast<double*>(own.in.get());
+    std::fill(values, values + cell.bytes * parts / sizeof(double), 1.5);
+    const double slowest = slowest_of(rank, [&] { return group.run(call); });
+    if (!group.failure().empty()) throw Error(Code::internal, group.failure());
+    return slowest;
+  }
+
+  // How long the slowest rank needs, in microseconds, the same to all ranks.
+  template <class Work>
+  double slowest_of(int rank, const Work& work) {
+    const uint64_t start = threads_.meet(rank);
+    work();
+    const uint64_t end = threads_.now();
+    ends_[static_cast<size_t>(rank)].ticks = end - start;
+    threads_.meet(rank);
+    uint64_t slowest = 0;
+    for (const End& one : ends_) slowest = std::max(slowest, one.ticks);
+    threads_.meet(rank);
+    return threads_.nanoseconds(slowest) / 1000;
+  }
+
+  struct alignas(128) End {
+    uint64_t ticks = 0;
+  };
+
+  const Wanted& wanted_;
+  BoundThreads threads_;
+  exec::Combine combine_;
+  std::vector<std::unique_ptr<Team>> teams_;
+  std::vector<Cell> cells_;
+  std::vector<Buffers> buffers_;
+  std::vector<End> ends_;
+  double empty_ = 0;
+  // Before the first repetition and after each, by the entries of --steps.
+  Json steps_ = Json::array();
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    const Wanted wanted = read_words(argc, argv);
+    Measurement measurement(wanted);
+    measurement.run();
+    std::puts(json_text(measurement.as_json(), 1).c_str());
+    return 0;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "tutti-algorithms: %s\n", error.what());
+    return 2;
+  }
+}

@@ -1,0 +1,114 @@
+#include "steps/bound_threads.h"
+
+#include <pthread.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <new>
+#include <numeric>
+#include <string>
+#include <thread>
+
+#include "base/error.h"
+
+namespace tutti::bench {
+namespace {
+
+bool has_duplicates(std::vector<int> values) {
+  std::sort(values.begin(), values.end());
+  return std::adjacent_find(values.begin(), values.end()) != values.end();
+}
+
+bool bind_to(int core) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(static_cast<size_t>(core), &set);
+  return pthread_setaffinity_np(pthread_self(), sizeof set, &set) == 0;
+}
+
+}  // namespace
+
+BoundThreads::BoundThreads(std::vector<int> cores)
+    : cores_(std::move(cores)),
+      share_cores_(has_duplicates(cores_)),
+      clock_(bench_clock_open()),
+      own_(cores_.size()) {}
+
+bool BoundThreads::run(const std::function<void(int thread)>& body) {
+  std::atomic<bool> all_bound{true};
+  std::atomic<int> bound{0};
+  std::vector<std::thread> threads;
+  threads.reserve(cores_.size());
+  for (int thread = 0; thread < count(); ++thread)
+    threads.emplace_back([&, thread] {
+      if (!bind_to(cores_[static_cast<size_t>(thread)])) all_bound = false;
+      ++bound;
+      while (bound != count()) std::this_thread::yield();
+      if (all_bound) body(thread);
+    });
+  for (std::thread& thread : threads) thread.join();
+  return all_bound;
+}
+
+uint64_t BoundThreads::meet(int thread) {
+  const uint64_t meeting = ++own_[static_cast<size_t>(thread)].meetings;
+  const auto all = static_cast<uint64_t>(count());
+  if (arrived_.fetch_add(1) + 1 == meeting * all) {
+    // All threads see the release within a microsecond.
+    const auto lead = share_cores_ ? 0 : static_cast<uint64_t>(clock_.ticks_per_second * 1e-6);
+    start_.store(now() + lead, std::memory_order_relaxed);
+    released_.store(meeting, std::memory_order_release);
+  }
+  while (released_.load(std::memory_order_acquire) < meeting) {
+    if (share_cores_)
+      sched_yield();
+    else
+      bench_pause();
+  }
+  const uint64_t start = start_.load(std::memory_order_relaxed);
+  while (now() < start) continue;
+  return start;
+}
+
+constexpr std::align_val_t page{4096};
+
+void FreePages::operator()(std::byte* memory) const { ::operator delete(memory, page); }
+
+Memory memory_of(size_t bytes) {
+  Memory memory(static_cast<std::byte*>(::operator new(bytes, page)));
+  std::memset(memory.get(), 0, bytes);
+  return memory;
+}
+
+double middle_mean(std::vector<double>& values) {
+  std::sort(values.begin(), values.end());
+  const auto outside = static_cast<ptrdiff_t>(values.size() / 4);
+  return std::accumulate(values.begin() + outside, values.end() - outside, 0.0) /
+         static_cast<double>(values.size() - 2 * static_cast<size_t>(outside));
+}
+
+std::vector<int> read_cores(const char* option, const char* text) {
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  sched_getaffinity(0, sizeof allowed, &allowed);
+  std::vector<int> cores;
+  const char* const end = text + std::strlen(text);
+  for (const char* at = text;;) {
+    int core = -1;
+    const auto [next, error] = std::from_chars(at, end, core);
+    if (error != std::errc{} || core < 0 || (next != end && *next != ','))
+      throw Error(Code::invalid_argument,
+                  std::string(option) + ": '" + text + "' is no list of cores, as in 0,1");
+    if (core >= CPU_SETSIZE || !CPU_ISSET(static_cast<size_t>(core), &allowed))
+      throw Error(
+          Code::invalid_argument,
+          std::string(option) + ": this process may not run on core " + std::to_string(core));
+    cores.push_back(core);
+    if (next == end) return cores;
+    at = next + 1;
+  }
+}
+
+}  // namespace tutti::bench

@@ -1,0 +1,22 @@
+// What the steps of a program cost between two cores, or among several that share a unit.
+//
+// Thread 0 is on the first core and reads what the next has written; of more threads, each reads
+// what the next has written, which gives how a link is shared. The kernels are those with which
+// collectives move data. Before each access the owners rewrite their buffers, so that the lines are
+// modified in their caches, and all begin at one instant, as in a measurement of a collective.
+#pragma once
+
+#include <vector>
+
+#include "base/json.h"
+
+namespace tutti::bench {
+
+// Times in nanoseconds, means of the middle half of many rounds: members `hand_over`, `call`,
+// `step`, and objects from lengths in bytes to times: `copy`, `combine` (own data), `read`, `add`
+// (another's), `hand` (into a slot, and out of it by another, less the hand-over), `read_by_2`,
+// `add_by_2` ... (by so many at once). Those between cores are missing for a single core. Throws
+// Error(unavailable) if a thread cannot be bound to its core.
+Json step_costs(const std::vector<int>& cores);
+
+}  // namespace tutti::bench

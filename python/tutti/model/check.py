@@ -1,0 +1,301 @@
+"""`tutti model check`: predictions beside measurements, and what choosing by prediction costs.
+
+tutti-algorithms measures a grid of algorithms and sizes among bound threads of this machine.
+"""
+
+import itertools
+import json
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import fmean, median
+from typing import Any
+
+from tutti.bench.driver import execute
+from tutti.errors import RunError
+from tutti.model.machines import model_of
+from tutti.model.measure import Steps, Unit, machine_here, units_here
+from tutti.model.prediction import Where, predict, shared_levels
+from tutti.places import core, program
+from tutti.plan.machine import Machine
+from tutti.tuning.candidates import algorithms_for
+
+SECONDS = 3000
+OUTLIER = 0.25
+STEADY = 1.3  # hand-overs that differ by a smaller factor are of one state of the machine
+LEAST_STEADY = 3
+# Names of algorithms by what decides their time; others are families of their own.
+FAMILIES = {
+    "flat": "direct",
+    "direct": "direct",
+    "token_ring": "direct",
+    "all_read_all": "direct",
+    "binomial": "tree",
+    "binary": "tree",
+    "nary": "tree",
+    "levels": "tree",
+    "tiled": "tiled",
+    "ring": "ring",
+    "chain": "ring",
+    "doubling": "dissemination",
+    "dissemination": "dissemination",
+    "staggered": "dissemination",
+    "bruck": "dissemination",
+    "halving": "dissemination",
+    "hierarchical": "hierarchical",
+}
+
+
+def family_of(algorithm: str) -> str:
+    """The family of an algorithm, by the word before its first colon or plus."""
+    return FAMILIES.get(algorithm.partition(":")[0].partition("+")[0], "other")
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A cell of the grid: predictions and measurements in microseconds, by repetition.
+
+    If the machine is measured in each repetition, so is the prediction made.
+    """
+
+    collective: str
+    algorithm: str
+    ranks: int
+    size: int
+    predictions: list[float]
+    measurements: list[float]
+
+    @property
+    def family(self) -> str:
+        return family_of(self.algorithm)
+
+    @property
+    def predicted(self) -> float:
+        return median(self.predictions)
+
+    @property
+    def measured(self) -> float:
+        return median(self.measurements)
+
+    @property
+    def error(self) -> float:
+        """The median of the repetitions' errors; above 0: predicted longer than measured."""
+        pairs = zip(self.predictions, self.measurements, strict=True)
+        return median(one / other for one, other in pairs if other > 0) - 1
+
+    @property
+    def spread(self) -> float:
+        """Half the distance of the measurements' quartiles, as a share of their median."""
+        distance = percentile(self.measurements, 0.75) - percentile(self.measurements, 0.25)
+        return distance / 2 / self.measured
+
+
+@dataclass(frozen=True)
+class Regret:
+    """What the algorithm that is predicted best costs over the one that was measured best."""
+
+    collective: str
+    ranks: int
+    size: int
+    chosen: str
+    best: str
+    lost: float  # 0.1: it takes 10% longer
+
+
+def percentile(values: Sequence[float], share: float) -> float:
+    """The value below which so many of the values are, linear in between."""
+    ordered = sorted(values)
+    place = share * (len(ordered) - 1)
+    low = int(place)
+    high = min(low + 1, len(ordered) - 1)
+    return ordered[low] + (place - low) * (ordered[high] - ordered[low])
+
+
+def processing_units(ranks: int) -> list[int]:
+    """One for each rank, the usable ones in turn."""
+    usable = [one["processing_units"][0] for one in core().load_tree().cores if one["usable"]]
+    return [usable[rank % len(usable)] for rank in range(ranks)]
+
+
+def levels_here(ranks: int) -> str:
+    """The levels that so many ranks share, one on each core; "" with more ranks than cores."""
+    here = Machine.this()
+    return here.place(ranks).levels() if ranks <= here.cores else ""
+
+
+def run_algorithms(
+    words: Sequence[str],
+    ranks: int,
+    sizes: Sequence[int],
+    repetitions: int,
+    slots: bool,
+    units: Sequence[Unit],
+) -> dict[str, Any]:
+    """What tutti-algorithms measures; the costs of steps on `units` in each repetition."""
+    command = [
+        str(program("tutti-algorithms")),
+        "--cores", ",".join(map(str, processing_units(ranks))),
+        "--sizes", ",".join(map(str, sizes)),
+        "--repetitions", str(repetitions),
+        *(["--slots"] if slots else []),
+        *(word for unit in units for word in ("--steps", ",".join(map(str, unit.units)))),
+        *words,
+    ]  # fmt: skip
+    code, out, err = execute(command, dict(os.environ), SECONDS)
+    if code != 0:
+        raise RunError(err.strip() or f"tutti-algorithms: exit code {code}")
+    measured: dict[str, Any] = json.loads(out)
+    return measured
+
+
+@dataclass(frozen=True)
+class Checked:
+    cells: list[Compared]
+    machines: list[dict[str, Any]]  # the mean of each grid's repetitions, or the one given
+    left_out: int = 0  # repetitions in which the machine changed
+
+
+def compare(
+    model: Any,
+    collective: str,
+    ranks: int,
+    sizes: Sequence[int],
+    repetitions: int,
+    slots: bool,
+) -> Checked:
+    """All algorithms that serve a collective. A cell that another algorithm serves is left out.
+
+    Without a model the machine is measured in each repetition, because the cores of a virtual
+    machine may change their places.
+    """
+    levels = levels_here(ranks)
+    where = Where(ranks, shared_levels(levels), [], "slots" if slots else "threads", 0, [])
+    words = [f"{collective}={algorithm}" for algorithm in algorithms_for(ranks, collective)]
+    units = [] if model is not None else units_here()
+    measured = run_algorithms(words, ranks, sizes, repetitions, slots, units)
+    kept: Sequence[int] = range(repetitions)
+    if model is not None:
+        models, machine = [model] * repetitions, json.loads(model.text)
+    else:
+        steps: list[Steps] = [
+            [(unit.level, one) for unit, one in zip(units, row, strict=True)]
+            for row in measured["steps"]
+        ]
+        kept = steady([row[-1][1]["hand_over"] for row in steps])
+        around = [machine_here(steps[place : place + 2]) for place in kept]
+        models = [model_of(json.dumps(one), "tutti model measure") for one in around]
+        machine = machine_here([steps[place] for place in kept])
+    cells = []
+    for cell in measured["cells"]:
+        algorithm, size = cell["algorithm"], cell["bytes"]
+        if cell["served"] != algorithm:
+            continue
+        plan = core().generate(collective, algorithm, ranks, 0, levels)
+        times = [predict(one, plan, algorithm, size, where).microseconds for one in models]
+        taken = [cell["us"][place] for place in kept]
+        cells.append(Compared(collective, algorithm, ranks, size, times, taken))
+    return Checked(cells, [machine], repetitions - len(kept))
+
+
+def steady(hand_overs: Sequence[float]) -> Sequence[int]:
+    """The repetitions in which the machine stayed as it was, by the hand-over before and after.
+
+    The host of a virtual machine may move its cores apart or together meanwhile. All repetitions,
+    if too few would be left.
+    """
+    pairs = list(itertools.pairwise(hand_overs))
+    kept = [
+        place
+        for place, (before, after) in enumerate(pairs)
+        if max(before, after) <= STEADY * min(before, after)
+    ]
+    return kept if len(kept) >= LEAST_STEADY else range(len(pairs))
+
+
+def regrets(cells: Sequence[Compared]) -> list[Regret]:
+    """One for each collective, number of ranks and size."""
+    result = []
+    for key in dict.fromkeys((one.collective, one.ranks, one.size) for one in cells):
+        here = [one for one in cells if (one.collective, one.ranks, one.size) == key]
+        chosen = min(here, key=lambda one: one.predicted)
+        best = min(here, key=lambda one: one.measured)
+        pairs = zip(chosen.measurements, best.measurements, strict=True)
+        lost = median(one / other for one, other in pairs) - 1
+        result.append(Regret(*key, chosen.algorithm, best.algorithm, lost))
+    return result
+
+
+def families(cells: Sequence[Compared]) -> dict[str, dict[str, float]]:
+    """For each family: the number of cells, and the median and 90th percentile of errors."""
+    result = {}
+    for family in dict.fromkeys(one.family for one in cells):
+        errors = [abs(one.error) for one in cells if one.family == family]
+        result[family] = {
+            "cells": len(errors),
+            "median": median(errors),
+            "percentile_90": percentile(errors, 0.9),
+            "spread": median(one.spread for one in cells if one.family == family),
+        }
+    return result
+
+
+def as_json(checked: Checked) -> dict[str, Any]:
+    cells, lost = checked.cells, regrets(checked.cells)
+    return {
+        "format": "tutti-model-check 1",
+        "machines": checked.machines,
+        "left_out": checked.left_out,
+        "cells": [
+            {
+                "collective": one.collective,
+                "algorithm": one.algorithm,
+                "family": one.family,
+                "ranks": one.ranks,
+                "bytes": one.size,
+                "predicted_us": round(one.predicted, 4),
+                "measured_us": round(one.measured, 4),
+                "error": round(one.error, 4),
+                "spread": round(one.spread, 4),
+            }
+            for one in cells
+        ],
+        "families": families(cells),
+        "regret": {
+            "mean": fmean(one.lost for one in lost),
+            "worst": max(one.lost for one in lost),
+            "cells": [
+                {
+                    "collective": one.collective,
+                    "ranks": one.ranks,
+                    "bytes": one.size,
+                    "chosen": one.chosen,
+                    "best": one.best,
+                    "lost": round(one.lost, 4),
+                }
+                for one in lost
+            ],
+        },
+    }
+
+
+def check(
+    model: Any,
+    collectives: Sequence[str],
+    ranks: Sequence[int],
+    sizes: Sequence[int],
+    repetitions: int,
+    slots: bool,
+    say: Callable[[str], None] = lambda line: None,
+) -> Checked:
+    """Measures and predicts. `say` takes a line before each collective and number of ranks."""
+    cells: list[Compared] = []
+    machines: list[dict[str, Any]] = []
+    left_out = 0
+    for count in ranks:
+        for collective in collectives:
+            say(f"{collective}, {count} ranks")
+            one = compare(model, collective, count, sizes, repetitions, slots)
+            cells += one.cells
+            machines += one.machines if model is None or not machines else []
+            left_out += one.left_out
+    return Checked(cells, machines, left_out)

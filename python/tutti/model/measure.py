@@ -1,0 +1,210 @@
+"""`tutti model measure`: the costs of this machine's steps, as a file that the model reads.
+
+tutti-machine measures a pair of cores for each level that cores of this machine share, and then all
+cores of one unit of that level at once.
+"""
+
+import itertools
+import json
+import os
+import platform
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from statistics import fmean
+from typing import Any
+
+from tutti.bench.driver import execute
+from tutti.errors import RunError, UserError
+from tutti.places import core, program
+
+LEVELS = ("node", "socket", "numa", "cache", "core")
+MOST_AT_ONCE = 16
+SECONDS = 120
+Steps = list[tuple[str, dict[str, Any]]]  # by level, from the outside in
+
+
+@dataclass(frozen=True)
+class Unit:
+    """Processing units of this machine that share a unit of a level.
+
+    Each and the next share no unit inside that one.
+    """
+
+    level: str
+    units: list[int]
+
+
+def _places(tree: Any) -> dict[int, dict[str, int]]:
+    """For each usable processing unit, the vertex of each level that it is in."""
+    places: dict[int, dict[str, int]] = {}
+    cores = [(index, one) for index, one in enumerate(tree.cores) if one["usable"]]
+    for index, one in cores:
+        inside = [
+            number
+            for number, vertex in enumerate(tree.vertices)
+            if vertex["first_core"] <= index < vertex["first_core"] + vertex["core_count"]
+        ]
+        # The innermost vertex of a level counts: of caches, the one that fewest cores share.
+        where = {
+            tree.vertices[number]["level"]: number
+            for number in sorted(inside, key=lambda number: -tree.vertices[number]["core_count"])
+        }
+        for unit in one["processing_units"]:
+            places[unit] = {level: where[level] for level in LEVELS if level in where}
+    return places
+
+
+def innermost(one: dict[str, int], other: dict[str, int]) -> str:
+    """The innermost level of which two processing units share a unit."""
+    shared = [level for level in LEVELS if level in one and one[level] == other.get(level)]
+    return shared[-1] if shared else "node"
+
+
+def units_to_measure(places: dict[int, dict[str, int]]) -> list[Unit]:
+    """For each level that is the innermost of some pair, one unit with processing units to use."""
+    found: dict[str, tuple[int, int]] = {}
+    for one, other in itertools.combinations(sorted(places), 2):
+        found.setdefault(innermost(places[one], places[other]), (one, other))
+    result = []
+    for level in LEVELS:
+        if level not in found:
+            continue
+        units = list(found[level])
+        for unit in sorted(places):
+            if len(units) < MOST_AT_ONCE and all(
+                innermost(places[unit], places[other]) == level for other in units
+            ):
+                units.append(unit)
+        # Few units may share nothing inside it: then two sides take turns, so that each reads from
+        # the other.
+        if len(units) == 2:
+            sides = [
+                [
+                    unit
+                    for unit in sorted(places)
+                    if unit not in found[level]
+                    and innermost(places[unit], places[away]) == level
+                    and innermost(places[unit], places[home]) != level
+                ]
+                for home, away in (found[level], found[level][::-1])
+            ]
+            for pair in zip(*sides, strict=False):
+                if len(units) < MOST_AT_ONCE:
+                    units += pair
+        count = 1 << (len(units).bit_length() - 1)  # powers of two are measured
+        result.append(Unit(level, units[:count]))
+    return result
+
+
+def run_steps(units: list[int]) -> dict[str, Any]:
+    """What tutti-machine measures on these processing units."""
+    words = [str(program("tutti-machine")), "--cores", ",".join(map(str, units))]
+    code, out, err = execute(words, dict(os.environ), SECONDS)
+    if code != 0:
+        raise RunError(err.strip() or f"tutti-machine: exit code {code}")
+    steps: dict[str, Any] = json.loads(out)
+    return steps
+
+
+def by_length(times: dict[str, float]) -> dict[str, float]:
+    """From times of accesses by length to costs of a byte, from one byte on."""
+    table = {int(length): time for length, time in times.items()}
+    first = min(table)
+    costs = {1: table[first]} | {length: time / length for length, time in table.items()}
+    return {str(length): round(cost, 5) for length, cost in costs.items()}
+
+
+def _shared(steps: dict[str, Any], kind: str) -> dict[str, float]:
+    """HMPI's B: what t accesses at once take a byte, by t, for the least favourable t.
+
+    It is at most b, what one takes alone.
+    """
+    alone = by_length(steps[kind])
+    shared = dict.fromkeys(alone, 0.0)
+    for name, times in steps.items():
+        if name.startswith(f"{kind}_by_"):
+            count = int(name.rpartition("_")[2])
+            for length, cost in by_length(times).items():
+                shared[length] = max(shared[length], cost / count)
+    return {length: round(min(cost, alone[length]), 6) for length, cost in shared.items()}
+
+
+def _writes(steps: dict[str, Any]) -> dict[str, float]:
+    """What writing to a slot takes: all of handing data over through it but for its reading."""
+    return {
+        length: max(time - steps["read"][length], steps["copy"][length])
+        for length, time in steps["hand"].items()
+    }
+
+
+def level_of(name: str, steps: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "name": name,
+        "hand_over": steps["hand_over"],
+        "byte": by_length(steps["read"]),
+        "add": by_length(steps["add"]),
+        "shared": _shared(steps, "read"),
+        "shared_add": _shared(steps, "add"),
+        "write": by_length(_writes(steps)),
+    }
+
+
+def machine_of(measured: Steps, name: str, source: str) -> dict[str, Any]:
+    """The machine from the steps of each level, from the outside in."""
+    levels = [level_of(level, steps) for level, steps in measured]
+    if levels[0]["name"] != "node":  # nothing outside is shared here
+        levels.insert(0, levels[0] | {"name": "node"})
+    innermost_steps = measured[-1][1]
+    return {
+        "format": "tutti-machine 1",
+        "name": name,
+        "source": source,
+        "levels": levels,
+        "own": {
+            "call": innermost_steps["call"],
+            "step": innermost_steps["step"],
+            "copy": by_length(innermost_steps["copy"]),
+            "combine": by_length(innermost_steps["combine"]),
+        },
+    }
+
+
+def measure_steps(say: Callable[[str], None] = lambda line: None) -> Steps:
+    """What tutti-machine measures on each level. `say` takes a line before each."""
+    measured = []
+    for unit in units_here():
+        say(f"{unit.level}: processing units {', '.join(map(str, unit.units))}")
+        measured.append((unit.level, run_steps(unit.units)))
+    return measured
+
+
+def units_here() -> list[Unit]:
+    """What is to be measured of this machine. Raises UserError on a single processing unit."""
+    units = units_to_measure(_places(core().load_tree()))
+    if not units:
+        raise UserError(
+            "the model's machine needs two processing units, and this process may run on one; "
+            "write the file by hand (docs/model.md), or allow it more with taskset"
+        )
+    return units
+
+
+def _mean(values: list[Any]) -> Any:
+    """The mean of numbers, member by member where they are dictionaries."""
+    if isinstance(values[0], dict):
+        return {name: _mean([value[name] for value in values]) for name in values[0]}
+    return values[0] if isinstance(values[0], str) else fmean(values)
+
+
+def machine_here(measurements: list[Steps]) -> dict[str, Any]:
+    """This machine, from the mean of several measurements."""
+    today = datetime.now(timezone.utc).date().isoformat()
+    steps: Steps = [
+        (same[0][0], _mean([one for _, one in same])) for same in zip(*measurements, strict=True)
+    ]
+    return machine_of(steps, platform.node() or "this machine", f"tutti model measure, {today}")
+
+
+def measure(say: Callable[[str], None] = lambda line: None) -> dict[str, Any]:
+    return machine_here([measure_steps(say)])

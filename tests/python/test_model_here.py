@@ -1,0 +1,159 @@
+"""`tutti model measure` and `tutti model check`: this machine, and predictions beside measurements."""
+
+import json
+import os
+import subprocess
+
+import pytest
+from tutti.model.check import Compared, family_of, percentile, regrets, steady
+from tutti.model.measure import _places, by_length, machine_of, units_to_measure
+from tutti.places import core, program
+
+TWO_UNITS = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs two cores")
+
+
+@pytest.mark.parametrize(
+    ("topology", "expected"),
+    [
+        ("core:4", {"numa": [0, 1, 2, 3]}),
+        ("numa:2 core:4", {"node": [0, 4, 1, 5, 2, 6, 3, 7], "numa": [0, 1, 2, 3]}),
+        ("numa:4 core:2", {"node": [0, 2, 4, 6], "numa": [0, 1]}),
+        (
+            "socket:2 numa:2 cache:2 core:2",
+            {
+                "node": [0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15],
+                "socket": [0, 4, 1, 5, 2, 6, 3, 7],
+                "numa": [0, 2, 1, 3],
+                "cache": [0, 1],
+            },
+        ),
+    ],
+)
+def test_each_level_is_measured_across_what_is_inside_it(topology, expected):
+    units = units_to_measure(_places(core().load_tree(topology)))
+    assert {unit.level: unit.units for unit in units} == expected
+
+
+STEPS = {
+    "hand_over": 70.0, "call": 20.0, "step": 5.0,
+    "copy": {"8": 4.0, "4096": 50.0}, "combine": {"8": 5.0, "4096": 90.0},
+    "read": {"8": 40.0, "4096": 200.0}, "add": {"8": 41.0, "4096": 220.0},
+    "hand": {"8": 30.0, "4096": 450.0},
+    "read_by_2": {"8": 50.0, "4096": 240.0}, "add_by_2": {"8": 60.0, "4096": 480.0},
+}  # fmt: skip
+
+
+def test_a_machine_from_steps():
+    assert by_length({"8": 40.0, "4096": 200.0}) == {"1": 40.0, "8": 5.0, "4096": 0.04883}
+    machine = machine_of([("cache", STEPS)], "here", "a test")
+    node, cache = machine["levels"]
+    assert node == cache | {"name": "node"}
+    assert cache["shared"] == {"1": 25.0, "8": 3.125, "4096": 0.029295}
+    assert cache["shared_add"]["4096"] == cache["add"]["4096"], "at most what one alone takes"
+    # Through a slot: writing takes what is left of 450 ns after reading, and at least a copy.
+    assert cache["write"] == {"1": 4.0, "8": 0.5, "4096": 0.06104}
+    core().Model(json.dumps(machine), "a test")
+
+
+def test_the_repetitions_of_one_state_are_kept():
+    assert list(steady([70, 72, 71, 250, 260, 255, 80, 75])) == [0, 1, 3, 4, 6]
+    assert list(steady([70, 250, 70, 250])) == [0, 1, 2], "all, rather than too few"
+
+
+def test_errors_and_regret():
+    assert percentile([4, 1, 3, 2], 0.5) == 2.5
+    assert family_of("levels:binomial:push") == "tree"
+    assert family_of("hierarchical+ring") == "hierarchical"
+    flat = Compared("bcast", "flat", 2, 8, [1.0, 2.0, 3.0], [2.0, 2.0, 2.0])
+    ring = Compared("bcast", "ring", 2, 8, [4.0, 4.0, 4.0], [1.0, 1.6, 1.0])
+    assert (flat.error, flat.measured, flat.spread) == (0.0, 2.0, 0.0)
+    (regret,) = regrets([flat, ring])
+    assert (regret.chosen, regret.best, regret.lost) == ("flat", "ring", 1.0)
+
+
+@TWO_UNITS
+def test_this_machine_is_measured_and_read(tutti, tmp_path):
+    file = tmp_path / "here.json"
+    result = tutti("model", "measure", "--output", str(file))
+    assert result.returncode == 0, result.stderr
+    assert "hand-over ns" in result.stdout and f"written to {file}" in result.stdout
+    machine = json.loads(file.read_text())
+    assert machine["format"] == "tutti-machine 1"
+    level = machine["levels"][-1]
+    assert level["hand_over"] > 0 and level["byte"]["1048576"] > 0 and level["write"]["4096"] > 0
+    words = ("bcast", "--algorithm", "flat", "--ranks", "2", "--sizes", "8,1M", "--shape", "this")
+    result = tutti("model", "predict", *words, "--machine", str(file), "--json")
+    assert result.returncode == 0, result.stderr
+    short, long = (cell["predicted_us"] for cell in json.loads(result.stdout)["cells"])
+    assert 0 < short < long
+
+
+@TWO_UNITS
+def test_predictions_beside_measurements(tutti):
+    words = ("--collectives", "barrier,allreduce", "--sizes", "8,4K", "--repetitions", "2")
+    result = tutti("model", "check", *words, "--json")
+    assert result.returncode == 0, result.stderr
+    found = json.loads(result.stdout)
+    cells = found["cells"]
+    assert {cell["collective"] for cell in cells} == {"barrier", "allreduce"}
+    assert {cell["bytes"] for cell in cells} == {0, 8, 4096}
+    assert all(cell["predicted_us"] > 0 and cell["measured_us"] > 0 for cell in cells)
+    assert {"tree", "tiled", "direct", "dissemination"} <= found["families"].keys()
+    assert len(found["regret"]["cells"]) == 3
+    assert 0 <= found["regret"]["mean"] <= found["regret"]["worst"]
+    result = tutti("model", "check", *words, "--slots")
+    assert result.returncode == 0, result.stderr
+    assert "errors by family" in result.stdout and "regret of choosing" in result.stdout
+
+
+def test_a_machine_from_a_file(tutti, tmp_path):
+    file = tmp_path / "machine.json"
+    file.write_text(json.dumps(machine_of([("node", STEPS)], "here", "a test")))
+    words = ("--collectives", "barrier", "--sizes", "8", "--repetitions", "2", "--json")
+    result = tutti("model", "check", *words, "--ranks", "3", "--machine", str(file))
+    assert result.returncode == 0, result.stderr
+    found = json.loads(result.stdout)
+    assert [machine["name"] for machine in found["machines"]] == ["here"]
+    assert {cell["ranks"] for cell in found["cells"]} == {3}
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (("check", "--sizes", "12"), "--sizes: '12' is not a size; give multiples of 8"),
+        (("check", "--collectives", "all_reduce"), "--collectives: 'all_reduce' is unknown"),
+        (("check", "--ranks", "0"), "--ranks: '0' is not a rank count"),
+        (("check", "--machine", "nowhere.json"), "--machine: cannot read 'nowhere.json'"),
+        (("measure", "--output", "nowhere/here.json"), "--output:"),
+    ],
+)
+def test_bad_options_are_one_line(tutti, words, line):
+    result = tutti("model", *words)
+    assert result.returncode != 0
+    assert result.stderr.count("\n") == 1 and line in result.stderr, result.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "line"),
+    [
+        ("tutti-machine", [], "give --cores"),
+        ("tutti-machine", ["--cores", "0,x"], "'0,x' is no list of cores"),
+        ("tutti-machine", ["--cores", "0,1000"], "may not run on core 1000"),
+        ("tutti-algorithms", ["--cores", "0"], "give --cores, --sizes and at least one"),
+        ("tutti-algorithms", ["--sizes", "7"], "'7' is no number from 8"),
+        ("tutti-algorithms", ["--sizes"], "--sizes: its value is missing"),
+        ("tutti-algorithms", ["bcast=flat=x"], "give --cores"),
+        ("tutti-algorithms", ["gossip=flat"], "gossip"),
+        (
+            "tutti-algorithms",
+            ["--cores", "0", "--sizes", "8", "bcast=nothing"],
+            "nothing",
+        ),
+    ],
+)  # fmt: skip
+def test_bad_words_for_the_programs_are_one_line(name, words, line):
+    result = subprocess.run(
+        [program(name), *words], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert result.returncode == 2
+    assert result.stderr.count("\n") == 1 and line in result.stderr, result.stderr
