@@ -95,6 +95,9 @@ def test_one_rank_is_disabled(host, compiled, tmp_path, disabled_rank):
 
 
 def test_malformed_variable_in_a_disabled_job(host, compiled):
-    result = job(host, 2, compiled(host, "derived"), variables={"TUTTI_DISABLE": "perhaps"})
-    assert result.returncode != 0
+    for _ in range(3):  # Open MPI's launcher may lose what a rank wrote just before it exited
+        result = job(host, 2, compiled(host, "derived"), variables={"TUTTI_DISABLE": "perhaps"})
+        assert result.returncode != 0
+        if lines_with(result, "TUTTI_DISABLE"):
+            break
     assert len(lines_with(result, "TUTTI_DISABLE")) == 1, result.stderr
