@@ -1,16 +1,17 @@
 // tutti-algorithms: times collectives by chosen algorithms among bound threads, without any MPI.
 //
-// Usage: tutti-algorithms --cores 0,1 --sizes 8,4096 [--slots] [--repetitions N]
-//        [--steps 0,1]... COLLECTIVE=ALGORITHM...
+// Usage: tutti-algorithms --cores 0,1 --sizes 8,4096 [--reach threads|mapped|slots]
+//        [--repetitions N] [--steps 0,1]... COLLECTIVE=ALGORITHM[@SEGMENT][/SIZES]...
 //
-// A thread for each entry of --cores is a rank. --slots: ranks do not reach each other's buffers,
-// as processes do not. Before each operation each rank rewrites its `in`; then all begin at one
-// instant, and the time of the operation is that of the slowest rank, without that of the clock.
-// The cells are measured in a shuffled order in each repetition. Writes JSON to stdout: for each
-// cell the mean of the middle half of each repetition in microseconds, and the algorithm that
-// served, which is another one if the chosen one cannot serve such a call. --steps: each repetition
-// also measures the steps of programs on these cores (step_costs.h), because the costs of a virtual
-// machine change from minute to minute.
+// A thread for each entry of --cores is a rank. --reach: threads reach all buffers; so do processes
+// with mapped memory, which cut long messages in another way; others use slots. SEGMENT: the bytes
+// of a segment, as a rule asks for them. SIZES are an algorithm's own. Before each operation each
+// rank rewrites its `in`; then all begin at one instant, and the time of the operation is that of
+// the slowest rank, without that of the clock. The cells are measured in a shuffled order in each
+// repetition. Writes JSON to stdout: for each cell the mean of the middle half of each repetition
+// in microseconds, and the algorithm that served, which is another one if the chosen one cannot
+// serve such a call. --steps: each repetition also measures the steps of programs on these cores
+// (step_costs.h), because the costs of a virtual machine change from minute to minute.
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
@@ -36,12 +37,22 @@ using bench::BoundThreads;
 using bench::Memory;
 using bench::memory_of;
 
+struct What {
+  plan::Collective collective;
+  std::string algorithm;
+  size_t segment = 0;         // 0: the default
+  std::vector<size_t> sizes;  // none: those of all
+};
+
+enum class Reach : uint8_t { threads, mapped, slots };
+constexpr const char* reach_names[] = {"threads", "mapped", "slots"};
+
 struct Wanted {
   std::vector<int> cores;
   std::vector<size_t> sizes;
-  std::vector<std::pair<plan::Collective, std::string>> algorithms;
+  std::vector<What> algorithms;
   std::vector<std::vector<int>> steps;  // cores
-  bool slots = false;
+  Reach reach = Reach::threads;
   int repetitions = 10;
 };
 
@@ -70,6 +81,30 @@ std::vector<size_t> read_sizes(std::string_view text) {
   }
 }
 
+Reach read_reach(std::string_view text) {
+  for (size_t i = 0; i < std::size(reach_names); ++i)
+    if (text == reach_names[i]) return static_cast<Reach>(i);
+  refuse("--reach: '" + std::string(text) + "' is none of threads, mapped, slots");
+}
+
+What read_what(std::string_view word) {
+  const size_t equals = word.find('=');
+  if (equals == std::string_view::npos)
+    refuse("'" + std::string(word) + "' is neither an option nor COLLECTIVE=ALGORITHM");
+  What what{plan::collective_named(word.substr(0, equals)), {}, 0, {}};
+  word.remove_prefix(equals + 1);
+  if (const size_t slash = word.find('/'); slash != std::string_view::npos) {
+    what.sizes = read_sizes(word.substr(slash + 1));
+    word = word.substr(0, slash);
+  }
+  if (const size_t at = word.find('@'); at != std::string_view::npos) {
+    what.segment = read_number<size_t>("SEGMENT", word.substr(at + 1), 1, SIZE_MAX);
+    word = word.substr(0, at);
+  }
+  what.algorithm = word;
+  return what;
+}
+
 Wanted read_words(int argc, char** argv) {
   Wanted wanted;
   for (int i = 1; i < argc; ++i) {
@@ -84,16 +119,12 @@ Wanted read_words(int argc, char** argv) {
       wanted.sizes = read_sizes(value());
     } else if (word == "--repetitions") {
       wanted.repetitions = read_number("--repetitions", value(), 1, 1000);
-    } else if (word == "--slots") {
-      wanted.slots = true;
+    } else if (word == "--reach") {
+      wanted.reach = read_reach(value());
     } else if (word == "--steps") {
       wanted.steps.push_back(bench::read_cores("--steps", value()));
     } else {
-      const size_t equals = word.find('=');
-      if (equals == std::string_view::npos)
-        refuse("'" + std::string(word) + "' is neither an option nor COLLECTIVE=ALGORITHM");
-      wanted.algorithms.emplace_back(plan::collective_named(word.substr(0, equals)),
-                                     word.substr(equals + 1));
+      wanted.algorithms.push_back(read_what(word));
     }
   }
   if (wanted.cores.empty() || wanted.sizes.empty() || wanted.algorithms.empty())
@@ -103,11 +134,15 @@ Wanted read_words(int argc, char** argv) {
 
 // The ranks' groups for one algorithm, with shared memory of their own.
 struct Team {
-  Team(const Wanted& wanted, plan::Collective collective, const std::string& algorithm) {
+  Team(const Wanted& wanted, const What& what) {
     const auto ranks = static_cast<int>(wanted.cores.size());
-    algo::generate(collective, algorithm, ranks, 0);  // throws if there is no such algorithm
+    algo::generate(what.collective, what.algorithm, ranks,
+                   0);  // throws if there is no such algorithm
     const shm::Layout layout = shm::Layout::fit(ranks, shm::first_area(ranks, 0, false));
     areas = memory_of(layout.bytes());
+    std::vector<std::vector<int>> bindings;
+    for (const int core : wanted.cores) bindings.push_back({core});
+    const placement::Levels levels = placement::levels_of_bound(bindings, "");
     for (int rank = 0; rank < ranks; ++rank) {
       group::Group::Settings settings;
       settings.areas = areas.get();
@@ -117,12 +152,15 @@ struct Team {
       std::sort(sorted.begin(), sorted.end());
       const bool shared = std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end();
       settings.style = shared ? exec::WaitStyle::yield : exec::WaitStyle::spin;
-      settings.overrides.algorithm[static_cast<size_t>(collective)] = algorithm;
-      if (!wanted.slots) {
-        settings.reach.one_process = settings.reach.ordinary = true;
+      settings.overrides.algorithm[static_cast<size_t>(what.collective)] = what.algorithm;
+      settings.overrides.segment_bytes = what.segment;
+      if (wanted.reach != Reach::slots) {
+        settings.reach.one_process = wanted.reach == Reach::threads;
+        settings.reach.ordinary = true;
         settings.reach.own_bytes = SIZE_MAX;
         settings.reach.mapped.resize(static_cast<size_t>(ranks));
       }
+      settings.levels = levels;
       groups.push_back(std::make_unique<group::Group>(settings));
     }
   }
@@ -135,6 +173,7 @@ struct Cell {
   size_t team = 0;
   plan::Collective collective{};
   std::string algorithm;
+  size_t segment = 0;
   size_t bytes = 0;
   std::string served;
   std::vector<double> microseconds;  // by repetition
@@ -148,15 +187,22 @@ class Measurement {
  public:
   explicit Measurement(const Wanted& wanted)
       : wanted_(wanted), threads_(wanted.cores), ends_(wanted.cores.size()) {
-    for (const auto& [collective, algorithm] : wanted.algorithms) {
-      teams_.push_back(std::make_unique<Team>(wanted, collective, algorithm));
-      for (const size_t bytes : wanted.sizes) {
-        const bool has_data = plan::has_data(collective);
-        cells_.push_back({teams_.size() - 1, collective, algorithm, has_data ? bytes : 0, {}, {}});
+    size_t most = 0;
+    for (const What& what : wanted.algorithms) {
+      teams_.push_back(std::make_unique<Team>(wanted, what));
+      for (const size_t bytes : what.sizes.empty() ? wanted.sizes : what.sizes) {
+        const bool has_data = plan::has_data(what.collective);
+        most = std::max(most, bytes);
+        cells_.push_back({teams_.size() - 1,
+                          what.collective,
+                          what.algorithm,
+                          what.segment,
+                          has_data ? bytes : 0,
+                          {},
+                          {}});
         if (!has_data) break;
       }
     }
-    const size_t most = *std::max_element(wanted.sizes.begin(), wanted.sizes.end());
     for (size_t rank = 0; rank < wanted.cores.size(); ++rank)
       buffers_.push_back({memory_of(most * wanted.cores.size()), {}});
     for (Buffers& buffers : buffers_) buffers.out = memory_of(most * wanted.cores.size());
@@ -178,11 +224,12 @@ class Measurement {
     Json json;
     json["format"] = "tutti-algorithms 1";
     json["cores"] = wanted_.cores;
-    json["reach"] = wanted_.slots ? "slots" : "threads";
+    json["reach"] = reach_names[static_cast<size_t>(wanted_.reach)];
     for (const Cell& cell : cells_) {
       Json one;
       one["collective"] = plan::name(cell.collective);
       one["algorithm"] = cell.algorithm;
+      one["segment"] = cell.segment;
       one["served"] = cell.served;
       one["bytes"] = cell.bytes;
       for (const double value : cell.microseconds) one["us"].push_back(rounded(value, 4));

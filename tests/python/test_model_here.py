@@ -101,7 +101,7 @@ def test_predictions_beside_measurements(tutti):
     assert {"tree", "tiled", "direct", "dissemination"} <= found["families"].keys()
     assert len(found["regret"]["cells"]) == 3
     assert 0 <= found["regret"]["mean"] <= found["regret"]["worst"]
-    result = tutti("model", "check", *words, "--slots")
+    result = tutti("model", "check", *words, "--reach", "slots")
     assert result.returncode == 0, result.stderr
     assert "errors by family" in result.stdout and "regret of choosing" in result.stdout
 
@@ -124,6 +124,7 @@ def test_a_machine_from_a_file(tutti, tmp_path):
         (("check", "--collectives", "all_reduce"), "--collectives: 'all_reduce' is unknown"),
         (("check", "--ranks", "0"), "--ranks: '0' is not a rank count"),
         (("check", "--machine", "nowhere.json"), "--machine: cannot read 'nowhere.json'"),
+        (("check", "--reach", "far"), "--reach: 'far' is none of threads, mapped, slots"),
         (("measure", "--output", "nowhere/here.json"), "--output:"),
     ],
 )
@@ -143,6 +144,8 @@ def test_bad_options_are_one_line(tutti, words, line):
         ("tutti-algorithms", ["--sizes", "7"], "'7' is no number from 8"),
         ("tutti-algorithms", ["--sizes"], "--sizes: its value is missing"),
         ("tutti-algorithms", ["bcast=flat=x"], "give --cores"),
+        ("tutti-algorithms", ["bcast=flat@0"], "SEGMENT: '0' is no number"),
+        ("tutti-algorithms", ["--reach", "far"], "--reach: 'far' is none of threads"),
         ("tutti-algorithms", ["gossip=flat"], "gossip"),
         (
             "tutti-algorithms",

@@ -5,22 +5,18 @@ tutti-algorithms measures a grid of algorithms and sizes among bound threads of 
 
 import itertools
 import json
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 from typing import Any
 
-from tutti.bench.driver import execute
-from tutti.errors import RunError
+from tutti.model.algorithms import MeasuredCall, levels_here, run_algorithms
 from tutti.model.machines import model_of
-from tutti.model.measure import Steps, Unit, machine_here, units_here
+from tutti.model.measure import Steps, machine_here, units_here
 from tutti.model.prediction import Where, predict, shared_levels
-from tutti.places import core, program
-from tutti.plan.machine import Machine
+from tutti.places import core
 from tutti.tuning.candidates import algorithms_for
 
-SECONDS = 3000
 OUTLIER = 0.25
 STEADY = 1.3  # hand-overs that differ by a smaller factor are of one state of the machine
 LEAST_STEADY = 3
@@ -111,43 +107,6 @@ def percentile(values: Sequence[float], share: float) -> float:
     return ordered[low] + (place - low) * (ordered[high] - ordered[low])
 
 
-def processing_units(ranks: int) -> list[int]:
-    """One for each rank, the usable ones in turn."""
-    usable = [one["processing_units"][0] for one in core().load_tree().cores if one["usable"]]
-    return [usable[rank % len(usable)] for rank in range(ranks)]
-
-
-def levels_here(ranks: int) -> str:
-    """The levels that so many ranks share, one on each core; "" with more ranks than cores."""
-    here = Machine.this()
-    return here.place(ranks).levels() if ranks <= here.cores else ""
-
-
-def run_algorithms(
-    words: Sequence[str],
-    ranks: int,
-    sizes: Sequence[int],
-    repetitions: int,
-    slots: bool,
-    units: Sequence[Unit],
-) -> dict[str, Any]:
-    """What tutti-algorithms measures; the costs of steps on `units` in each repetition."""
-    command = [
-        str(program("tutti-algorithms")),
-        "--cores", ",".join(map(str, processing_units(ranks))),
-        "--sizes", ",".join(map(str, sizes)),
-        "--repetitions", str(repetitions),
-        *(["--slots"] if slots else []),
-        *(word for unit in units for word in ("--steps", ",".join(map(str, unit.units)))),
-        *words,
-    ]  # fmt: skip
-    code, out, err = execute(command, dict(os.environ), SECONDS)
-    if code != 0:
-        raise RunError(err.strip() or f"tutti-algorithms: exit code {code}")
-    measured: dict[str, Any] = json.loads(out)
-    return measured
-
-
 @dataclass(frozen=True)
 class Checked:
     cells: list[Compared]
@@ -161,7 +120,7 @@ def compare(
     ranks: int,
     sizes: Sequence[int],
     repetitions: int,
-    slots: bool,
+    reach: str,
 ) -> Checked:
     """All algorithms that serve a collective. A cell that another algorithm serves is left out.
 
@@ -169,10 +128,10 @@ def compare(
     machine may change their places.
     """
     levels = levels_here(ranks)
-    where = Where(ranks, shared_levels(levels), [], "slots" if slots else "threads", 0, [])
-    words = [f"{collective}={algorithm}" for algorithm in algorithms_for(ranks, collective)]
+    where = Where(ranks, shared_levels(levels), [], reach, 0, [])
+    calls = [MeasuredCall(collective, algorithm) for algorithm in algorithms_for(ranks, collective)]
     units = [] if model is not None else units_here()
-    measured = run_algorithms(words, ranks, sizes, repetitions, slots, units)
+    measured = run_algorithms(calls, ranks, sizes, repetitions, reach, units)
     kept: Sequence[int] = range(repetitions)
     if model is not None:
         models, machine = [model] * repetitions, json.loads(model.text)
@@ -284,7 +243,7 @@ def check(
     ranks: Sequence[int],
     sizes: Sequence[int],
     repetitions: int,
-    slots: bool,
+    reach: str,
     say: Callable[[str], None] = lambda line: None,
 ) -> Checked:
     """Measures and predicts. `say` takes a line before each collective and number of ranks."""
@@ -294,7 +253,7 @@ def check(
     for count in ranks:
         for collective in collectives:
             say(f"{collective}, {count} ranks")
-            one = compare(model, collective, count, sizes, repetitions, slots)
+            one = compare(model, collective, count, sizes, repetitions, reach)
             cells += one.cells
             machines += one.machines if model is None or not machines else []
             left_out += one.left_out

@@ -11,6 +11,7 @@ from tutti.bench.progress import with_progress
 from tutti.bench.words import parse_ranks, parse_sizes
 from tutti.errors import UserError
 from tutti.model import check as checking
+from tutti.model.algorithms import checked_reach
 from tutti.model.machines import model_of, read_model
 from tutti.model.measure import measure, units_here
 from tutti.model.prediction import Cell, Where, parse_late, predict, shared_levels
@@ -202,10 +203,13 @@ def check_command(
             help="The file with the machine's costs. By default they are measured in the same run."
         ),
     ] = None,
-    slots: Annotated[
-        bool,
-        typer.Option(help="Data goes through slots, as between processes without --shared-heap."),
-    ] = False,
+    reach: Annotated[
+        str,
+        typer.Option(
+            help="threads reach each other's buffers; so do processes with --shared-heap (mapped); "
+            "others use slots."
+        ),
+    ] = "threads",
     as_json: Annotated[bool, typer.Option("--json", help="Write JSON, with every cell.")] = False,
 ) -> None:
     """Measure algorithms on this machine, and compare them with their predictions.
@@ -220,7 +224,7 @@ def check_command(
         len(counts) * len(names),
         "measuring",
         lambda say: checking.check(
-            model, names, counts, parse_sizes(sizes), repetitions, slots, say
+            model, names, counts, parse_sizes(sizes), repetitions, checked_reach(reach), say
         ),
     )
     if as_json:

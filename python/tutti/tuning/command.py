@@ -7,7 +7,7 @@ import json
 import os
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -15,11 +15,15 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from tutti.bench.command import choose_mpis, default_ranks, output_file, with_tutti
 from tutti.bench.mpis import find_mpis
+from tutti.bench.progress import with_progress
 from tutti.bench.words import parse_ranks, parse_sizes
 from tutti.doctor import GOOD, examine_heap
 from tutti.errors import RunError, UserError
+from tutti.model.machines import model_of, read_model
+from tutti.model.measure import machine_here, measure_steps
 from tutti.places import core
 from tutti.tuning import state as states
+from tutti.tuning.by_model import REPETITIONS, choose
 from tutti.tuning.candidates import parse_collectives
 from tutti.tuning.jobs import TuneSettings
 from tutti.tuning.keeping import existing_table
@@ -28,6 +32,7 @@ from tutti.tuning.measuring import Measuring, chosen_by, still_racing
 from tutti.tuning.picking import LEAST_REPETITIONS, Pick, rules_of
 from tutti.tuning.writing import default_of, show_summary, table_text
 
+MEASUREMENTS_OF_STEPS = 5  # of which the model takes the mean
 DEFAULT_SIZES = "8,64,512,4K,32K,256K,1M"
 
 
@@ -170,6 +175,7 @@ def _settings(
     margin: float,
     seed: int,
     shared_heap: bool,
+    by_model: bool,
 ) -> TuneSettings:
     for option, value, least, most in (
         ("--repetitions", repetitions, LEAST_REPETITIONS, 100),
@@ -181,11 +187,19 @@ def _settings(
                 f"{option}: '{value}' is not accepted; numbers from {least} to {most} are"
             )
     cores = len(os.sched_getaffinity(0))
-    rank_counts = sorted(parse_ranks(ranks) if ranks is not None else default_ranks(cores))
+    usual = [count for count in default_ranks(cores) if not by_model or count <= cores]
+    rank_counts = sorted(parse_ranks(ranks) if ranks is not None else usual)
+    if by_model and (not rank_counts or rank_counts[-1] > cores):
+        raise UserError(
+            f"--model: this process may use {cores} cores, and the model knows no ranks that share "
+            f"a core; give --ranks from 2 to the number of cores, or leave --model out"
+        )
     if rank_counts[0] < 2:
         raise UserError("--ranks: one rank needs no algorithm; give counts of 2 or more")
-    chosen = choose_mpis([mpi] if mpi else [], find_mpis())[0]
-    with_tutti(True, [chosen])
+    chosen = None
+    if not by_model:
+        chosen = choose_mpis([mpi] if mpi else [], find_mpis())[0]
+        with_tutti(True, [chosen])
     return TuneSettings(
         mpi=chosen,
         ranks=rank_counts,
@@ -198,6 +212,56 @@ def _settings(
         seed=seed,
         shared_heap=shared_heap,
     )
+
+
+def _model_of_this_machine(machine: Path | None) -> Any:
+    if machine is not None:
+        return read_model(machine)
+    steps = [measure_steps() for _ in range(MEASUREMENTS_OF_STEPS)]
+    return model_of(json.dumps(machine_here(steps)), "tutti model measure")
+
+
+def _tune_by_model(
+    settings: TuneSettings,
+    table: Path,
+    json_file: Path | None,
+    machine: Path | None,
+    console: Console,
+) -> None:
+    model = _model_of_this_machine(machine)
+    outcome = with_progress(
+        len(settings.ranks) * len(settings.collectives),
+        "predicting",
+        lambda say: choose(model, settings, say),
+    )
+    for line in dict.fromkeys(outcome.refused):
+        console.print(f"no prediction: {line}", highlight=False, soft_wrap=True)
+    if not outcome.picks:
+        raise UserError(
+            "--machine: no candidate could be predicted; see the lines above, or leave --machine "
+            "out to measure this machine"
+        )
+    picks = outcome.picks
+    defaults = _defaults(picks, settings)
+    rules = rules_of(picks, settings.cores, core().line_payload, settings.shared_heap)
+    text = table_text(rules, settings, REPETITIONS, defaults, existing_table(table))
+    core().read_map(text, str(table))
+    show_summary(picks, defaults, 0, console)
+    console.print(
+        f"{outcome.predicted} cells were decided by prediction alone, "
+        f"{len(picks) - outcome.predicted} by measurement.",
+        highlight=False,
+    )
+    _write(table, text, console)
+    report_older_rules(picks, settings, table, console)
+    if json_file is not None:
+        document = {
+            "format": "tutti-tune 1",
+            "machine": json.loads(model.text),
+            "predicted": outcome.predicted,
+            "picks": [asdict(one) for one in picks],
+        }
+        _write(json_file, json.dumps(document, indent=1) + "\n", console)
 
 
 def tune(
@@ -254,6 +318,20 @@ def tune(
         float,
         typer.Option(help="How much faster than the default a rule must be, beyond the noise."),
     ] = 0.02,
+    by_model: Annotated[
+        bool,
+        typer.Option(
+            "--model",
+            help="Choose by predictions of the model, and measure only candidates that are near "
+            "each other, among threads: seconds instead of minutes.",
+        ),
+    ] = False,
+    machine: Annotated[
+        Path | None,
+        typer.Option(
+            help="With --model: the file with this machine's costs; else they are measured first."
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the order in which candidates run.")] = 1,
     json_name: Annotated[
         str | None, typer.Option("--json", metavar="FILE", help="Write all measurements here.")
@@ -267,8 +345,15 @@ def tune(
     assert table is not None
     existing_table(table)  # fails now, not after the measurement, if the file is no table
     settings = _settings(
-        ranks, collectives, sizes, mpi, repetitions, budget_ms, margin, seed, shared_heap
+        ranks, collectives, sizes, mpi, repetitions, budget_ms, margin, seed, shared_heap, by_model
     )
+    if by_model:
+        if resume or mpi is not None:
+            raise UserError("--model: it needs neither --mpi nor --resume; leave them out")
+        _tune_by_model(settings, table, json_file, machine, console)
+        return
+    if machine is not None:
+        raise UserError("--machine: it is for --model; add that, or leave --machine out")
     state = _start(settings, table, resume, console)
     settings = states.with_leaves(settings, state)
     raced, picks = _measure(settings, state, table, minutes * 60, console)

@@ -11,11 +11,15 @@ import typer
 
 from tutti.bench.texts import size_text
 from tutti.errors import UserError
+from tutti.model.choice import Question, predicted
+from tutti.model.machines import read_model
+from tutti.model.prediction import Where, shared_levels
 from tutti.places import core
 from tutti.plan.command.machines import DEAL_HELP, SHAPES, levels_of, nodes_of
-from tutti.tuning.candidates import BENCH_NAMES
+from tutti.tuning.candidates import BENCH_NAMES, Candidate, algorithms_for, size_word
 
 MOST_RANKS = 1024
+MOST_COMPARED = 256  # with more ranks only what runs is predicted, not its rivals
 MOST_BYTES = 1 << 40
 UNITS = {"": 0, "K": 10, "M": 20, "G": 30}
 V_COLLECTIVES = ("gatherv", "scatterv", "allgatherv", "alltoallv", "alltoallw")
@@ -151,6 +155,69 @@ def _notes(collective: str, found: dict[str, Any]) -> list[str]:
     return notes
 
 
+def _measured(found: dict[str, Any]) -> float | None:
+    """The time that a tuning wrote above the rule that decides, for this call."""
+    place = found["considered"][found["chosen"]]["place"]
+    file, _, number = place.rpartition(":")
+    if not Path(file).is_file() or not number.isdigit():
+        return None
+    size = f", {size_word(found['bytes'])} bytes" if found["bytes"] else ""
+    wanted = re.compile(rf"# {found['ranks']} ranks{size}: .*, now ([0-9.]+) \((?!.*predicted)")
+    for line in reversed(Path(file).read_text().splitlines()[: int(number) - 1]):
+        if not line.startswith("# "):
+            return None
+        if match := wanted.match(line):
+            return float(match[1])
+    return None
+
+
+def _predictions(
+    found: dict[str, Any], machine: Path, levels: str, nodes: list[int], reached: bool
+) -> dict[str, Any]:
+    """Predicted times of what runs and of the other algorithms; `failed` has the reason if there is
+    none.
+    """
+    ranks, collective = found["ranks"], found["collective"]
+    try:
+        model = read_model(machine)
+    except UserError as error:
+        return {"failed": str(error)}
+    where = Where(ranks, shared_levels(levels), nodes, "mapped" if reached else "slots", 0, [])
+    question = Question(collective, found["bytes"], found["root"], levels, where)
+    runs = Candidate(found["runs"], found["wanted_segment_bytes"])
+    others = algorithms_for(ranks, collective) if ranks <= MOST_COMPARED else []
+    candidates = [runs, *(Candidate(one) for one in others if one != runs.algorithm)]
+    order, refused = predicted(model, question, candidates)
+    times = {one.candidate: one.microseconds for one in order}
+    if runs not in times:
+        return {"failed": refused[0] if refused else f"{runs.label} has no prediction"}
+    return {
+        "machine": json.loads(model.text)["name"],
+        "us": times[runs],
+        "algorithms": [{"algorithm": one.candidate.label, "us": one.microseconds} for one in order],
+    }
+
+
+def _time_lines(found: dict[str, Any]) -> list[tuple[str, str]]:
+    lines = []
+    if "predicted" in found and "failed" in found["predicted"]:
+        lines.append(("predicted", f"no time: {found['predicted']['failed']}"))
+    elif "predicted" in found:
+        mine = found["predicted"]["us"]
+        lines.append(("predicted", f"{mine:.3f} us on {found['predicted']['machine']}"))
+        runs = Candidate(found["runs"], found["wanted_segment_bytes"]).label
+        others = [one for one in found["predicted"]["algorithms"] if one["algorithm"] != runs]
+        if others:
+            best = others[0]
+            more = best["us"] / mine - 1
+            words = "runner-up" if more >= 0 else "better"
+            change = f"{abs(more):.0%} {'more' if more >= 0 else 'less'}"
+            lines.append((words, f"{best['algorithm']}: {best['us']:.3f} us, {change}"))
+    if found["measured_us"] is not None:
+        lines.append(("measured", f"{found['measured_us']:.2f} us, when the table was tuned"))
+    return lines
+
+
 def _print(found: dict[str, Any]) -> None:
     size, ranks = found["bytes"], found["ranks"]
     what = found["collective"] + (
@@ -174,6 +241,7 @@ def _print(found: dict[str, Any]) -> None:
         lines.append(("readers", readers))
     if "between_nodes" in found:
         lines.append(("between", "nodes: " + _between(found["between_nodes"])))
+    lines += _time_lines(found)
     lines += [
         ("refused", f"{one['place']}: {one['rule']}: {one['refused']}")
         for one in considered[:chosen]
@@ -212,6 +280,7 @@ def _explain(
     deal: str,
     reached: bool | None,
     mpi: str | None,
+    machine: Path | None,
 ) -> dict[str, Any]:
     units = sorted(os.sched_getaffinity(0))
     count = ranks if ranks is not None else max(2, min(len(units), MOST_RANKS))
@@ -244,10 +313,14 @@ def _explain(
 
     found = explained(named or "mpich")
     other = explained("openmpi") if named is None and found["mpi"] else None
-    return {
+    document = {
         "format": "tutti-explain 1", "collective": collective, "bytes": size, "ranks": count, "root": root, "oversubscribed": many,
         **found, "notes": _notes(collective, found) + _other_mpi(found, other),
     }  # fmt: skip
+    document["measured_us"] = _measured(document)
+    if machine is not None:
+        document["predicted"] = _predictions(document, machine, levels, nodes, shared)
+    return document
 
 
 def explain(
@@ -293,6 +366,13 @@ def explain(
         str | None,
         typer.Option(help="The host MPI between nodes: mpich, openmpi or mpiabi [TUTTI_MPI]."),
     ] = None,
+    machine: Annotated[
+        Path | None,
+        typer.Option(
+            help="Also predict the time on this machine, and the runner-up's: a file of "
+            "`tutti model measure`, or one written by hand."
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Write JSON.")] = False,
 ) -> None:
     """Say which algorithm serves a call, which rule says so, and what was overridden."""
@@ -316,6 +396,7 @@ def explain(
             deal,
             reached,
             mpi,
+            machine,
         )
     except core().Error as error:
         raise UserError(str(error)) from error

@@ -19,7 +19,7 @@ from tutti.tuning.picking import DEFAULT, Pick, Times, in_the_race
 class TuneSettings:
     """The options of `tutti tune` that say what to measure. Sizes are in bytes."""
 
-    mpi: Mpi
+    mpi: Mpi | None  # None: predictions, and measurements among threads
     ranks: list[int]
     cores: int
     collectives: list[str]  # the core's names

@@ -70,6 +70,7 @@ def picked_table(settings: TuneSettings, picks: list[Pick]) -> str:
 
 def run_job(settings: TuneSettings, job: Job, directory: Path) -> dict[tuple[str, int], float]:
     """Median microseconds by (collective, bytes). Raises RunError."""
+    assert settings.mpi is not None
     ours = {bench_name(name): name for name, _ in job.labels}
     bench = Settings(
         mpis=[settings.mpi],

@@ -26,9 +26,8 @@ COMPARED = (
 
 
 def settings_json(settings: TuneSettings) -> dict[str, Any]:
-    return {name: getattr(settings, name) for name in COMPARED} | {
-        "mpi": f"{settings.mpi.name} {settings.mpi.version}"
-    }
+    mpi = f"{settings.mpi.name} {settings.mpi.version}" if settings.mpi is not None else None
+    return {name: getattr(settings, name) for name in COMPARED} | {"mpi": mpi}
 
 
 def with_leaves(settings: TuneSettings, state: "State") -> TuneSettings:

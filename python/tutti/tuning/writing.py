@@ -49,9 +49,10 @@ def _cell_comment(one: Pick, default: str) -> str:
         f", {size_word(one.cell.bytes)} bytes" if one.cell.bytes else ""
     )
     assert one.ratio is not None
+    predicted = "" if one.ratio.low is not None else ", predicted"
     return (
         f"# {where}: {default} {one.default_us:.2f} us, now {one.tuned_us:.2f} "
-        f"({ratio_words(one.ratio)})"
+        f"({ratio_words(one.ratio)}{predicted})"
     )
 
 
@@ -68,10 +69,15 @@ def table_text(
     tuning. Rules for memory that all ranks reach come first, whether they are old or new.
     """
     heap = ", shared heap" if settings.shared_heap else ""
+    where = (
+        settings.mpi.label
+        if settings.mpi is not None
+        else "by predictions, and among threads where candidates are near"
+    )
     lines = [
         f"{WRITTEN}{__version__} on {time.strftime('%Y-%m-%d')}: {processor_name()}, "
         f"{settings.cores} cores;",
-        f"# {settings.mpi.label}{heap}, medians of {repetitions} repetitions.",
+        f"# {where}{heap}, medians of {repetitions} repetitions.",
         "# To use this table: tutti-run --table FILE, or TUTTI_TABLE=FILE.",
         "# Where no rule matches, Tutti uses its own choice. Each rule was faster than that "
         "choice by",

@@ -1,0 +1,78 @@
+"""Measurements of whole algorithms among bound threads of this machine, by tutti-algorithms."""
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tutti.bench.driver import execute
+from tutti.errors import RunError, UserError
+from tutti.model.measure import Unit
+from tutti.places import core, program
+from tutti.plan.machine import Machine
+
+SECONDS = 3000
+REACHES = ("threads", "mapped", "slots")
+
+
+@dataclass(frozen=True)
+class MeasuredCall:
+    """A collective by an algorithm. `segment`: bytes that a rule would ask for, 0: none does.
+
+    `sizes`: of its own; empty: those of all calls.
+    """
+
+    collective: str
+    algorithm: str
+    segment: int = 0
+    sizes: tuple[int, ...] = ()
+
+    @property
+    def word(self) -> str:
+        segment = f"@{self.segment}" if self.segment else ""
+        sizes = "/" + ",".join(map(str, self.sizes)) if self.sizes else ""
+        return f"{self.collective}={self.algorithm}{segment}{sizes}"
+
+
+def checked_reach(text: str) -> str:
+    if text not in REACHES:
+        raise UserError(f"--reach: '{text}' is none of {', '.join(REACHES)}")
+    return text
+
+
+def processing_units(ranks: int) -> list[int]:
+    """One for each rank, the usable ones in turn."""
+    usable = [one["processing_units"][0] for one in core().load_tree().cores if one["usable"]]
+    return [usable[rank % len(usable)] for rank in range(ranks)]
+
+
+def levels_here(ranks: int) -> str:
+    """The levels that so many ranks share, one on each core; "" with more ranks than cores."""
+    here = Machine.this()
+    return here.place(ranks).levels() if ranks <= here.cores else ""
+
+
+def run_algorithms(
+    calls: Sequence[MeasuredCall],
+    ranks: int,
+    sizes: Sequence[int],
+    repetitions: int,
+    reach: str,
+    units: Sequence[Unit] = (),
+) -> dict[str, Any]:
+    """What tutti-algorithms measures; the costs of steps on `units` in each repetition."""
+    command = [
+        str(program("tutti-algorithms")),
+        "--cores", ",".join(map(str, processing_units(ranks))),
+        "--sizes", ",".join(map(str, sizes)),
+        "--repetitions", str(repetitions),
+        "--reach", reach,
+        *(word for unit in units for word in ("--steps", ",".join(map(str, unit.units)))),
+        *(call.word for call in calls),
+    ]  # fmt: skip
+    code, out, err = execute(command, dict(os.environ), SECONDS)
+    if code != 0:
+        raise RunError(err.strip() or f"tutti-algorithms: exit code {code}")
+    measured: dict[str, Any] = json.loads(out)
+    return measured
