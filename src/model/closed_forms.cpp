@@ -68,4 +68,8 @@ double one_line(double own, double socket, double remote) {
   return 3 * (socket + 2 * own) + (remote + 2 * own) + (remote + own);
 }
 
+double one_line_on_four_sockets(double own, double socket, double remote, double diagonal) {
+  return 3 * (socket + 2 * own) + 2 * (remote + 2 * own) + (diagonal + own) + (socket + own);
+}
+
 }  // namespace tutti::model

@@ -48,5 +48,7 @@ struct Sockets {
 // the times of a read of modified data: in the rank's own cache, in another of the socket, and in
 // another socket.
 double one_line(double own, double socket, double remote);
+// The same on four sockets of eight ranks, in a square; `diagonal`: in the socket across.
+double one_line_on_four_sockets(double own, double socket, double remote, double diagonal);
 
 }  // namespace tutti::model

@@ -4,6 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
 #include "model/test_programs.h"
 
 namespace tutti::model {
@@ -39,8 +44,36 @@ double predicted(const Sockets& shape, Collective collective, std::string_view a
   return prediction_of(call, machine).time;
 }
 
+// The sockets of a machine that comes with Tutti; a unit is a line.
+Sockets sockets_of(const std::string& name, int32_t q, int32_t s) {
+  const auto root = std::filesystem::path(__FILE__).parent_path().parent_path().parent_path();
+  const std::string path = root / "python" / "tutti" / "machines" / (name + ".json");
+  std::ifstream file(path);
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  const Machine machine = read_machine(text, path);
+  const auto times = [](const LevelCost& level) {
+    return AccessTimes{level.hand_over, 64 * level.byte.at(64), 64 * level.shared.at(64)};
+  };
+  return {times(*machine.find("numa")), times(*machine.find("node")), q, s};
+}
+
+// The number of lines from which tiles are quicker than the tree.
+int crossing(const Sockets& sockets) {
+  int lines = 1;
+  while (sockets.allreduce_by_tree(lines) <= sockets.allreduce_tiled(lines)) ++lines;
+  return lines;
+}
+
+// The machines' files say that what ranks of a socket share is chosen for this.
+TEST(ClosedForms, TreeAndTilesCrossWhereThePaperSays) {
+  EXPECT_NEAR(crossing(sockets_of("hmpi-xeon", 6, 2)) * 64, 16 * 1024, 512) << "figure 24";
+  EXPECT_NEAR(crossing(sockets_of("hmpi-opteron", 8, 4)) * 64, 14 * 1024, 512) << "figure 25";
+}
+
 TEST(ClosedForms, OneLineAsInThePaper) {
   EXPECT_NEAR(one_line(1.2, 28.5, 105.2), 306.7, 0.05) << "Westmere, section 3.4";
+  // The paper does not print these latencies; those of the machine's file give its sum.
+  EXPECT_NEAR(one_line_on_four_sockets(1.25, 44, 120, 177.4), 608.4, 0.05) << "Magny-Cours";
 }
 
 // Section 3.4 unfolds equation (5) for Westmere: q = 6, and 4 leaves.

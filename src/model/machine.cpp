@@ -179,12 +179,15 @@ Machine read_machine(std::string_view text, std::string_view file) {
                 std::string(file) + ":" + std::to_string(line) + ": not valid JSON");
   }
   const Part all(json, "", file);
-  all.must_be_object({"format", "name", "source", "levels", "own", "network"});
+  all.must_be_object(
+      {"format", "name", "what", "shape", "source", "levels", "own", "network", "messages"});
   if (const std::string format = all.text("format"); format != machine_format)
     all.refuse("the format is " + in_quotes(format) + ", but this version reads \"" +
                std::string(machine_format) + "\"");
   Machine machine;
   machine.name = all.text("name");
+  machine.what = all.has("what") ? all.text("what") : "";
+  machine.shape = all.has("shape") ? all.text("shape") : "";
   machine.source = all.has("source") ? all.text("source") : "";
   machine.levels = read_levels_of(all.at("levels"));
   const Part own = all.at("own");
@@ -198,6 +201,12 @@ Machine read_machine(std::string_view text, std::string_view file) {
                        network.nanoseconds("gap"), network.a_byte("byte"),
                        static_cast<size_t>(network.number("prompt", 1e12, true))};
   }
+  if (all.has("messages")) {
+    const Part messages = all.at("messages");
+    messages.must_be_object({"overhead", "latency", "byte", "shared"});
+    machine.messages = {messages.nanoseconds("overhead"), messages.nanoseconds("latency"),
+                        messages.a_byte("byte"), messages.a_byte("shared")};
+  }
   return machine;
 }
 
@@ -205,6 +214,8 @@ std::string write_machine(const Machine& machine) {
   Json json;
   json["format"] = machine_format;
   json["name"] = machine.name;
+  if (!machine.what.empty()) json["what"] = machine.what;
+  if (!machine.shape.empty()) json["shape"] = machine.shape;
   json["source"] = machine.source;
   json["levels"] = Json::array();
   for (const LevelCost& level : machine.levels) {
@@ -226,6 +237,11 @@ std::string write_machine(const Machine& machine) {
                        {"gap", machine.network->gap},
                        {"byte", machine.network->byte},
                        {"prompt", machine.network->prompt}};
+  if (machine.messages)
+    json["messages"] = {{"overhead", machine.messages->overhead},
+                        {"latency", machine.messages->latency},
+                        {"byte", machine.messages->byte},
+                        {"shared", machine.messages->shared}};
   return json.dump(1) + "\n";
 }
 

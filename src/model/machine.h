@@ -76,12 +76,24 @@ struct NetworkCost {
   size_t prompt = 0;
 };
 
+// Of a host MPI's messages between ranks of a node, through its memory. For simulations of the host
+// (`tutti sim`); predictions do not use them.
+struct MessageCost {
+  double overhead = 0;  // the sender is busy, and so is the receiver
+  double latency = 0;
+  double byte = 0;
+  double shared = 0;  // t messages at once take at least t times this a byte
+};
+
 struct Machine {
   std::string name;
-  std::string source;             // where the figures come from
+  std::string what;    // in words; may be empty
+  std::string shape;   // as the command line takes it, "node:16 numa:2 core:6"; may be empty
+  std::string source;  // where the figures come from
   std::vector<LevelCost> levels;  // from the outside in; the first is the node
   OwnCost own;
   std::optional<NetworkCost> network;
+  std::optional<MessageCost> messages = std::nullopt;
 
   // The costs of a level; null if the machine has no such level.
   const LevelCost* find(std::string_view level) const;

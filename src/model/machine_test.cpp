@@ -51,6 +51,19 @@ TEST(Machine, IsReadAndWritten) {
   EXPECT_EQ(write_machine(read_machine(written, "again")), written);
 }
 
+TEST(Machine, WhatSimulationsAlsoNeed) {
+  const Machine machine = read_machine(with("\"network\":",
+                                            R"("shape": "node:2 core:4", "what": "two nodes",
+              "messages": {"overhead": 100, "latency": 350, "byte": 0.2, "shared": 0.1},
+              "network":)"),
+                                       "file.json");
+  EXPECT_EQ(machine.shape, "node:2 core:4");
+  EXPECT_EQ(machine.what, "two nodes");
+  EXPECT_EQ(machine.messages->latency, 350);
+  const std::string written = write_machine(machine);
+  EXPECT_EQ(write_machine(read_machine(written, "again")), written);
+}
+
 TEST(Machine, CostsByLength) {
   const std::string text =
       with("\"byte\": 0.1,", R"("byte": {"4096": 0.2, "1048576": 0.1}, "add": 0.3,)");

@@ -47,7 +47,7 @@ inline Prediction prediction_of(const TestCall& call, const Machine& machine) {
 
 // All times of a rank's own work are 0, so that a prediction can be computed by hand.
 inline Machine bare_machine(std::vector<LevelCost> levels) {
-  return {"bare", "", std::move(levels), {}, {}};
+  return {"bare", "", "", "", std::move(levels), {}, {}};
 }
 
 }  // namespace tutti::model

@@ -1,19 +1,21 @@
 """`tutti model predict`."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from tutti.bench.command import output_file
+from tutti.bench.command import output_file, plot_stem
 from tutti.bench.progress import with_progress
 from tutti.bench.words import parse_ranks, parse_sizes
 from tutti.errors import UserError
 from tutti.model import check as checking
 from tutti.model.algorithms import checked_reach
-from tutti.model.machines import model_of, read_model
+from tutti.model.machines import known_files, model_of, read_model
 from tutti.model.measure import measure, units_here
+from tutti.model.plot import draw
 from tutti.model.prediction import Cell, Where, parse_late, predict, shared_levels
 from tutti.model.report import print_check, print_machine, print_one, print_table
 from tutti.places import core
@@ -82,7 +84,11 @@ def predict_command(
     ],
     ranks: Annotated[int, typer.Option(help="Number of ranks.")],
     machine: Annotated[
-        Path, typer.Option(help="The file with the machine's costs (docs/model.md).")
+        Path,
+        typer.Option(
+            help="The file with the machine's costs (docs/model.md), or a machine that comes with "
+            f"Tutti: {', '.join(known_files())}."
+        ),
     ],
     algorithm: Annotated[
         str | None,
@@ -96,7 +102,8 @@ def predict_command(
     shape: Annotated[
         str | None,
         typer.Option(
-            help=f"The machine whose cores the ranks are bound to: {SHAPES} (default: one level)."
+            help=f"The machine whose cores the ranks are bound to: {SHAPES} (default: that of "
+            "--machine, else one level)."
         ),
     ] = None,
     deal: Annotated[str, typer.Option(help=DEAL_HELP)] = "block",
@@ -117,6 +124,10 @@ def predict_command(
             "and one size."
         ),
     ] = None,
+    plot: Annotated[
+        str | None,
+        typer.Option(metavar="STEM", help="Also draw the times into STEM.png and STEM.svg."),
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Write JSON, with every step of every rank.")
     ] = False,
@@ -129,6 +140,11 @@ def predict_command(
         raise UserError(f"--ranks: {ranks} is out of range; give 1 to {MOST_RANKS}")
     if segment < 0:
         raise UserError(f"--segment: {segment} is out of range; give 0 or more bytes")
+    stem = plot_stem(plot)
+    model = read_model(machine)
+    costs = json.loads(model.text)
+    if shape is None:
+        shape = costs.get("shape")
     levels = levels_of(shape, deal, ranks)
     where = Where(
         ranks,
@@ -139,7 +155,6 @@ def predict_command(
         parse_late(late, ranks),
     )
     plans = _plans(collective_or_file, algorithm, ranks, root, levels)
-    model = read_model(machine)
     wanted = [(size, name) for size in parse_sizes(sizes) for name in plans]
     if trace is not None and len(wanted) > 1:
         raise UserError(f"--trace: it is for one prediction, not for {len(wanted)}")
@@ -147,11 +162,13 @@ def predict_command(
         predict(model, plans[name], name, size, where, as_json, trace) for size, name in wanted
     ]
     collective = next(iter(plans.values())).collective
-    costs = json.loads(model.text)
+    title = f"{collective}, {ranks} ranks on {costs['name']}"
+    if stem is not None:
+        for path in draw(cells, title, stem):
+            print(f"drawn: {path}", file=sys.stderr)
     if as_json:
         print(_as_json(cells, costs, where, collective))
         return
-    title = f"{collective}, {ranks} ranks on {costs['name']}"
     if len(cells) == 1:
         size = f", {cells[0].size} bytes" if collective != "barrier" else ""
         print_one(cells[0], f"{title}, {cells[0].algorithm}{size}")

@@ -4,16 +4,31 @@ from pathlib import Path
 from typing import Any
 
 from tutti.errors import UserError
-from tutti.places import core
+from tutti.places import PACKAGE, core
+
+FILES = PACKAGE / "machines"
+
+
+def known_files() -> dict[str, Path]:
+    """The machines that come with Tutti, by name."""
+    return {file.stem: file for file in sorted(FILES.glob("*.json"))}
 
 
 def read_model(file: Path) -> Any:
-    """The model of the machine in a file."""
+    """The model of the machine in a file, or of a machine that comes with Tutti, by its name.
+
+    A file wins over a name.
+    """
+    if not file.exists():
+        file = known_files().get(str(file), file)
     try:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise UserError(f"--machine: cannot read '{file}': {reason}") from error
+        raise UserError(
+            f"--machine: cannot read '{file}': {reason}; give a file, or one of "
+            f"{', '.join(known_files())}"
+        ) from error
     return model_of(text, str(file))
 
 

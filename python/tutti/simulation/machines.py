@@ -1,4 +1,4 @@
-"""The clusters that `tutti sim` knows, with the figures of their links.
+"""The clusters that `tutti sim` knows, with the figures of their links, from machines/*.json.
 
 A message between nodes keeps its sender and its receiver busy for `overhead_us` each and its
 sender's adapter for `gap_us`. It travels for the latency plus its bytes over the bandwidth. All
@@ -8,9 +8,13 @@ memory. A message shorter than `eager_bytes` leaves before its receiver has aske
 nodes such messages leave one after the other.
 """
 
+import json
+import math
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from tutti.errors import UserError
+from tutti.model.machines import known_files
 
 
 @dataclass(frozen=True)
@@ -59,91 +63,35 @@ class Machine:
         return self.nodes * self.cores
 
 
-# The link carries 32 Gbit/s without its coding (NUMACol, section 4.1); an adapter on PCI Express
-# 2.0 x8 brings about 3.2 GB/s of them into memory. The other figures are usual for MPIs on such a
-# link: 1.6 us from rank to rank, a third of it on the processors, and about 2.5 million messages
-# per second.
-QDR = Network(latency_us=1.1, gigabytes=3.2, overhead_us=0.25, gap_us=0.4)
-QDR_SOURCE = "InfiniBand 4X QDR, 32 Gbit/s"
-
-# A message is copied twice, through a segment that stays in the shared cache. Each byte is read
-# once from a rank's own memory and written once to another's, and a write reads the line first. So
-# one byte of a message takes three bytes of the bandwidth that STREAM measures (two sockets of
-# about 20 GB/s).
-WESTMERE = Memory(latency_us=0.35, gigabytes=4.5, shared_gigabytes=13, overhead_us=0.1)
-NEHALEM = Memory(latency_us=0.35, gigabytes=4.5, shared_gigabytes=12, overhead_us=0.1)
-# Four sockets of two dies each; about 90 GB/s by STREAM, and slower from die to die.
-MAGNY_COURS = Memory(latency_us=0.5, gigabytes=2.5, shared_gigabytes=30, overhead_us=0.15)
-
-# The paper names no network, but gives two ratios: the next message can leave after a third of the
-# time that a message travels (alpha), and a byte takes ten times as long between nodes as within
-# one. We assume Gigabit Ethernet with TCP: 30 us from rank to rank, and 117 of its 125 MB/s. The
-# gap is a third of the 30 us, the memory ten times as fast as the network, and the overheads are
-# usual ones.
-ETHERNET = Network(latency_us=20, gigabytes=0.117, overhead_us=5, gap_us=10)
-OPTERON = Memory(latency_us=0.5, gigabytes=1.17, shared_gigabytes=3.3, overhead_us=0.2)
-
-MACHINES = {
-    machine.name: machine
-    for machine in (
-        Machine(
-            "mpich2",
-            "16 nodes of 4 Opteron cores, Gigabit Ethernet",
-            "Hierarchical Collectives in MPICH2, sections 3.1 and 4: alpha = 1/3, memory ten "
-            "times as fast",
-            16,
-            4,
-            ETHERNET,
-            OPTERON,
-            eager_bytes=65536,
+def _cluster(file: Path) -> Machine:
+    """From a file that the model reads, too (docs/model.md): nanoseconds, and nanoseconds a byte."""
+    costs = json.loads(file.read_text(encoding="utf-8"))
+    counts = [word.split(":") for word in costs["shape"].split()]
+    nodes = int(counts[0][1])
+    network, messages = costs["network"], costs["messages"]
+    return Machine(
+        costs["name"],
+        costs["what"],
+        costs["source"],
+        nodes,
+        math.prod(int(count) for _, count in counts[1:]),
+        Network(
+            network["latency"] / 1000,
+            1 / network["byte"],
+            network["overhead"] / 1000,
+            network["gap"] / 1000,
         ),
-        Machine(
-            "hmpi-xeon",
-            "16 nodes of 2 x 6 Westmere cores, InfiniBand QDR",
-            f"HMPI, section 3: Xeon X5650, Voltaire {QDR_SOURCE}",
-            16,
-            12,
-            QDR,
-            WESTMERE,
+        Memory(
+            messages["latency"] / 1000,
+            1 / messages["byte"],
+            1 / messages["shared"],
+            messages["overhead"] / 1000,
         ),
-        Machine(
-            "hmpi-opteron",
-            "8 nodes of 4 x 8 Magny-Cours cores, InfiniBand QDR",
-            f"HMPI, section 3: Opteron 6100, Voltaire {QDR_SOURCE}",
-            8,
-            32,
-            QDR,
-            MAGNY_COURS,
-        ),
-        Machine(
-            "juropa",
-            "512 nodes of 2 x 4 Nehalem cores, InfiniBand QDR",
-            f"NUMACol, section 4.1: JuRoPA, Xeon X5570, Mellanox ConnectX {QDR_SOURCE}",
-            512,
-            8,
-            QDR,
-            NEHALEM,
-        ),
-        Machine(
-            "juropa-6",
-            "the same with 6 ranks on each node",
-            "NUMACol, section 4, figure 11",
-            512,
-            6,
-            QDR,
-            NEHALEM,
-        ),
-        Machine(
-            "judge",
-            "54 nodes of 2 x 6 Westmere cores, InfiniBand QDR",
-            f"NUMACol, section 4.1: JUDGE, Xeon X5650, Mellanox ConnectX {QDR_SOURCE}",
-            54,
-            12,
-            QDR,
-            WESTMERE,
-        ),
+        eager_bytes=network["prompt"],
     )
-}
+
+
+MACHINES = {name: _cluster(file) for name, file in known_files().items()}
 OWN = replace(
     MACHINES["hmpi-xeon"],
     name="own",

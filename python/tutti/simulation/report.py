@@ -3,8 +3,8 @@
 from rich.console import Console
 from rich.table import Table
 
-from tutti.bench.texts import in_colour, size_text, time_text
 from tutti.bench.statistics import SLOWER_BELOW
+from tutti.bench.texts import in_colour, size_text, time_text
 from tutti.simulation.jobs import Cell
 from tutti.simulation.machines import Machine
 from tutti.simulation.results import BEST, Results, notes
