@@ -98,13 +98,15 @@ struct Adapter {
   double free = 0, busy = 0, bytes = 0;
   size_t messages = 0;
 
-  // When a message has passed that is there at `ready`.
-  double pass(double ready, double time, double length) {
-    free = std::max(free, ready) + time;
+  // When the first byte of a message passes that is there at `ready`. Its bytes take `moving`, and
+  // the next message comes `gap` after this one at the earliest.
+  double pass(double ready, double moving, double gap, double length) {
+    const double begin = std::max(free, ready), time = std::max(moving, gap);
+    free = begin + time;
     busy += time;
     bytes += length;
     ++messages;
-    return free;
+    return begin;
   }
 };
 
@@ -516,11 +518,13 @@ class Run {
     const NetworkCost& net = network();
     const double asked = std::max(mail.sent + net.latency, mail.posted) + net.latency;
     const double begin = is_prompt ? mail.sent : asked;
-    const double time = std::max(net.gap, net.byte * bytes);
-    const double last = out_[static_cast<size_t>(links_.node(sender))].pass(begin, time, bytes);
-    mail.left = is_prompt ? mail.sent : last;
-    mail.here = in_[static_cast<size_t>(links_.node(receiver))].pass(last - time + net.latency,
-                                                                     time, bytes);
+    const double moving = net.byte * bytes;
+    const double first =
+        out_[static_cast<size_t>(links_.node(sender))].pass(begin, moving, net.gap, bytes);
+    mail.left = is_prompt ? mail.sent : first + moving;
+    mail.here = in_[static_cast<size_t>(links_.node(receiver))].pass(first + net.latency, moving,
+                                                                     net.gap, bytes) +
+                moving;
     mail.is_started = true;
     for (const int32_t waiter : std::exchange(mail.waiting, {})) resume(waiter, time_);
   }

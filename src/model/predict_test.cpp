@@ -146,10 +146,19 @@ TEST(Predict, MessagesFollowLogGP) {
   call.nodes = placement::Nodes({0, 1});
   // o, G for 1000 bytes, L, o.
   EXPECT_DOUBLE_EQ(prediction_of(call, machine).time, 250 + 500 + 1000 + 250);
-  call.bytes = 8;  // the gap between messages is longer than their bytes
-  EXPECT_DOUBLE_EQ(prediction_of(call, machine).time, 250 + 400 + 1000 + 250);
+  call.bytes = 8;
+  EXPECT_DOUBLE_EQ(prediction_of(call, machine).time, 250 + 4 + 1000 + 250);
   call.bytes = 10000;  // the sender asks, and the receiver answers
   EXPECT_DOUBLE_EQ(prediction_of(call, machine).time, 250 + 2 * 1000 + 5000 + 1000 + 250);
+}
+
+TEST(Predict, MessagesKeepTheGap) {
+  Machine machine = plain;
+  machine.network = {.overhead = 250, .latency = 1000, .gap = 400, .byte = 0.5, .prompt = 4096};
+  TestCall call{Collective::bcast, "flat", 4, 8};
+  call.nodes = placement::Nodes({0, 1, 2, 3});
+  // Three messages leave from 250 on, each 400 after the one before.
+  EXPECT_DOUBLE_EQ(prediction_of(call, machine).time, 250 + 2 * 400 + 4 + 1000 + 250);
 }
 
 TEST(Predict, MissingCostsAreNamed) {

@@ -377,6 +377,34 @@ def test_the_adapter_and_the_memory_of_a_node_are_shared(tutti):
 
 
 @simgrid
+def test_the_model_predicts_what_is_simulated(tutti):
+    """Two independent engines with the same figures, where both model the same."""
+    words = ("barrier,bcast,gather", "--machine", "hmpi-xeon", "--cores", "1")
+    words += ("--sizes", "8,16K", "--against", "none", "--predict")
+    result = tutti("sim", *words, "--json", "-")
+    assert result.returncode == 0, result.stderr
+    found = json.loads(result.stdout)["predictions"]
+    assert len(found["cells"]) == 5 and found["median_difference"] < 0.01
+    for cell in found["cells"]:
+        assert abs(cell["difference"]) < 0.03, cell
+    text = tutti("sim", *words).stdout
+    assert "predictions beside the simulation of Tutti" in text and "median difference" in text
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--clusters", "2"), "--predict: the model knows no slow links"),
+        (("--no-tutti", "--against", "mpich"), "--predict: it is about Tutti's times"),
+    ],
+)
+def test_what_cannot_be_predicted_is_one_line(tutti, words, said):
+    result = tutti("sim", "bcast", "--machine", "hmpi-xeon", *words, "--predict")
+    assert result.returncode == 2
+    assert result.stderr.count("\n") == 1 and said in result.stderr, result.stderr
+
+
+@simgrid
 def test_files_and_plots_are_written(tutti, tmp_path):
     document = simulated(
         tutti,

@@ -15,6 +15,9 @@ from tutti.bench.words import MOST_BYTES, parse_collectives, parse_sizes
 from tutti.errors import RunError, UserError
 from tutti.simulation.jobs import Cell, Settings, simulate, simulated_program, smpirun, write_files
 from tutti.simulation.machines import MACHINES, OWN, Clusters, Machine, checked, named
+from tutti.simulation.predictions import as_json as predictions_json
+from tutti.simulation.predictions import model_of_cluster, predict_all
+from tutti.simulation.predictions import show as show_predictions
 from tutti.simulation.report import machines_table, show
 from tutti.simulation.results import Results, as_json
 from tutti.simulation.variants import AGAINST, TUTTI, Variant, parse_against
@@ -248,6 +251,14 @@ def sim(
     seconds: Annotated[
         float, typer.Option(help="Stop a simulation that takes more seconds than this.")
     ] = 900,
+    predict: Annotated[
+        bool,
+        typer.Option(
+            "--predict",
+            help="Also predict Tutti's times by the model, with the same figures, and show the "
+            "difference.",
+        ),
+    ] = False,
     json_name: Annotated[
         str | None,
         typer.Option("--json", metavar="FILE", help="Write all numbers to FILE; - is stdout."),
@@ -289,6 +300,10 @@ def sim(
         count,
     )
     settings = Settings(place, count, deal, cells, variants, warm, operations, seconds)
+    if predict:
+        if not tutti:
+            raise UserError("--predict: it is about Tutti's times; leave --no-tutti out")
+        model_of_cluster(place)  # fails now, not after the simulation
     smpirun()
     for variant in variants:
         simulated_program(variant.tutti)
@@ -297,8 +312,14 @@ def sim(
     results = run(settings, console)
     if json_name != "-":
         show(results, console)
+    predictions = predict_all(settings, results) if predict else []
+    if predict and json_name != "-":
+        show_predictions(predictions, console)
     if json_name is not None:
-        _write_json(as_json(results), json_name, console)
+        document = as_json(results)
+        if predict:
+            document["predictions"] = predictions_json(predictions)
+        _write_json(document, json_name, console)
     if stem is not None:
         from tutti.simulation.plot import draw
 

@@ -1,0 +1,133 @@
+"""`tutti sim --predict`: the model's predictions beside SimGrid's simulation of the same machine."""
+
+import json
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from tutti.bench.texts import size_text
+from tutti.errors import UserError
+from tutti.model.choice import Question, predicted
+from tutti.model.machines import known_files, model_of
+from tutti.model.prediction import Where, shared_levels
+from tutti.places import core
+from tutti.plan import machine as plan_machine
+from tutti.simulation.jobs import Cell, Settings
+from tutti.simulation.machines import OWN_BASE, Machine
+from tutti.simulation.results import Results
+from tutti.simulation.variants import TUTTI
+from tutti.tuning.candidates import BENCH_NAMES, Candidate
+from tutti.tuning.measuring import chosen_by
+
+
+@dataclass(frozen=True)
+class Prediction:
+    cell: Cell
+    algorithm: str
+    predicted: float | None  # microseconds; None if the model cannot say
+    simulated: float | None
+    why_not: str = ""
+
+    @property
+    def difference(self) -> float | None:
+        if self.predicted is None or not self.simulated:
+            return None
+        return self.predicted / self.simulated - 1
+
+
+def model_of_cluster(cluster: Machine) -> Any:
+    """The model of a simulated cluster, whose links may be others than those of its file."""
+    if cluster.clusters.count > 1:
+        raise UserError("--predict: the model knows no slow links between groups of nodes")
+    files = known_files()
+    file = files.get(cluster.name, files[OWN_BASE])
+    costs = json.loads(file.read_text(encoding="utf-8"))
+    network = cluster.network
+    costs["network"] |= {
+        "latency": network.latency_us * 1000,
+        "byte": 1 / network.gigabytes,
+        "overhead": network.overhead_us * 1000,
+        "gap": network.gap_us * 1000,
+        "prompt": cluster.eager_bytes,
+    }
+    return model_of(json.dumps(costs), str(file))
+
+
+def predict_all(settings: Settings, results: Results) -> list[Prediction]:
+    """A prediction for each cell, by the algorithm that Tutti chooses without tables of the user."""
+    model = model_of_cluster(settings.machine)
+    shape = f"node:{settings.machine.nodes} core:{settings.machine.cores}"
+    placed = plan_machine.Machine.parse(shape).place(
+        settings.ranks, "round_robin" if settings.deal == "round_robin" else "block"
+    )
+    levels = placed.levels()
+    nodes = [placed.group_of(rank, "node").index for rank in range(settings.ranks)]
+    if len(set(nodes)) == 1:
+        nodes = []
+    where = Where(settings.ranks, shared_levels(levels), nodes, "slots", 0, [])
+    names = {theirs: ours for ours, theirs in BENCH_NAMES.items()}
+    predictions = []
+    for cell in settings.cells:
+        name = names.get(cell.collective, cell.collective)
+        simulated = results.time(TUTTI, cell)
+        if name not in core().collectives():
+            predictions.append(Prediction(cell, "", None, simulated, "v-collectives are not known"))
+            continue
+        with chosen_by(None):
+            found = core().explain(
+                name, cell.bytes, settings.ranks, cell.root, False, [], "", "", levels, nodes
+            )
+        candidate = Candidate(found["runs"], found["wanted_segment_bytes"])
+        question = Question(name, cell.bytes, cell.root, levels, where)
+        order, refused = predicted(model, question, [candidate])
+        predictions.append(
+            Prediction(
+                cell,
+                candidate.label,
+                order[0].microseconds if order else None,
+                simulated,
+                refused[0] if refused else "",
+            )
+        )
+    return predictions
+
+
+def as_json(predictions: list[Prediction]) -> dict[str, Any]:
+    known = [abs(one.difference) for one in predictions if one.difference is not None]
+    return {
+        "cells": [
+            {
+                "collective": one.cell.collective,
+                "bytes": one.cell.bytes,
+                "root": one.cell.root,
+                "algorithm": one.algorithm,
+                "predicted_us": one.predicted,
+                "simulated_us": one.simulated,
+                "difference": one.difference,
+            }
+            for one in predictions
+        ],
+        "median_difference": median(known) if known else None,
+    }
+
+
+def show(predictions: list[Prediction], console: Console) -> None:
+    table = Table(title="predictions beside the simulation of Tutti", title_justify="left")
+    for name in ("collective", "size", "algorithm", "simulated us", "predicted us", "difference"):
+        table.add_column(name, justify="left" if name in ("collective", "algorithm") else "right")
+    for one in predictions:
+        table.add_row(
+            one.cell.collective,
+            size_text(one.cell.bytes) if one.cell.bytes else "",
+            one.algorithm,
+            "" if one.simulated is None else f"{one.simulated:.2f}",
+            one.why_not if one.predicted is None else f"{one.predicted:.2f}",
+            "" if one.difference is None else f"{100 * one.difference:+.1f}%",
+        )
+    console.print(table)
+    found = as_json(predictions)["median_difference"]
+    if found is not None:
+        console.print(f"median difference: {100 * found:.1f}%", highlight=False)
