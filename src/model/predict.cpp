@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "model/lengths.h"
 #include "model/shared_link.h"
 #include "plan/semantics.h"
 
@@ -322,11 +323,7 @@ class Run {
 
   // The bytes of a run of blocks in this segment.
   double length_of(const Program& mine, int32_t first, int32_t count, int64_t segment) const {
-    const size_t begin = plan::segment_begin(segment, geometry_.segment_bytes);
-    const size_t bytes = plan::segment_length(begin, geometry_.segment_bytes, question_.bytes);
-    if (mine.parted) return static_cast<double>(bytes) * count;
-    return static_cast<double>(plan::extent_length(
-        static_cast<size_t>(first), static_cast<size_t>(count), geometry_.block_bytes, bytes));
+    return model::length_of(mine, geometry_, question_.bytes, first, count, segment);
   }
 
   // Moves bytes between this rank and where an operand is, and perhaps combines them. Data in a
@@ -479,15 +476,6 @@ class Run {
     return message.sends ? mail_[{rank, message.peer, tag}] : mail_[{message.peer, rank, tag}];
   }
 
-  double length_of(const Program& mine, const plan::Message& message, int64_t segment) const {
-    double bytes = 0;
-    for (int32_t i = 0; i < message.piece_count; ++i) {
-      const plan::Piece& piece = mine.pieces[static_cast<size_t>(message.first_piece + i)];
-      bytes += length_of(mine, piece.extent_first, piece.extent_count, segment);
-    }
-    return bytes;
-  }
-
   // post and send.
   Progress start_message(int32_t rank, const Step& step, int64_t segment) {
     Rank& self = of(rank);
@@ -506,7 +494,7 @@ class Run {
     (message.sends ? mail.is_sent : mail.is_posted) = true;
     (message.sends ? mail.sent : mail.posted) = self.now;
     (message.sends ? mail.send_event : mail.post_event) = self.last;
-    const double bytes = length_of(mine, message, segment);
+    const double bytes = model::length_of(mine, geometry_, question_.bytes, message, segment);
     const bool is_prompt = bytes <= static_cast<double>(network().prompt);
     if (mail.is_started || !mail.is_sent || (!is_prompt && !mail.is_posted)) return Progress::done;
     travel(mail, message.sends ? rank : message.peer, message.sends ? message.peer : rank, bytes,

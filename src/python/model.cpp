@@ -11,6 +11,7 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "model/goal.h"
 #include "model/machine.h"
 #include "model/predicted_trace.h"
 #include "plan/lower.h"
@@ -99,8 +100,8 @@ struct Model {
   nb::dict predict(const plan::Plan& plan, size_t bytes,
                    const std::vector<std::pair<std::string, std::vector<int32_t>>>& levels,
                    const std::vector<int32_t>& node_of, std::string_view reach, size_t segment,
-                   const std::vector<double>& arrivals, bool with_events,
-                   const std::string& trace) const {
+                   const std::vector<double>& arrivals, bool with_events, const std::string& trace,
+                   bool with_goal) const {
     if (!arrivals.empty() && arrivals.size() != static_cast<size_t>(plan.ranks))
       throw Error(Code::invalid_argument, "there must be an arrival for each rank");
     std::vector<placement::SharedLevel> shared;
@@ -131,7 +132,9 @@ struct Model {
         nodes,    arrivals, plan::ring_bytes(travel.geometry, resources)};
     const model::Prediction found = model::predict(question);
     if (!trace.empty()) model::write_trace(question, found, trace);
-    return as_dict(found, travel, programs, with_events);
+    nb::dict dict = as_dict(found, travel, programs, with_events);
+    if (with_goal) dict["goal"] = model::goal_of(question);
+    return dict;
   }
 };
 
@@ -152,13 +155,15 @@ void bind_model(nb::module_& module) {
           "levels"_a = std::vector<std::pair<std::string, std::vector<int32_t>>>{},
           "node_of"_a = std::vector<int32_t>{}, "reach"_a = "slots", "segment"_a = size_t{0},
           "arrivals"_a = std::vector<double>{}, "events"_a = false, "trace"_a = "",
+          "goal"_a = false,
           "The time of a call of the plan in virtual time, with `bytes` bytes of a vector or of "
           "one part; reductions are of doubles. `levels` has for each level, from the outside in, "
           "its name and the group of each rank; `node_of` has the ranks' nodes, if several; "
           "`reach`: \"slots\", \"mapped\" (they reach each other's buffers) or \"threads\"; "
           "`segment`: the bytes of a segment that a "
           "rule asks for, 0: none does; `arrivals`: when each rank makes the call, in ns; `trace`: "
-          "the file for a trace of the prediction, \"\": none. Raises "
+          "the file for a trace of the prediction, \"\": none; `goal`: also the call as a GOAL "
+          "schedule. Raises "
           "Error if the machine lacks costs that the ranks need.");
 }
 

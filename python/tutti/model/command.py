@@ -124,6 +124,12 @@ def predict_command(
             "and one size."
         ),
     ] = None,
+    export: Annotated[
+        str | None,
+        typer.Option(
+            help="goal: write one call as a GOAL schedule to stdout instead, for LogGOPSim."
+        ),
+    ] = None,
     plot: Annotated[
         str | None,
         typer.Option(metavar="STEM", help="Also draw the times into STEM.png and STEM.svg."),
@@ -158,6 +164,16 @@ def predict_command(
     wanted = [(size, name) for size in parse_sizes(sizes) for name in plans]
     if trace is not None and len(wanted) > 1:
         raise UserError(f"--trace: it is for one prediction, not for {len(wanted)}")
+    if export is not None:
+        if export != "goal" or len(wanted) > 1:
+            raise UserError(
+                f"--export: '{export}' of {len(wanted)} calls; `--export goal` is known, for one "
+                "algorithm and one size"
+            )
+        bytes_of_call, name = wanted[0]
+        found = predict(model, plans[name], name, bytes_of_call, where, goal=True).found
+        print(found["goal"], end="")
+        return
     cells = [
         predict(model, plans[name], name, size, where, as_json, trace) for size, name in wanted
     ]

@@ -39,8 +39,11 @@ def predict(
     where: Where,
     events: bool = False,
     trace: Path | None = None,
+    goal: bool = False,
 ) -> Cell:
-    """`trace`: the file for the trace of this prediction, if one is wanted."""
+    """`trace`: the file for the trace of this prediction, if one is wanted; `goal`: the call as a
+    GOAL schedule, too.
+    """
     try:
         found = model.predict(
             plan,
@@ -52,6 +55,7 @@ def predict(
             where.arrivals,
             events,
             str(trace or ""),
+            goal,
         )
     except core().Error as error:
         raise UserError(f"{algorithm}: {error}") from error
