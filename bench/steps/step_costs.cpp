@@ -165,10 +165,11 @@ class Measurement {
   void measure_accesses(int thread, Json& json, double hand_over) {
     const auto prepare = [this](int self, size_t bytes) { rewrite(self, bytes); };
     const auto read = [this](int self, size_t bytes) {
-      kernels::copy(of(self).result.get(), other_of(self).a.get(), bytes);
+      kernels::copy_from_other(of(self).result.get(), other_of(self).a.get(), bytes);
     };
+    // Where several add at once, each reads what another reads as well, as in an allreduce.
     const auto add = [this](int self, size_t bytes) {
-      sum_(of(self).result.get(), of(self).b.get(), other_of(self).a.get(), bytes / sizeof(double));
+      sum_(of(self).result.get(), of(self).a.get(), other_of(self).a.get(), bytes / sizeof(double));
     };
     table(thread, json, "read", 1, prepare, read);
     table(thread, json, "add", 1, prepare, add);
