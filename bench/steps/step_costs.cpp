@@ -105,7 +105,7 @@ class Measurement {
         [&](int self) {
           // On lines that no prefetcher joins.
           flags[self * 32].store(round, std::memory_order_release);
-          while (flags[!self * 32].load(std::memory_order_acquire) < round) bench_pause();
+          while (flags[!self * 32].load(std::memory_order_acquire) < round) continue;
         });
   }
 
@@ -167,12 +167,16 @@ class Measurement {
     const auto read = [this](int self, size_t bytes) {
       kernels::copy_from_other(of(self).result.get(), other_of(self).a.get(), bytes);
     };
-    // Where several add at once, each reads what another reads as well, as in an allreduce.
     const auto add = [this](int self, size_t bytes) {
+      sum_(of(self).result.get(), of(self).b.get(), other_of(self).a.get(), bytes / sizeof(double));
+    };
+    // Each reads what another reads as well, as in an allreduce in which all read all.
+    const auto add_same = [this](int self, size_t bytes) {
       sum_(of(self).result.get(), of(self).a.get(), other_of(self).a.get(), bytes / sizeof(double));
     };
     table(thread, json, "read", 1, prepare, read);
     table(thread, json, "add", 1, prepare, add);
+    table(thread, json, "add_same", 2, prepare, add_same);
     // Through a slot, which the other has read before: stores that the core has taken may still
     // wait for their lines, and the reader may come to lines that are on their way.
     exec::SlotStores stores(exec::SlotStores::Policy::measured);

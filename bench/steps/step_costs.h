@@ -14,9 +14,10 @@ namespace tutti::bench {
 
 // Times in nanoseconds, means of the middle half of many rounds: members `hand_over`, `call`,
 // `step`, and objects from lengths in bytes to times: `copy`, `combine` (own data), `read`, `add`
-// (another's), `hand` (into a slot, and out of it by another, less the hand-over), `read_by_2`,
-// `add_by_2` ... (by so many at once). Those between cores are missing for a single core. Throws
-// Error(unavailable) if a thread cannot be bound to its core.
+// (another's), `add_same` (two at once, which read each other's and their own), `hand` (into a
+// slot, and out of it by another, less the hand-over), `read_by_2`, `add_by_2` ... (by so many at
+// once). Those between cores are missing for a single core. Throws Error(unavailable) if a thread
+// cannot be bound to its core.
 Json step_costs(const std::vector<int>& cores);
 
 }  // namespace tutti::bench

@@ -124,10 +124,12 @@ std::vector<LevelCost> read_levels_of(const Part& part) {
   const size_t count = part.must_be_list();
   for (size_t i = 0; i < count; ++i) {
     const Part one = part.at(i);
-    one.must_be_object({"name", "hand_over", "byte", "add", "shared", "shared_add", "write"});
+    one.must_be_object(
+        {"name", "hand_over", "byte", "add", "add_same", "shared", "shared_add", "write"});
     LevelCost level{one.text("name"), one.nanoseconds("hand_over"), one.by_length("byte"),
                     one.by_length(one.has("add") ? "add" : "byte"), one.by_length("shared")};
     if (one.has("shared_add")) level.shared_add = one.by_length("shared_add");
+    if (one.has("add_same")) level.add_same = one.by_length("add_same");
     if (one.has("write")) level.write = one.by_length("write");
     if (place_of(level.name) == static_cast<int>(level_names.size()))
       one.refuse("there is no level " + in_quotes(level.name) +
@@ -225,6 +227,7 @@ std::string write_machine(const Machine& machine) {
                               {"add", json_of(level.add)},
                               {"shared", json_of(level.shared)}});
     if (level.shared_add) json["levels"].back()["shared_add"] = json_of(*level.shared_add);
+    if (level.add_same) json["levels"].back()["add_same"] = json_of(*level.add_same);
     if (level.write) json["levels"].back()["write"] = json_of(*level.write);
   }
   json["own"] = {{"call", machine.own.call},

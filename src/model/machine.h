@@ -54,6 +54,8 @@ struct LevelCost {
   ByteCost shared;       // the link's: t accesses at once take at least t times this a byte
   // The same of accesses that combine. Nothing: as `shared`.
   std::optional<ByteCost> shared_add = std::nullopt;
+  // To combine a byte that its owner combines at the same time. Nothing: as `add`.
+  std::optional<ByteCost> add_same = std::nullopt;
   // To write a byte where ranks of this level have read since, as into a slot. Nothing: as `copy`.
   std::optional<ByteCost> write = std::nullopt;
 };

@@ -81,10 +81,11 @@ TEST(Machine, CostsOfSlotsAndOfLinksByLength) {
   const Machine machine = read_machine(
       with(
           "\"shared\": 0.02",
-          R"("shared": {"64": 0.02, "4096": 0.1}, "shared_add": 0.05, "write": {"8": 1, "64": 2})"),
+          R"("shared": {"64": 0.02, "4096": 0.1}, "shared_add": 0.05, "add_same": 0.7, "write": {"8": 1, "64": 2})"),
       "file.json");
   EXPECT_EQ(machine.find("numa")->shared.at(4096), 0.1);
   EXPECT_EQ(machine.find("numa")->shared_add->at(64), 0.05);
+  EXPECT_EQ(machine.find("numa")->add_same->at(64), 0.7);
   EXPECT_EQ(machine.find("numa")->write->at(64), 2);
   EXPECT_FALSE(machine.find("node")->write);
   const std::string written = write_machine(machine);

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <queue>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -125,6 +126,7 @@ class Run {
         out_(links_.nodes()),
         in_(out_) {
     find_slot_writes();
+    if (any_add_same()) find_own_reads();
     for (size_t rank = 0; rank < ranks_.size(); ++rank) {
       Rank& self = ranks_[rank];
       self.lines.resize(static_cast<size_t>(programs_[rank].lines));
@@ -203,6 +205,34 @@ class Run {
         if (cost.write && (write == nullptr || cost.write->at(4096) > write->at(4096)))
           write = &*cost.write;
       }
+  }
+
+  // Where an operand's bytes really are: a block of a rank's space.
+  using Place = std::tuple<int32_t, Space, int32_t>;
+  Place place_of(const Operand& operand, int32_t further) const {
+    const bool bypasses = operand.bypassable && question_.travel.bypasses_mapped;
+    return {operand.rank, bypasses ? operand.bypass_space : operand.space,
+            (bypasses ? operand.bypass_block : operand.block) + further};
+  }
+  // Finds the blocks that their owner combines from.
+  void find_own_reads() {
+    for (const Program& mine : programs_)
+      for (const Step& step : mine.steps) {
+        if (step.operand_count == 0 || step.kind == StepKind::copy) continue;
+        const Operand* const operands = &mine.operands[static_cast<size_t>(step.first_operand)];
+        for (int32_t i = 1; i < step.operand_count; ++i)
+          for (int32_t k = 0; operands[i].rank == mine.rank && k < step.extent_count; ++k)
+            own_reads_.insert(place_of(operands[i], k));
+      }
+  }
+  bool any_add_same() const {
+    return std::any_of(machine_.levels.begin(), machine_.levels.end(),
+                       [](const LevelCost& level) { return level.add_same.has_value(); });
+  }
+  bool is_read_by_owner(const Operand& operand, int32_t blocks) const {
+    for (int32_t k = 0; k < blocks; ++k)
+      if (own_reads_.contains(place_of(operand, k))) return true;
+    return false;
   }
 
   Rank& of(int32_t rank) { return ranks_[static_cast<size_t>(rank)]; }
@@ -328,7 +358,8 @@ class Run {
 
   // Moves bytes between this rank and where an operand is, and perhaps combines them. Data in a
   // line comes with its stamp.
-  Progress reach(int32_t rank, const Operand& operand, double bytes, bool combines) {
+  Progress reach(int32_t rank, const Operand& operand, double bytes, bool combines,
+                 int32_t blocks) {
     Rank& self = of(rank);
     if (is_own(operand, rank) || bytes == 0) return Progress::done;
     if (std::exchange(self.moved, false)) return Progress::done;
@@ -339,7 +370,9 @@ class Run {
     const size_t link = links_.between(rank, operand.rank);
     const LevelCost& cost = links_.cost(link);
     const double whole = whole_of(rank, operand);
-    const double work = (combines ? cost.add : cost.byte).time(bytes, whole);
+    double work = (combines ? cost.add : cost.byte).time(bytes, whole);
+    if (combines && cost.add_same && is_read_by_owner(operand, blocks))
+      work = std::max(work, cost.add_same->time(bytes, whole));
     const ByteCost& shared = combines && cost.shared_add ? *cost.shared_add : cost.shared;
     const double share = work > 0 ? std::min(1.0, shared.time(bytes, whole) / work) : 0;
     links_.links()[link].begin(time_, work, share, bytes, rank);
@@ -405,9 +438,11 @@ class Run {
     }
     const bool combines = step.kind != StepKind::copy;
     for (; self.operand < step.operand_count; ++self.operand)
-      if (reach(rank, operands[self.operand], bytes, combines) == Progress::later)
+      if (reach(rank, operands[self.operand], bytes, combines, step.extent_count) ==
+          Progress::later)
         return Progress::later;
-    if (reach(rank, operands[0], bytes, false) == Progress::later) return Progress::later;
+    if (reach(rank, operands[0], bytes, false, step.extent_count) == Progress::later)
+      return Progress::later;
     int32_t own = 0;  // sources; what comes from others is combined with the first as it comes
     for (int32_t i = 1; i < step.operand_count; ++i)
       if (is_own(operands[i], rank)) ++own;
@@ -459,7 +494,7 @@ class Run {
     while (std::count(self.taken.begin(), self.taken.end(), true) < step.operand_count - 1) {
       if (self.operand == 0) self.operand = first_here(rank, step, segment);
       if (self.operand == 0) return Progress::later;
-      if (reach(rank, operands[self.operand], bytes, true) == Progress::later)
+      if (reach(rank, operands[self.operand], bytes, true, step.extent_count) == Progress::later)
         return Progress::later;
       const bool is_first = std::count(self.taken.begin(), self.taken.end(), true) == 0;
       if (is_own(operands[self.operand], rank) && !is_first)
@@ -588,6 +623,7 @@ class Run {
   const plan::Segments segments_;
   Links links_;
   std::vector<const ByteCost*> slot_writes_;  // by rank: into its slot; null: as a copy
+  std::set<Place> own_reads_;
   std::vector<Rank> ranks_;
   std::vector<uint32_t> scheduled_;  // by link: the version of its next end in the queue
   std::vector<Adapter> out_, in_;    // by node

@@ -78,6 +78,18 @@ TEST(Predict, CombinationsMayShareALinkWorse) {
   EXPECT_DOUBLE_EQ(prediction_of(call, machine).time, 60 + 1600);
 }
 
+// Ranks that combine what its owner combines at the same time take longer, if the machine says so;
+// tiles are read by one rank each.
+TEST(Predict, SourcesThatTheOwnerReadsTooCostMore) {
+  Machine machine = bare_machine({{"node", 60, 0.1, 0.1, 0}});
+  machine.levels[0].add_same = 0.3;
+  TestCall call{Collective::reduce, "flat", 2, 10000};
+  EXPECT_DOUBLE_EQ(prediction_of(call, machine).time, 60 + 1000);
+  call.collective = Collective::allreduce;
+  call.algorithm = "doubling";
+  EXPECT_DOUBLE_EQ(prediction_of(call, machine).time, 60 + 3000);
+}
+
 // The numbers that made trees combine stepwise: 60 ns a hand-over, 0.1 ns a byte.
 TEST(Predict, StepwiseTreesAreQuicker) {
   const auto time = [](std::string_view algorithm, size_t bytes) {

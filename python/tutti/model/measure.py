@@ -144,6 +144,7 @@ def level_of(name: str, steps: dict[str, Any]) -> dict[str, Any]:
         "hand_over": steps["hand_over"],
         "byte": by_length(steps["read"]),
         "add": by_length(steps["add"]),
+        "add_same": by_length(steps["add_same"]),
         "shared": _shared(steps, "read"),
         "shared_add": _shared(steps, "add"),
         "write": by_length(_writes(steps)),
