@@ -5,7 +5,7 @@
 // A step waits for a publication plus its hand-over; a copy or a combination reads its sources one
 // after another over the innermost link that both ranks share. Messages between nodes follow LogGP:
 // the sender's overhead, the adapter's gap, the latency, the receiver's overhead; long ones wait
-// for the receiver. Not modelled: caches that are too small, other programs, more ranks than cores,
+// for the receiver. Not modelled: other programs, more ranks than cores,
 // and the start of an operation that waits for an earlier one.
 //
 // Source: HMPI, section 2. Pure; any thread.
