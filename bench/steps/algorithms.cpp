@@ -25,10 +25,10 @@
 #include "algo/algo.h"
 #include "base/error.h"
 #include "base/json.h"
-#include "steps/bound_threads.h"
-#include "steps/step_costs.h"
 #include "group/group.h"
 #include "shm/layout.h"
+#include "steps/bound_threads.h"
+#include "steps/step_costs.h"
 
 namespace {
 
@@ -136,8 +136,8 @@ Wanted read_words(int argc, char** argv) {
 struct Team {
   Team(const Wanted& wanted, const What& what) {
     const auto ranks = static_cast<int>(wanted.cores.size());
-    algo::generate(what.collective, what.algorithm, ranks,
-                   0);  // throws if there is no such algorithm
+    // Throws if there is no such algorithm.
+    algo::generate(what.collective, what.algorithm, ranks, 0);
     const shm::Layout layout = shm::Layout::fit(ranks, shm::first_area(ranks, 0, false));
     areas = memory_of(layout.bytes());
     std::vector<std::vector<int>> bindings;
@@ -148,10 +148,8 @@ struct Team {
       settings.areas = areas.get();
       settings.layout = layout;
       settings.rank = rank;
-      std::vector<int> sorted = wanted.cores;
-      std::sort(sorted.begin(), sorted.end());
-      const bool shared = std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end();
-      settings.style = shared ? exec::WaitStyle::yield : exec::WaitStyle::spin;
+      settings.style =
+          bench::share_cores(wanted.cores) ? exec::WaitStyle::yield : exec::WaitStyle::spin;
       settings.overrides.algorithm[static_cast<size_t>(what.collective)] = what.algorithm;
       settings.overrides.segment_bytes = what.segment;
       if (wanted.reach != Reach::slots) {

@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <new>
 #include <numeric>
 #include <string>
@@ -15,11 +18,6 @@
 
 namespace tutti::bench {
 namespace {
-
-bool has_duplicates(std::vector<int> values) {
-  std::sort(values.begin(), values.end());
-  return std::adjacent_find(values.begin(), values.end()) != values.end();
-}
 
 bool bind_to(int core) {
   cpu_set_t set;
@@ -32,7 +30,7 @@ bool bind_to(int core) {
 
 BoundThreads::BoundThreads(std::vector<int> cores)
     : cores_(std::move(cores)),
-      share_cores_(has_duplicates(cores_)),
+      share_cores_(bench::share_cores(cores_)),
       clock_(bench_clock_open()),
       own_(cores_.size()) {}
 
@@ -46,7 +44,13 @@ bool BoundThreads::run(const std::function<void(int thread)>& body) {
       if (!bind_to(cores_[static_cast<size_t>(thread)])) all_bound = false;
       ++bound;
       while (bound != count()) std::this_thread::yield();
-      if (all_bound) body(thread);
+      if (!all_bound) return;
+      try {
+        body(thread);
+      } catch (const std::exception& error) {
+        std::fprintf(stderr, "thread %d: %s\n", thread, error.what());
+        std::_Exit(2);
+      }
     });
   for (std::thread& thread : threads) thread.join();
   return all_bound;
@@ -87,6 +91,11 @@ double middle_mean(std::vector<double>& values) {
   const auto outside = static_cast<ptrdiff_t>(values.size() / 4);
   return std::accumulate(values.begin() + outside, values.end() - outside, 0.0) /
          static_cast<double>(values.size() - 2 * static_cast<size_t>(outside));
+}
+
+bool share_cores(std::vector<int> cores) {
+  std::sort(cores.begin(), cores.end());
+  return std::adjacent_find(cores.begin(), cores.end()) != cores.end();
 }
 
 std::vector<int> read_cores(const char* option, const char* text) {

@@ -26,7 +26,8 @@ class BoundThreads {
   bool share_cores() const { return share_cores_; }
   const BenchClock& clock() const { return clock_; }
 
-  // False if a thread could not be bound to its core. An exception in a body ends the process.
+  // False if a thread could not be bound to its core. An exception in a body ends the process with
+  // one line, because the other threads would wait for this one.
   bool run(const std::function<void(int thread)>& body);
 
   // Returns when all threads have called it, to all of them at the same instant, which is the
@@ -61,6 +62,9 @@ Memory memory_of(size_t bytes);
 // The mean of the middle half, which the resolution of the clock does not limit. Changes the order
 // of the values, of which there must be one.
 double middle_mean(std::vector<double>& values);
+
+// True if two entries are the same core.
+bool share_cores(std::vector<int> cores);
 
 // The cores of "0,1,1". Throws Error(invalid_argument) that names `option` if the text is no such
 // list, or if the process may not run on one of them.

@@ -1,20 +1,15 @@
 #include "steps/step_costs.h"
 
 #include <algorithm>
-#include <cstdio>
-#include <cstring>
 #include <functional>
-#include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/error.h"
-#include "base/json.h"
-#include "steps/bound_threads.h"
-#include "group/group.h"
 #include "exec/slot_stores.h"
+#include "group/group.h"
 #include "shm/layout.h"
+#include "steps/bound_threads.h"
 
 namespace tutti::bench {
 namespace {
