@@ -1,5 +1,6 @@
 """Tables and sentences of predictions."""
 
+import os
 from statistics import fmean
 from typing import Any
 
@@ -168,6 +169,11 @@ def print_check(checked: Checked) -> None:
             _percent(found["spread"]),
         )
     _console().print(summary)
+    if any(one.ranks > len(os.sched_getaffinity(0)) for one in cells):
+        print(
+            "with more ranks than cores the scheduler decides, which is not modelled: "
+            "only the regret says something there"
+        )
     if checked.left_out:
         print(f"{checked.left_out} repetitions are left out, in which the machine changed")
     lost = regrets(cells)

@@ -18,7 +18,7 @@ from tutti.model.prediction import Where, shared_levels
 from tutti.tuning.candidates import LONG_BYTES, Candidate, candidates_for
 from tutti.tuning.jobs import TuneSettings
 from tutti.tuning.measuring import chosen_by
-from tutti.tuning.picking import DEFAULT, LEAST_REPETITIONS, Pick, pick
+from tutti.tuning.picking import DEFAULT, Pick, pick
 from tutti.tuning.writing import default_of
 
 # Nine of ten predictions are nearer to the measurement than this (docs/model.md). Candidates whose
@@ -26,7 +26,6 @@ from tutti.tuning.writing import default_of
 NEAR = 1.4
 FAR = 2.0  # a candidate that is predicted so many times faster needs no measurement
 MOST_MEASURED = 4  # of a cell, beside Tutti's choice
-REPETITIONS = 7
 
 
 @dataclass(frozen=True)
@@ -71,7 +70,7 @@ def _candidates(settings: TuneSettings, ranks: int, collective: str, size: int) 
 
 
 def _measured(
-    contests: Sequence[Contest], ranks: int, collective: str, reach: str, margin: float
+    contests: Sequence[Contest], ranks: int, collective: str, reach: str, settings: TuneSettings
 ) -> list[Pick]:
     """The decisions of the measurement, one for each contest."""
     sizes: dict[Candidate, list[int]] = {}
@@ -82,7 +81,7 @@ def _measured(
         MeasuredCall(collective, one.algorithm, one.segment_bytes, tuple(dict.fromkeys(at)))
         for one, at in sizes.items()
     ]
-    cells = run_algorithms(calls, ranks, [8], REPETITIONS, reach)["cells"]
+    cells = run_algorithms(calls, ranks, [8], settings.repetitions, reach)["cells"]
     taken = {(one["algorithm"], one["segment"], one["bytes"]): one for one in cells}
     times: dict[Cell, dict[str, dict[int, float]]] = {}
     for contest in contests:
@@ -92,14 +91,13 @@ def _measured(
             if found["served"] == candidate.algorithm or candidate == contest.default:
                 label = DEFAULT if candidate == contest.default else candidate.label
                 by_label[label] = dict(enumerate(found["us"]))
-    return pick(times, margin)
+    return pick(times, settings.margin)
 
 
 def choose(
     model: Any, settings: TuneSettings, say: Callable[[str], None] = lambda line: None
 ) -> Outcome:
     """Decides every cell. `say` takes a line before each number of ranks and collective."""
-    assert REPETITIONS >= LEAST_REPETITIONS
     reach = "mapped" if settings.shared_heap else "slots"
     outcome = Outcome()
     for ranks in settings.ranks:
@@ -128,6 +126,6 @@ def choose(
                     outcome.predicted += 1
                     outcome.picks.append(decision)
             if contests:
-                outcome.picks += _measured(contests, ranks, collective, reach, settings.margin)
+                outcome.picks += _measured(contests, ranks, collective, reach, settings)
     outcome.picks.sort(key=lambda one: one.cell)
     return outcome

@@ -23,7 +23,7 @@ from tutti.model.machines import model_of, read_model
 from tutti.model.measure import machine_here, measure_steps
 from tutti.places import core
 from tutti.tuning import state as states
-from tutti.tuning.by_model import REPETITIONS, choose
+from tutti.tuning.by_model import choose
 from tutti.tuning.candidates import parse_collectives
 from tutti.tuning.jobs import TuneSettings
 from tutti.tuning.keeping import existing_table
@@ -244,7 +244,7 @@ def _tune_by_model(
     picks = outcome.picks
     defaults = _defaults(picks, settings)
     rules = rules_of(picks, settings.cores, core().line_payload, settings.shared_heap)
-    text = table_text(rules, settings, REPETITIONS, defaults, existing_table(table))
+    text = table_text(rules, settings, settings.repetitions, defaults, existing_table(table))
     core().read_map(text, str(table))
     show_summary(picks, defaults, 0, console)
     console.print(
@@ -323,7 +323,8 @@ def tune(
         typer.Option(
             "--model",
             help="Choose by predictions of the model, and measure only candidates that are near "
-            "each other, among threads: seconds instead of minutes.",
+            "each other, among threads: seconds instead of minutes. --minutes, --budget-ms and --seed "
+            "are for jobs, and have no effect then.",
         ),
     ] = False,
     machine: Annotated[
