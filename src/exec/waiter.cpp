@@ -125,7 +125,6 @@ class ValueWait {
 
 Pace pace_between_calls(WaitStyle style) {
   Pace pace = style == WaitStyle::spin ? pace_of_own_core(false) : pace_of_shared_core();
-  pace.first = Rest::none;
   if (style == WaitStyle::spin) pace.sleeps_after = yield_before_sleep_in_session;
   pace.shortest_sleep = microseconds(1);
   pace.longest_sleep = microseconds(50);
