@@ -39,7 +39,7 @@ OWNERS = {
         "report/",
         "trace/header.cpp",
     ),
-    "linux/futex.h": ("exec/waiter.cpp",),  # the only waiter
+    "linux/futex.h": ("shm/doorbell.cpp",),  # the only waiter
 }
 
 # The public header's room, as rows grant it. Its files are included as tutti/NAME.

@@ -28,6 +28,7 @@
 #define TUTTI_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #if defined(__GNUC__)
 #define TUTTI_API __attribute__((visibility("default")))
@@ -152,6 +153,86 @@ TUTTI_API tutti_status tutti_scan(tutti_group* group, const void* in, void* out,
  * its `out` is ignored, is not written and may be null. In place: out = in. */
 TUTTI_API tutti_status tutti_exscan(tutti_group* group, const void* in, void* out, size_t count,
                                     tutti_type type, tutti_op op);
+
+/* One-sided transfers. The caller names the memory of both sides: `to` and `from` are addresses as
+ * their owners have them, and `target` is the rank that owns the other side's memory (of thread
+ * ranks, any rank may name any memory of the process). The target does nothing. Bytes that a put
+ * writes are there for the target after the put is complete and the caller has told it so, for
+ * example by a barrier.
+ *
+ * A transfer is complete when tutti_test or tutti_wait says so of its handle, or when
+ * tutti_wait_all or tutti_fence returns. Until then the caller leaves `from` as it is and does not
+ * use `to`. Transfers are not ordered among themselves. A handle that is not needed may be null:
+ * tutti_wait_all then completes the transfer.
+ *
+ * The caller executes transfers itself, unless the team has servers (below). Starting one never
+ * waits for anything.
+ */
+typedef struct tutti_handle {
+  uint64_t place[2]; /* all zero: of no transfer, which counts as complete */
+} tutti_handle;
+
+/* Copies `bytes` bytes from this rank's `from` to the target's `to`. */
+TUTTI_API tutti_status tutti_put(tutti_group* group, int target, void* to, const void* from,
+                                 size_t bytes, tutti_handle* handle);
+/* Copies `bytes` bytes from the target's `from` to this rank's `to`. */
+TUTTI_API tutti_status tutti_get(tutti_group* group, int target, void* to, const void* from,
+                                 size_t bytes, tutti_handle* handle);
+
+/* The same with `blocks` blocks of `block_bytes` bytes each; block i is `i * to_stride` and
+ * `i * from_stride` bytes from `to` and `from`. Strides may be negative. At most 2^31 - 1 blocks.
+ */
+TUTTI_API tutti_status tutti_put_strided(tutti_group* group, int target, void* to,
+                                         ptrdiff_t to_stride, const void* from,
+                                         ptrdiff_t from_stride, size_t block_bytes, size_t blocks,
+                                         tutti_handle* handle);
+TUTTI_API tutti_status tutti_get_strided(tutti_group* group, int target, void* to,
+                                         ptrdiff_t to_stride, const void* from,
+                                         ptrdiff_t from_stride, size_t block_bytes, size_t blocks,
+                                         tutti_handle* handle);
+
+/* Executed by the caller in the order of its strict calls, and complete when they return. They are
+ * not ordered against transfers that are outstanding: tutti_fence comes before. */
+TUTTI_API tutti_status tutti_put_strict(tutti_group* group, int target, void* to, const void* from,
+                                        size_t bytes);
+TUTTI_API tutti_status tutti_get_strict(tutti_group* group, int target, void* to, const void* from,
+                                        size_t bytes);
+
+/* `*complete` becomes 1 if the transfer is complete, and the handle all zero; else 0. A handle
+ * whose completion was told already, or of another group, is refused. */
+TUTTI_API tutti_status tutti_test(tutti_group* group, tutti_handle* handle, int* complete);
+/* Returns when it is complete. The handle becomes all zero. */
+TUTTI_API tutti_status tutti_wait(tutti_group* group, tutti_handle* handle);
+/* Returns when all transfers that this rank has started are complete. */
+TUTTI_API tutti_status tutti_wait_all(tutti_group* group);
+/* The same; and later transfers of this rank come after the earlier ones. */
+TUTTI_API tutti_status tutti_fence(tutti_group* group);
+/* So many transfers of a rank may be outstanding at each server; the caller executes those that
+ * exceed it at once. 0 if group is null. */
+TUTTI_API size_t tutti_most_outstanding(const tutti_group* group);
+
+/* Servers: threads that execute the transfers of a team's ranks meanwhile. Idle servers sleep. They
+ * run on processing units that the process may use and no rank is bound to, if there are such, and
+ * else share those of the ranks. Which transfers they get: */
+typedef enum tutti_serve TUTTI_INT {
+  TUTTI_SERVE_ALL,       /* every one that a server has room for */
+  TUTTI_SERVE_SELECTIVE, /* those that are long enough to gain, if servers have units of their own
+                          */
+  TUTTI_SERVE_NONE       /* none, until tutti_servers_enable */
+} tutti_serve;
+
+/* Starts `servers` servers (1 to 64). Any thread may call it, once until tutti_servers_stop. */
+TUTTI_API tutti_status tutti_servers_start(tutti_team* team, int servers, tutti_serve serve);
+/* Ends them, when they have executed what they were given. tutti_team_free does, too. */
+TUTTI_API tutti_status tutti_servers_stop(tutti_team* team);
+/* From now on ranks give transfers to servers, or give none and execute all themselves. */
+TUTTI_API tutti_status tutti_servers_enable(tutti_team* team);
+TUTTI_API tutti_status tutti_servers_disable(tutti_team* team);
+/* Servers poll while they are idle, so that they begin at once; or sleep again. */
+TUTTI_API tutti_status tutti_servers_wake(tutti_team* team);
+TUTTI_API tutti_status tutti_servers_sleep(tutti_team* team);
+/* How many there are; 0 if team is null. */
+TUTTI_API int tutti_servers_count(const tutti_team* team);
 
 /* Memory that all ranks of the node reach directly, so that collectives on it need no copy: `bytes`
  * bytes aligned to 64, not initialised; null if there is none. Thread ranks reach all memory

@@ -1,14 +1,10 @@
 #include "exec/waiter.h"
 
-#include <linux/futex.h>
 #include <sched.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <climits>
-#include <ctime>
 
 #include "base/options.h"
 #include "base/process.h"
@@ -27,11 +23,11 @@ constexpr auto closely_every = milliseconds(100);
 constexpr auto yield_before_sleep = microseconds(20);
 constexpr auto yield_before_sleep_in_session = microseconds(1000);
 
-constexpr long sleep_nanoseconds =
-    1'000'000;  // so that the progress hook is called a thousand times a second
+constexpr auto one_sleep =
+    milliseconds(1);  // so that the progress hook is called a thousand times a second
 // Only one of several peers can wake a sleeper, and a message that is under way can wake none: such
 // a wait polls this often.
-constexpr long short_sleep_nanoseconds = 100'000;
+constexpr auto short_sleep = microseconds(100);
 
 // Others may need this core: the rank yields between polls, and sleeps when it has yielded for a
 // while.
@@ -101,16 +97,9 @@ class ValueWait {
   }
 
   void sleep(const Awaited& awaited) const {
-    shm::Control::Doorbell& doorbell = areas_.control(awaited.peer).doorbell;
-    shm::enter(doorbell.sleepers);
-    const uint32_t rings = shm::look(doorbell.rings);
-    shm::fence_before_looking();
-    if (!awaited.here()) {
-      const bool one_wakes = count_ == 1 && !gets_messages_;
-      const timespec limit{0, one_wakes ? sleep_nanoseconds : short_sleep_nanoseconds};
-      syscall(SYS_futex, &doorbell.rings, FUTEX_WAIT, rings, &limit, nullptr, 0);
-    }
-    shm::leave(doorbell.sleepers);
+    const bool one_wakes = count_ == 1 && !gets_messages_;
+    areas_.control(awaited.peer)
+        .doorbell.sleep_unless([&] { return awaited.here(); }, one_wakes ? one_sleep : short_sleep);
   }
 
   const Awaited* const awaited_;
@@ -225,11 +214,6 @@ Code wait_slowly(const Awaited* awaited, int count, const Areas& areas, WaitStyl
   return ValueWait(awaited, count, areas, gets_messages, watch).run(style, hook);
 }
 
-void wake_sleepers(shm::Control& own) {
-  shm::fence_before_looking();
-  if (shm::look(own.doorbell.sleepers) == 0) return;
-  shm::ring(own.doorbell.rings);
-  syscall(SYS_futex, &own.doorbell.rings, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
-}
+void wake_sleepers(shm::Control& own) { own.doorbell.wake(); }
 
 }  // namespace tutti::exec

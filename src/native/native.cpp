@@ -1,13 +1,11 @@
-// The C API: every function is one expression behind a guard. Exceptions become status codes here
-// and only here.
+// The C API of teams and collectives: every function is one expression behind a guard (guard.h).
 #include <stdlib.h>
 
-#include <new>
 #include <string>
-#include <utility>
 
 #include "base/options.h"
 #include "native/arguments.h"
+#include "native/guard.h"
 #include "native/team.h"
 #include "topo/shape.h"
 #include "topo/tree.h"
@@ -16,33 +14,16 @@
 namespace {
 
 using tutti::Code;
-using tutti::Error;
 using tutti::native::Buffer;
 using tutti::native::bytes_of;
 using tutti::native::combine_of;
+using tutti::native::guarded;
+using tutti::native::last_error;
+using tutti::native::report;
 using tutti::native::require;
 using tutti::native::require_buffers;
+using tutti::native::require_group;
 using tutti::plan::Collective;
-
-thread_local std::string last_error;
-
-tutti_status report(Code code, std::string message) {
-  last_error = std::move(message);
-  return static_cast<tutti_status>(code);
-}
-
-template <class Body>
-tutti_status guarded(Body body) {
-  try {
-    return body();
-  } catch (const Error& error) {
-    return report(error.code(), error.what());
-  } catch (const std::bad_alloc&) {
-    return report(Code::unavailable, "out of memory");
-  } catch (const std::exception& error) {
-    return report(Code::internal, error.what());
-  }
-}
 
 constexpr int max_team = 4096;
 
@@ -51,10 +32,6 @@ tutti::group::Group& ready(tutti_group* group) {
   if (!group->knows_levels) [[unlikely]]
     tutti::native::find_levels(*group);
   return group->group;
-}
-
-void require_group(const tutti_group* group) {
-  require(group != nullptr, "group is null; tutti_team_join makes one");
 }
 
 void require_root(const tutti_group* group, int root) {
@@ -111,7 +88,8 @@ tutti_status tutti_team_join(tutti_team* team, int rank, tutti_group** group) {
     settings.overrides = tutti::group::overrides_of(tutti::options());
     if (settings.overrides.library != nullptr)
       settings.shape = tutti::topo::shape_of_node(tutti::topo::binding_of_process());
-    *group = new tutti_group{tutti::group::Group(settings), team};
+    *group = new tutti_group{tutti::group::Group(settings), team,
+                             tutti::native::OneSided(team->services, rank)};
     team->bindings[static_cast<size_t>(rank)] = tutti::topo::binding();
     ++team->present;
     return TUTTI_OK;

@@ -28,10 +28,11 @@ tutti::exec::WaitStyle wait_style(int ranks) {
 tutti_team::tutti_team(int ranks)
     : layout(tutti::shm::Layout::fit(ranks, area_of(tutti::options()))),
       areas(new (std::align_val_t{tutti::shm::line_size}) std::byte[layout.bytes()]),
+      style(wait_style(ranks)),
       joined(static_cast<size_t>(ranks)),
-      bindings(static_cast<size_t>(ranks)) {
+      bindings(static_cast<size_t>(ranks)),
+      services(ranks, style) {
   std::memset(areas.get(), 0, layout.bytes());
-  style = wait_style(ranks);
 }
 
 namespace tutti::native {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "group/group.h"
+#include "native/one_sided.h"
 #include "placement/levels.h"
 
 struct tutti_team {
@@ -35,11 +36,13 @@ struct tutti_team {
   std::atomic<int> present{0};
   std::once_flag levels_found;
   tutti::placement::Levels levels;
+  tutti::native::Services services;
 };
 
 struct tutti_group {
   tutti::group::Group group;
   tutti_team* team;
+  tutti::native::OneSided one_sided;
   bool knows_levels = false;  // set by the first collective call
 };
 

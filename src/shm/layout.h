@@ -13,6 +13,7 @@
 #include <cstdint>
 
 #include "base/line.h"
+#include "shm/doorbell.h"
 #include "shm/ledger.h"
 #include "shm/order.h"
 
@@ -55,10 +56,7 @@ struct alignas(line_size) Control {
   // Whether the rank's service is in use, parked or retired (mpi/communicators/service.h).
   Word parked;
   // Third line: the ranks that sleep until this rank publishes.
-  struct alignas(line_size) Doorbell {
-    Count sleepers;
-    Count rings;  // the futex
-  } doorbell;
+  Doorbell doorbell;
 };
 static_assert(sizeof(Control) == 3 * line_size);
 

@@ -53,6 +53,12 @@ inline bool claim(Word& word, uint64_t value) {
   return word.compare_exchange_strong(seen, value, std::memory_order_relaxed);
 }
 
+// True for the one thread that changes the word from `from` to `to`; all stores of the writer of
+// `from` before its publish are then visible. For work that exactly one of several threads does.
+inline bool take(Word& word, uint64_t from, uint64_t to) {
+  return word.compare_exchange_strong(from, to, std::memory_order_acquire);
+}
+
 // For a count of uses that several threads change: what a thread did before it counted out is
 // visible to a thread that observes the lower count.
 inline void count_in(Word& uses) { uses.fetch_add(1, std::memory_order_relaxed); }

@@ -1,0 +1,86 @@
+// A client: starts transfers for one rank, and learns of their completion. It executes a transfer
+// itself, or hands it to a server of its domain.
+//
+// One thread at a time uses it. No call fails because servers are missing, busy, disabled or dead:
+// the client then executes the transfer itself. It takes a transfer back that no server has begun
+// when it waits for it, so that it never waits for a server that another rank keeps busy or that
+// sleeps without a core.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "exec/waiter.h"
+#include "rma/domain.h"
+#include "rma/policy.h"
+#include "rma/queue.h"
+#include "rma/transfer.h"
+
+namespace tutti::rma {
+
+// Names a transfer from its start to its completion. A plain value.
+struct Handle {
+  int32_t server = -1;    // -1: the transfer was complete when it started
+  uint64_t position = 0;  // in the queue of the client and the server
+};
+
+class Client {
+ public:
+  // The client with this place in the domain. The domain's memory and the mover outlive it.
+  Client(const Domain& domain, int32_t place, Mover& mover, exec::WaitStyle style);
+  // Waits for all that is outstanding.
+  ~Client();
+  Client(const Client&) = delete;
+
+  void set_policy(const Policy& policy) { policy_ = policy; }
+
+  // Starts a transfer. Transfers are not ordered among themselves.
+  Handle start(const Transfer& transfer);
+  // The same, done by this thread, and complete when it returns.
+  void execute(const Transfer& transfer) { mover_.move(transfer, place_); }
+
+  // True if the handle is of a transfer whose completion was not told yet.
+  bool is_outstanding(const Handle& handle) const;
+  // True if the transfer is complete; the handle is then no longer valid. It must be outstanding.
+  bool test(const Handle& handle);
+  // Waits for it. The handle must be outstanding.
+  void wait(const Handle& handle);
+  void wait_for_all();
+
+  size_t outstanding() const { return outstanding_; }
+  // So many transfers may be outstanding at each server; further ones are executed at once.
+  size_t most_outstanding() const { return domain_.shape().entries; }
+
+  struct Counts {
+    uint64_t own = 0;         // transfers that this thread has executed at once
+    uint64_t handed = 0;      // that it has handed to servers
+    uint64_t taken_back = 0;  // of these, that it has executed after all
+  };
+  const Counts& counts() const { return counts_; }
+
+ private:
+  bool serves(int32_t server) const;
+  bool hand_over(const Transfer& transfer, Handle* handle);
+  bool take_back(const Handle& handle);
+  bool server_is_gone(int32_t server) const;
+  bool complete_without_server(const Handle& handle, bool looks_closely);
+  void end(const Handle& handle);
+  Producer& queue(const Handle& handle) { return queues_[static_cast<size_t>(handle.server)]; }
+
+  const Domain domain_;
+  const int32_t place_;
+  Mover& mover_;
+  const exec::WaitStyle style_;
+  const uint64_t made_by_;  // this process, unless it was forked since then
+  Policy policy_;
+  Turn turn_;
+  std::vector<Producer> queues_;  // by server
+  std::deque<Handle> started_;    // handed over, the oldest first; some may be complete
+  size_t outstanding_ = 0;
+  uint64_t late_tests_ = 0;
+  Counts counts_;
+};
+
+}  // namespace tutti::rma

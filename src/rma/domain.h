@@ -1,0 +1,82 @@
+// A domain: the clients and servers that work together, and the memory in which they meet. Any
+// client may hand transfers to any server of its domain. Source: "Exploiting Communication
+// Concurrency", section 3 and figure 1.
+//
+// The memory has no pointers in it, so threads and processes may share it. Who makes a domain owns
+// the memory, which is all zero at first and outlives all clients and servers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "rma/queue.h"
+#include "shm/doorbell.h"
+#include "shm/order.h"
+
+namespace tutti::rma {
+
+// What a server and its clients tell each other. Written by the server, where nothing else is said.
+struct alignas(line_size) ServerState {
+  shm::Doorbell doorbell;  // the server sleeps on it
+  // First line: clients read it at each transfer, and it seldom changes.
+  alignas(line_size) shm::Word life;  // one of Life
+  shm::Word process;                  // that it belongs to
+  shm::Word is_asked_to_stop;         // by those who started it
+  // Second line: for reports.
+  alignas(line_size) shm::Word transfers;
+  shm::Word bytes;
+  shm::Word sleeps;
+  shm::Word slept_nanoseconds;
+};
+
+enum class Life : uint64_t { absent, running, ended };
+
+struct DomainShape {
+  int32_t clients = 1;
+  int32_t servers = 1;
+  size_t entries = 128;  // of each queue, a power of two: so many transfers may be outstanding
+
+  size_t bytes() const {
+    const auto queues = static_cast<size_t>(clients) * static_cast<size_t>(servers);
+    return line_size + static_cast<size_t>(servers) * sizeof(ServerState) +
+           queues * entries * sizeof(Entry);
+  }
+};
+
+// A view of a domain's memory, as one process has mapped it. Any thread.
+class Domain {
+ public:
+  // `memory` is aligned to line_size and has shape.bytes() bytes.
+  Domain(std::byte* memory, const DomainShape& shape) : memory_(memory), shape_(shape) {}
+
+  const DomainShape& shape() const { return shape_; }
+  ServerState& server(int32_t place) const {
+    return reinterpret_cast<ServerState*>(memory_ + control_bytes)[place];
+  }
+  Entry* entries(int32_t client, int32_t server) const {
+    const auto queue = static_cast<size_t>(client) * static_cast<size_t>(shape_.servers) +
+                       static_cast<size_t>(server);
+    std::byte* const first =
+        memory_ + control_bytes + static_cast<size_t>(shape_.servers) * sizeof(ServerState);
+    return reinterpret_cast<Entry*>(first) + queue * shape_.entries;
+  }
+  // 1 if clients hand transfers over, 0 if they execute all themselves.
+  shm::Word& enabled() const { return control().enabled; }
+  // 1 if servers poll while they are idle, 0 if they sleep.
+  shm::Word& awake() const { return control().awake; }
+
+ private:
+  struct alignas(line_size) Control {
+    shm::Word enabled;
+    shm::Word awake;
+  };
+  static constexpr size_t control_bytes = sizeof(Control);
+  static_assert(control_bytes == line_size);
+
+  Control& control() const { return *reinterpret_cast<Control*>(memory_); }
+
+  std::byte* memory_;
+  DomainShape shape_;
+};
+
+}  // namespace tutti::rma

@@ -1,0 +1,133 @@
+// The queue of one client and one server: a ring of entries in shared memory, with which the client
+// hands over transfers and learns of their completion.
+//
+// Entry p % entries has the transfer of position p = 0, 1, 2, ... Its stamp says what has become of
+// it, and only grows:
+//
+//   posted(p)  by the client, after it has written the transfer
+//   taken(p)   by the server, or by the client if it executes the transfer itself; one of them wins
+//   done(p)    by the server, after the transfer
+//
+// The client uses an entry again after it has released it: when it knows that the transfer is
+// complete. So at most as many transfers are outstanding as there are entries, and a client whose
+// next entry is not released must do without the server. One cache line carries the request to the
+// server and the completion back.
+//
+// The producer belongs to the client's thread and the consumer to the server's. Both are templates
+// over the atomic operations and over what an entry carries, so that tests run them in all
+// interleavings. Source: the message queues of "Exploiting Communication Concurrency", section 3,
+// where a handle also is an entry, which the client's check of completion gives back.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/line.h"
+#include "rma/transfer.h"
+#include "shm/doorbell.h"
+
+namespace tutti::rma {
+
+// The values of an entry's stamp. 0: not used yet.
+constexpr uint64_t posted_step = 4;  // from one position's stamps to the next one's
+constexpr uint64_t posted(uint64_t position) { return posted_step * position + 1; }
+constexpr uint64_t taken(uint64_t position) { return posted_step * position + 2; }
+constexpr uint64_t done(uint64_t position) { return posted_step * position + 3; }
+
+template <class Atomics, class Content>
+struct alignas(line_size) BasicEntry {
+  typename Atomics::Word stamp;
+  Content content;
+};
+
+template <class Atomics, class Content>
+class BasicProducer {
+ public:
+  using Entry = BasicEntry<Atomics, Content>;
+  // `count` entries, a power of two, which outlive the producer. All are zero at first.
+  BasicProducer(Entry* entries, size_t count) : entries_(entries), in_use_(count, false) {}
+
+  // True if post() may be called: the next entry is released.
+  bool has_room() const { return !in_use_[next_ & mask()]; }
+  // Hands the content over, and returns its position. There must be room.
+  uint64_t post(const Content& content) {
+    Entry& entry = entries_[next_ & mask()];
+    in_use_[next_ & mask()] = true;
+    entry.content = content;
+    Atomics::publish(entry.stamp, posted(next_));
+    return next_++;
+  }
+  // True from the post until the release of the position.
+  bool is_outstanding(uint64_t position) const {
+    return position < next_ && next_ - position <= in_use_.size() && in_use_[position & mask()];
+  }
+  // True if the server has completed it; what it has written is then visible.
+  bool is_done(uint64_t position) const {
+    return Atomics::observe(entries_[position & mask()].stamp) == done(position);
+  }
+  // True if the server has begun it.
+  bool is_taken(uint64_t position) const {
+    return Atomics::observe(entries_[position & mask()].stamp) == taken(position);
+  }
+  // True if the server has not begun it, and will not: the client must do the work itself.
+  bool take_back(uint64_t position) {
+    return Atomics::take(entries_[position & mask()].stamp, posted(position), taken(position));
+  }
+  const Content& content(uint64_t position) const { return entries_[position & mask()].content; }
+  // The client knows that the work is done. The entry is free.
+  void release(uint64_t position) { in_use_[position & mask()] = false; }
+
+ private:
+  uint64_t mask() const { return in_use_.size() - 1; }
+
+  Entry* const entries_;
+  uint64_t next_ = 0;
+  std::vector<bool> in_use_;  // by entry: posted, and not released
+};
+
+template <class Atomics, class Content>
+class BasicConsumer {
+ public:
+  using Entry = BasicEntry<Atomics, Content>;
+  // A consumer may follow one that has ended: it goes on with what is posted.
+  BasicConsumer(Entry* entries, size_t count) : entries_(entries), mask_(count - 1) {
+    uint64_t last = 0;
+    for (size_t i = 0; i < count; ++i)
+      last = std::max(last, Atomics::observe(entries[i].stamp) / posted_step);
+    if (last >= count) next_ = last - count + 1;
+  }
+
+  // The next entry's content, which this server has taken; null if nothing is posted. finish() must
+  // follow before the next take().
+  const Content* take() {
+    for (;; ++next_) {
+      Entry& entry = entries_[next_ & mask_];
+      const uint64_t stamp = Atomics::observe(entry.stamp);
+      if (stamp < posted(next_)) return nullptr;
+      // A larger stamp means that the client has taken the entry back, and perhaps used it again.
+      if (stamp == posted(next_) && Atomics::take(entry.stamp, posted(next_), taken(next_)))
+        return &entry.content;
+    }
+  }
+  void finish() {
+    Atomics::publish(entries_[next_ & mask_].stamp, done(next_));
+    ++next_;
+  }
+  // True if take() would find something, or is about to.
+  bool has_next() const { return Atomics::observe(entries_[next_ & mask_].stamp) >= posted(next_); }
+
+ private:
+  Entry* const entries_;
+  const uint64_t mask_;
+  uint64_t next_ = 0;
+};
+
+using Entry = BasicEntry<shm::MachineAtomics, Transfer>;
+using Producer = BasicProducer<shm::MachineAtomics, Transfer>;
+using Consumer = BasicConsumer<shm::MachineAtomics, Transfer>;
+static_assert(sizeof(Entry) == line_size);
+static_assert(offsetof(Entry, content) + sizeof(Transfer) <= 64, "a request is one cache line");
+
+}  // namespace tutti::rma

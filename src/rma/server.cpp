@@ -1,0 +1,101 @@
+#include "rma/server.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+
+namespace tutti::rma {
+namespace {
+
+// Other clients wait no longer than for so many transfers of one.
+constexpr size_t most_of_a_client = 16;
+
+}  // namespace
+
+Server::Server(const Domain& domain, int32_t place, Mover& mover, int polls)
+    : domain_(domain), state_(domain.server(place)), mover_(mover), polls_(polls) {
+  for (int32_t client = 0; client < domain.shape().clients; ++client)
+    queues_.emplace_back(domain.entries(client, place), domain.shape().entries);
+}
+
+size_t Server::serve(size_t most) {
+  size_t served = 0;
+  uint64_t bytes = 0;
+  for (size_t client = 0; client < queues_.size(); ++client) {
+    Consumer& queue = queues_[client];
+    for (size_t i = 0; i < most; ++i) {
+      const Transfer* const transfer = queue.take();
+      if (transfer == nullptr) break;
+      mover_.move(*transfer, static_cast<int>(client));
+      bytes += transfer->bytes();  // before the client may use the entry again
+      queue.finish();
+      ++served;
+    }
+  }
+  if (served > 0) {
+    shm::store_relaxed(state_.transfers, shm::load_relaxed(state_.transfers) + served);
+    shm::store_relaxed(state_.bytes, shm::load_relaxed(state_.bytes) + bytes);
+  }
+  return served;
+}
+
+bool Server::is_asked_to_stop() const { return shm::observe(state_.is_asked_to_stop) != 0; }
+
+bool Server::is_kept_awake() const { return shm::observe(domain_.awake()) != 0; }
+
+bool Server::has_work() const {
+  return std::any_of(queues_.begin(), queues_.end(),
+                     [](const Consumer& queue) { return queue.has_next(); });
+}
+
+void Server::sleep() {
+  using Clock = std::chrono::steady_clock;
+  const auto begin = Clock::now();
+  shm::store_relaxed(state_.sleeps, shm::load_relaxed(state_.sleeps) + 1);
+  state_.doorbell.sleep_unless(
+      [this] { return has_work() || is_asked_to_stop() || is_kept_awake(); },
+      std::chrono::nanoseconds(-1));
+  const auto slept = std::chrono::nanoseconds(Clock::now() - begin).count();
+  shm::store_relaxed(state_.slept_nanoseconds,
+                     shm::load_relaxed(state_.slept_nanoseconds) + static_cast<uint64_t>(slept));
+}
+
+void Server::run() {
+  shm::store_relaxed(state_.process, static_cast<uint64_t>(getpid()));
+  shm::publish(state_.life, static_cast<uint64_t>(Life::running));
+  for (int idle = 0;;) {
+    // Read before the round, so that the round finds all that was posted before stop().
+    const bool ends = is_asked_to_stop();
+    if (serve(most_of_a_client) > 0) {
+      idle = 0;
+      continue;
+    }
+    if (ends) break;
+    if (++idle < polls_) {
+      shm::relax();
+      continue;
+    }
+    if (is_kept_awake())
+      sched_yield();
+    else
+      sleep();
+    idle = 0;
+  }
+  shm::publish(state_.life, static_cast<uint64_t>(Life::ended));
+}
+
+void stop(const Domain& domain, int32_t place) {
+  ServerState& state = domain.server(place);
+  shm::publish(state.is_asked_to_stop, 1);
+  state.doorbell.wake();
+}
+
+void keep_awake(const Domain& domain, bool awake) {
+  shm::publish(domain.awake(), awake ? 1 : 0);
+  for (int32_t place = 0; awake && place < domain.shape().servers; ++place)
+    domain.server(place).doorbell.wake();
+}
+
+}  // namespace tutti::rma

@@ -1,0 +1,20 @@
+#include "rma/transfer.h"
+
+#include "kernels/kernels.h"
+
+namespace tutti::rma {
+
+void MemoryMover::move(const Transfer& transfer, int) {
+  const bool puts = transfer.kind == Kind::put;
+  const auto* from = reinterpret_cast<const std::byte*>(puts ? transfer.local : transfer.remote);
+  auto* to = reinterpret_cast<std::byte*>(puts ? transfer.remote : transfer.local);
+  const auto from_stride = puts ? transfer.local_stride : transfer.remote_stride;
+  const auto to_stride = puts ? transfer.remote_stride : transfer.local_stride;
+  for (uint32_t block = 0; block < transfer.blocks; ++block) {
+    kernels::copy(to, from, transfer.block_bytes);
+    from += from_stride;
+    to += to_stride;
+  }
+}
+
+}  // namespace tutti::rma

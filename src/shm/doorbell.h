@@ -1,0 +1,62 @@
+// Doorbells: how a thread sleeps until another thread, perhaps of another process, has published
+// something, and how that thread wakes it.
+//
+// Both are templates over the atomic operations, so that tests can run them in all interleavings
+// (src/rma/test_interleavings.h). A doorbell lies in memory that its users share, and is all zero
+// at first. Any thread may use it.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include "base/line.h"
+#include "shm/order.h"
+
+namespace tutti::shm {
+
+// The machine's atomic operations (order.h), as the templates take them.
+struct MachineAtomics {
+  using Word = shm::Word;
+  using Count = shm::Count;
+  static void publish(Word& word, uint64_t value) { shm::publish(word, value); }
+  static uint64_t observe(const Word& word) { return shm::observe(word); }
+  static bool take(Word& word, uint64_t from, uint64_t to) { return shm::take(word, from, to); }
+  static void fence_before_looking() { shm::fence_before_looking(); }
+  static void enter(Count& sleepers) { shm::enter(sleepers); }
+  static void leave(Count& sleepers) { shm::leave(sleepers); }
+  static uint32_t look(const Count& count) { return shm::look(count); }
+  static void ring(Count& rings) { shm::ring(rings); }
+  // Returns when the count is woken, differs from `seen`, or the time is over; negative: no limit.
+  static void wait(Count& rings, uint32_t seen, std::chrono::nanoseconds limit);
+  static void wake(Count& rings);
+};
+
+template <class Atomics>
+struct alignas(line_size) BasicDoorbell {
+  typename Atomics::Count sleepers;
+  typename Atomics::Count rings;  // the futex
+
+  // To be called after what the sleepers wait for is published.
+  void wake() {
+    Atomics::fence_before_looking();
+    if (Atomics::look(sleepers) == 0) return;
+    Atomics::ring(rings);
+    Atomics::wake(rings);
+  }
+
+  // Sleeps until it is woken, or for `limit` (negative: without limit), unless ready(), which reads
+  // what the others publish. May return early.
+  template <class Ready>
+  void sleep_unless(Ready ready, std::chrono::nanoseconds limit) {
+    Atomics::enter(sleepers);
+    const uint32_t seen = Atomics::look(rings);
+    Atomics::fence_before_looking();
+    if (!ready()) Atomics::wait(rings, seen, limit);
+    Atomics::leave(sleepers);
+  }
+};
+
+using Doorbell = BasicDoorbell<MachineAtomics>;
+static_assert(sizeof(Doorbell) == line_size);
+
+}  // namespace tutti::shm
