@@ -23,6 +23,7 @@ class BoundThreads {
   explicit BoundThreads(std::vector<int> cores);
 
   int count() const { return static_cast<int>(cores_.size()); }
+  int core(int thread) const { return cores_[static_cast<size_t>(thread)]; }
   bool share_cores() const { return share_cores_; }
   const BenchClock& clock() const { return clock_; }
 

@@ -16,7 +16,6 @@ namespace {
 
 using tutti::native::guarded;
 using tutti::native::require;
-using tutti::native::require_buffers;
 using tutti::native::require_group;
 using tutti::rma::Client;
 using tutti::rma::Handle;
@@ -54,33 +53,34 @@ tutti::native::Buffer extent_of(const Side& side, const Blocks& blocks) {
   require(!__builtin_mul_overflow(side.stride, last, &reach) &&
               static_cast<size_t>(reach < 0 ? -reach : reach) <= SIZE_MAX / 4,
           "a stride is out of range; blocks * stride must be at most SIZE_MAX / 4 bytes");
-  const auto* const first = static_cast<const char*>(side.start) + std::min<ptrdiff_t>(reach, 0);
-  return {side.start == nullptr ? nullptr : first,
-          static_cast<size_t>(reach < 0 ? -reach : reach) + blocks.bytes};
+  return {side.start, static_cast<size_t>(reach < 0 ? -reach : reach) + blocks.bytes};
 }
 
-// `to` and `from` may be interleaved where they have strides, but must not overlap where they are
-// contiguous.
-void require_sides(const Side& to, const Side& from, const Blocks& blocks) {
+void require_buffer(const tutti::native::Buffer& buffer, const char* message) {
+  require(buffer.data != nullptr || buffer.bytes == 0, message);
+}
+constexpr const char* to_is_null = "to is null while its length is not 0; pass its address";
+constexpr const char* from_is_null = "from is null while its length is not 0; pass its address";
+
+// Blocks of the two sides may lie between each other.
+void require_blocks(const Side& to, const Side& from, const Blocks& blocks) {
   tutti::native::bytes_of(blocks.count, blocks.bytes, 1);
   require(blocks.count <= INT32_MAX, "blocks is out of range; at most 2^31 - 1 are possible");
-  const auto to_extent = extent_of(to, blocks), from_extent = extent_of(from, blocks);
-  require(to_extent.bytes == 0 || to.start != nullptr,
-          "to is null while its length is not 0; pass its address");
-  require(from_extent.bytes == 0 || from.start != nullptr,
-          "from is null while its length is not 0; pass its address");
-  const auto a = reinterpret_cast<uintptr_t>(to_extent.data);
-  const auto b = reinterpret_cast<uintptr_t>(from_extent.data);
-  const bool overlap = blocks.count == 1 && to_extent.bytes > 0 && a < b + from_extent.bytes &&
-                       b < a + to_extent.bytes;
-  require(!overlap, "to and from overlap; pass separate buffers");
+  require_buffer(extent_of(to, blocks), to_is_null);
+  require_buffer(extent_of(from, blocks), from_is_null);
 }
 
-Transfer make(const tutti_group* group, Kind kind, int target, const Side& to, const Side& from,
-              const Blocks& blocks) {
-  require_group(group);
-  require_target(group, target);
-  require_sides(to, from, blocks);
+void require_bytes(const void* to, const void* from, size_t bytes) {
+  require(bytes <= SIZE_MAX / 2, "the length is out of range; at most SIZE_MAX / 2 bytes");
+  require_buffer({to, bytes}, to_is_null);
+  require_buffer({from, bytes}, from_is_null);
+  const auto a = reinterpret_cast<uintptr_t>(to), b = reinterpret_cast<uintptr_t>(from);
+  require(bytes == 0 || a >= b + bytes || b >= a + bytes,
+          "to and from overlap; pass separate buffers");
+}
+
+Transfer transfer_of(Kind kind, int target, const Side& to, const Side& from,
+                     const Blocks& blocks) {
   const bool puts = kind == Kind::put;
   const Side& local = puts ? from : to;
   const Side& remote = puts ? to : from;
@@ -92,6 +92,22 @@ Transfer make(const tutti_group* group, Kind kind, int target, const Side& to, c
           .blocks = static_cast<uint32_t>(blocks.count),
           .kind = kind,
           .target = target};
+}
+
+Transfer contiguous(const tutti_group* group, Kind kind, int target, const void* to,
+                    const void* from, size_t bytes) {
+  require_group(group);
+  require_target(group, target);
+  require_bytes(to, from, bytes);
+  return transfer_of(kind, target, {to, 0}, {from, 0}, {bytes, 1});
+}
+
+Transfer strided(const tutti_group* group, Kind kind, int target, const Side& to, const Side& from,
+                 const Blocks& blocks) {
+  require_group(group);
+  require_target(group, target);
+  require_blocks(to, from, blocks);
+  return transfer_of(kind, target, to, from, blocks);
 }
 
 // A handle of the C API: the position, and the tag of its client with 1 + the server.
@@ -178,22 +194,24 @@ extern "C" {
 
 tutti_status tutti_put(tutti_group* group, int target, void* to, const void* from, size_t bytes,
                        tutti_handle* handle) {
-  return tutti_put_strided(group, target, to, 0, from, 0, bytes, 1, handle);
+  return guarded(
+      [&] { return start(group, contiguous(group, Kind::put, target, to, from, bytes), handle); });
 }
 
 tutti_status tutti_get(tutti_group* group, int target, void* to, const void* from, size_t bytes,
                        tutti_handle* handle) {
-  return tutti_get_strided(group, target, to, 0, from, 0, bytes, 1, handle);
+  return guarded(
+      [&] { return start(group, contiguous(group, Kind::get, target, to, from, bytes), handle); });
 }
 
 tutti_status tutti_put_strided(tutti_group* group, int target, void* to, ptrdiff_t to_stride,
                                const void* from, ptrdiff_t from_stride, size_t block_bytes,
                                size_t blocks, tutti_handle* handle) {
   return guarded([&] {
-    return start(
-        group,
-        make(group, Kind::put, target, {to, to_stride}, {from, from_stride}, {block_bytes, blocks}),
-        handle);
+    return start(group,
+                 strided(group, Kind::put, target, {to, to_stride}, {from, from_stride},
+                         {block_bytes, blocks}),
+                 handle);
   });
 }
 
@@ -201,25 +219,23 @@ tutti_status tutti_get_strided(tutti_group* group, int target, void* to, ptrdiff
                                const void* from, ptrdiff_t from_stride, size_t block_bytes,
                                size_t blocks, tutti_handle* handle) {
   return guarded([&] {
-    return start(
-        group,
-        make(group, Kind::get, target, {to, to_stride}, {from, from_stride}, {block_bytes, blocks}),
-        handle);
+    return start(group,
+                 strided(group, Kind::get, target, {to, to_stride}, {from, from_stride},
+                         {block_bytes, blocks}),
+                 handle);
   });
 }
 
 tutti_status tutti_put_strict(tutti_group* group, int target, void* to, const void* from,
                               size_t bytes) {
-  return guarded([&] {
-    return execute(group, make(group, Kind::put, target, {to, 0}, {from, 0}, {bytes, 1}));
-  });
+  return guarded(
+      [&] { return execute(group, contiguous(group, Kind::put, target, to, from, bytes)); });
 }
 
 tutti_status tutti_get_strict(tutti_group* group, int target, void* to, const void* from,
                               size_t bytes) {
-  return guarded([&] {
-    return execute(group, make(group, Kind::get, target, {to, 0}, {from, 0}, {bytes, 1}));
-  });
+  return guarded(
+      [&] { return execute(group, contiguous(group, Kind::get, target, to, from, bytes)); });
 }
 
 tutti_status tutti_test(tutti_group* group, tutti_handle* handle, int* complete) {

@@ -10,6 +10,7 @@ void MemoryMover::move(const Transfer& transfer, int) {
   auto* to = reinterpret_cast<std::byte*>(puts ? transfer.remote : transfer.local);
   const auto from_stride = puts ? transfer.local_stride : transfer.remote_stride;
   const auto to_stride = puts ? transfer.remote_stride : transfer.local_stride;
+  if (transfer.blocks == 1) return kernels::copy(to, from, transfer.block_bytes);
   for (uint32_t block = 0; block < transfer.blocks; ++block) {
     kernels::copy(to, from, transfer.block_bytes);
     from += from_stride;

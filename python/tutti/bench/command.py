@@ -125,6 +125,15 @@ def with_tutti(wanted: bool, mpis: list[Mpi]) -> bool:
     return True
 
 
+def refuse_with_one_sided(given: dict[str, bool]) -> None:
+    for option, is_given in given.items():
+        if is_given:
+            raise UserError(
+                f"{option}: it cannot be combined with --one-sided, which measures transfers "
+                "between threads; leave one of them out"
+            )
+
+
 def refuse_without_hosts(hosts: str | None, given: dict[str, object]) -> None:
     words = [option for option, value in given.items() if value is not None]
     if words and hosts is None:
@@ -187,6 +196,16 @@ def bench_openmp(
         openmp.show(document, console)
     if json_file is not None:
         json_file.write_text(json.dumps(documents, indent=1) + "\n")
+        console.print(f"wrote {json_file}", highlight=False)
+
+
+def bench_one_sided(repetitions: int, json_file: Path | None, console: Console) -> None:
+    from tutti.bench import one_sided
+
+    document = one_sided.measure(repetitions)
+    one_sided.show(document, console)
+    if json_file is not None:
+        json_file.write_text(json.dumps(document, indent=1) + "\n")
         console.print(f"wrote {json_file}", highlight=False)
 
 
@@ -303,6 +322,14 @@ def bench(
             help="Compare Tutti's ranks as threads with OpenMP's array reductions, without MPI.",
         ),
     ] = False,
+    one_sided: Annotated[
+        bool,
+        typer.Option(
+            "--one-sided",
+            help="Measure one-sided transfers between threads and through a server, beside the "
+            "machine's stores, loads and lines, without MPI.",
+        ),
+    ] = False,
     hosts: Annotated[
         str | None,
         typer.Option(
@@ -405,6 +432,29 @@ def bench(
     if budget_ms is not None and not 1 <= budget_ms <= 60000:
         raise UserError(
             f"--budget-ms: '{budget_ms}' is not accepted; whole numbers from 1 to 60000 are"
+        )
+    if one_sided:
+        refuse_with_one_sided(
+            {
+                "--ranks": ranks is not None,
+                "--collectives": collectives is not None,
+                "--sizes": sizes is not None,
+                "--kinds": kinds is not None,
+                "--form": form is not None,
+                "--overlap": overlap,
+                "--halo": halo,
+                "--mixed": mixed,
+                "--cold": cold is not None,
+                "--every-root": every_root,
+                "--openmp": openmp,
+                "--hosts": hosts is not None,
+                "--mpi": bool(mpi),
+                "--shared-heap": shared_heap,
+                "--plot": plot is not None,
+            }
+        )
+        return bench_one_sided(
+            repetitions or (3 if quick else 10), output_file("--json", json_name), console
         )
     modes = parse_modes(
         form,
