@@ -17,6 +17,7 @@ namespace {
 constexpr double most_nanoseconds = 1e10;
 constexpr double most_a_byte = 1000;
 
+constexpr std::array<std::string_view, 3> mpi_names = {"mpich", "openmpi", "mpiabi"};
 constexpr std::array<std::string_view, 5> level_names = {"node", "socket", "numa", "cache", "core"};
 
 // A part of the file, with its place for errors.
@@ -198,16 +199,27 @@ Machine read_machine(std::string_view text, std::string_view file) {
                  own.by_length("combine")};
   if (all.has("network")) {
     const Part network = all.at("network");
-    network.must_be_object({"overhead", "latency", "gap", "byte", "prompt"});
-    machine.network = {network.nanoseconds("overhead"), network.nanoseconds("latency"),
-                       network.nanoseconds("gap"), network.a_byte("byte"),
-                       static_cast<size_t>(network.number("prompt", 1e12, true))};
+    network.must_be_object({"overhead", "latency", "gap", "byte", "prompt", "mpi"});
+    machine.network = {network.nanoseconds("overhead"),
+                       network.nanoseconds("latency"),
+                       network.nanoseconds("gap"),
+                       network.a_byte("byte"),
+                       static_cast<size_t>(network.number("prompt", 1e12, true)),
+                       network.has("mpi") ? network.text("mpi") : ""};
+    if (network.has("mpi") &&
+        std::find(mpi_names.begin(), mpi_names.end(), machine.network->mpi) == mpi_names.end())
+      network.refuse("there is no MPI " + in_quotes(machine.network->mpi) +
+                     "; known are mpich, openmpi, mpiabi");
   }
   if (all.has("messages")) {
     const Part messages = all.at("messages");
     messages.must_be_object({"overhead", "latency", "byte", "shared"});
     machine.messages = {messages.nanoseconds("overhead"), messages.nanoseconds("latency"),
                         messages.a_byte("byte"), messages.a_byte("shared")};
+    if (machine.messages->shared > machine.messages->byte)
+      messages.refuse(
+          "\"shared\" is more than \"byte\"; one message alone takes \"byte\" a byte, and the "
+          "memory that all share cannot be slower");
   }
   return machine;
 }
@@ -240,6 +252,8 @@ std::string write_machine(const Machine& machine) {
                        {"gap", machine.network->gap},
                        {"byte", machine.network->byte},
                        {"prompt", machine.network->prompt}};
+  if (machine.network && !machine.network->mpi.empty())
+    json["network"]["mpi"] = machine.network->mpi;
   if (machine.messages)
     json["messages"] = {{"overhead", machine.messages->overhead},
                         {"latency", machine.messages->latency},

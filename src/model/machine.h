@@ -76,6 +76,9 @@ struct NetworkCost {
   double byte = 0;      // G
   // Longer messages wait until the receiver has posted them.
   size_t prompt = 0;
+  // The host MPI with which that holds: mpich, openmpi or mpiabi. Tutti cuts segments by it. Empty:
+  // segments are cut by `prompt`.
+  std::string mpi = {};
 };
 
 // Of a host MPI's messages between ranks of a node, through its memory. For simulations of the host

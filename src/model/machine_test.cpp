@@ -64,6 +64,14 @@ TEST(Machine, WhatSimulationsAlsoNeed) {
   EXPECT_EQ(write_machine(read_machine(written, "again")), written);
 }
 
+TEST(Machine, TheHostMpiOfANetwork) {
+  const Machine machine = read_machine(with("16384", "16384, \"mpi\": \"openmpi\""), "file.json");
+  EXPECT_EQ(machine.network->mpi, "openmpi");
+  const std::string written = write_machine(machine);
+  EXPECT_EQ(write_machine(read_machine(written, "again")), written);
+  EXPECT_EQ(read_machine(right, "file.json").network->mpi, "");
+}
+
 TEST(Machine, CostsByLength) {
   const std::string text =
       with("\"byte\": 0.1,", R"("byte": {"4096": 0.2, "1048576": 0.1}, "add": 0.3,)");
@@ -124,6 +132,11 @@ TEST(Machine, BadFilesAreNamedByPlace) {
            Case{"\"step\": 2, ", "", "own: lacks the member \"step\""},
            Case{"\"step\": 2", "\"steps\": 2", "own: unknown member \"steps\"; known are call"},
            Case{"16384", "1.5", "network.prompt: is 1.5; it must be an integer"},
+           Case{"16384", "16384, \"mpi\": \"lam\"", "network: there is no MPI \"lam\"; known are"},
+           Case{"\"network\":",
+                R"("messages": {"overhead": 1, "latency": 1, "byte": 0.1, "shared": 0.2},
+                   "network":)",
+                "messages: \"shared\" is more than \"byte\""},
            Case{"\"own\": {", "\"own\": 3, \"was\": {", "unknown member \"was\""},
        })
     EXPECT_NE(refusal(with(one.from, one.to)).find(one.expected), std::string::npos)

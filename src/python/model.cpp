@@ -11,6 +11,7 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "exec/net.h"
 #include "model/goal.h"
 #include "model/machine.h"
 #include "model/predicted_trace.h"
@@ -33,6 +34,15 @@ int32_t fewest_together(const placement::Nodes& nodes, int32_t ranks) {
   return ranks;
 }
 
+// The longest message that Tutti takes for one that goes without its receiver's consent. It knows
+// the host MPI, and not the network; a machine that was not measured may name no MPI.
+size_t unasked_bytes(const model::Machine& machine) {
+  if (!machine.network) return 0;
+  const std::string& mpi = machine.network->mpi;
+  if (mpi.empty()) return machine.network->prompt;
+  return mpi == "openmpi" ? exec::prompt_of_openmpi : exec::prompt_of_others;
+}
+
 // As a group of these ranks has them, if nothing but the number of ranks decides.
 plan::Resources resources_of(const placement::Nodes& nodes, int32_t ranks, std::string_view reach,
                              const model::Machine& machine) {
@@ -43,7 +53,7 @@ plan::Resources resources_of(const placement::Nodes& nodes, int32_t ranks, std::
   plan::Resources resources = plan::resources_of(layout.slot_bytes, layout.line_count);
   resources.mapped = reach != "slots" && nodes.one();
   resources.threads = reach == "threads";
-  if (!nodes.one()) resources.prompt = machine.network ? machine.network->prompt : 0;
+  if (!nodes.one()) resources.prompt = unasked_bytes(machine);
   return resources;
 }
 

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
-from several_nodes import HERE, STATE, TUTTI_RUN, environment, on, running, script, wait_for
+from several_nodes import HERE, ROOT, STATE, TUTTI_RUN, environment, on, running, script, wait_for
 
 SCRIPTS = [
     "up",
@@ -255,3 +255,50 @@ def test_shellcheck_finds_nothing():
         check=False,
     )
     assert result.returncode == 0, result.stdout
+
+
+@pytest.mark.mpi
+@pytest.mark.slow
+@pytest.mark.parametrize("mpi", ["mpich", "openmpi"])
+def test_the_network_between_two_named_hosts(links, tmp_path, mpi):
+    """`tutti model measure --hosts` as on a cluster, whose launchers reach its hosts by the agent."""
+    if not (ROOT / ".mpi" / mpi / "bin" / "mpiexec").exists():
+        pytest.skip(f"no {mpi} here")
+    machine = tmp_path / "machine.json"
+    level = {"name": "node", "hand_over": 60, "byte": 0.1, "shared": 0.1}
+    own = {"call": 0, "step": 0, "copy": 0, "combine": 0}
+    machine.write_text(
+        json.dumps({"format": "tutti-machine 1", "name": "a test", "levels": [level], "own": own})
+    )
+    reaching = {
+        "mpich": {
+            "HYDRA_LAUNCHER": "ssh",
+            "HYDRA_LAUNCHER_EXEC": str(HERE / "agent"),
+            "HYDRA_IFACE": "net0",
+            "MPIR_CVAR_CH4_NETMOD": "ofi",
+            "FI_PROVIDER": "tcp",
+            "FI_TCP_IFACE": "net0",
+            "MPIR_CVAR_POLLS_BEFORE_YIELD": "1",
+        },
+        "openmpi": {
+            "PRTE_MCA_plm": "ssh",
+            "PRTE_MCA_plm_ssh_agent": str(HERE / "agent"),
+            "PRTE_MCA_prte_if_include": "net0",
+            "OMPI_MCA_pml": "ob1",
+            "OMPI_MCA_btl": "^ofi,uct,openib,usnic",
+            "OMPI_MCA_btl_tcp_if_include": "net0",
+            "OMPI_MCA_mpi_yield_when_idle": "1",
+        },
+    }
+    script("link", "1ms")
+    words = ("model", "measure", "--network", "--mpi", mpi, "--hosts", "node1,node2", "--json")
+    tutti = (sys.executable, "-m", "tutti.cli")
+    text = on("front", *tutti, *words, "--machine", machine, **reaching[mpi])
+    found = json.loads(text)
+    assert "between node1 and node2" in found["source"]
+    # All nodes have one first core, to which both ranks are bound, so only the least is exact.
+    between, within = (
+        found[kind]["latency"] + 2 * found[kind]["overhead"] for kind in ("network", "messages")
+    )
+    assert between >= 1e6 > within, "within `front` there is no delay"
+    assert found["network"]["mpi"] == mpi

@@ -554,7 +554,7 @@ def test_a_job_that_failed_is_not_tried_again(tmp_path):
     ],
 )
 def test_what_failed_is_one_line(said, line):
-    assert driver._what_failed(said) == line
+    assert driver.what_failed(said) == line
 
 
 @pytest.mark.mpi

@@ -28,7 +28,7 @@ LAUNCHER_FAILED = "PMIx server's listener thread failed to start"
 NO_HEAP = "tutti-run: no shared heap"
 
 
-def _what_failed(text: str) -> str:
+def what_failed(text: str) -> str:
     """One line of a job's output that tells what failed.
 
     This is the first line of one of Tutti's programs, else the last paragraph without the frame
@@ -131,10 +131,10 @@ def run_job(
     except RunError as error:
         raise RunError(f"{where}: {error}") from error
     if code != 0 or not result.exists():
-        raise RunError(f"{where}: exit code {code}: {_what_failed(err + out)}")
+        raise RunError(f"{where}: exit code {code}: {what_failed(err + out)}")
     job: dict[str, Any] = json.loads(result.read_text())
     if variant.heap and NO_HEAP in err:
-        raise RunError(f"{where}: {_what_failed(err)}")
+        raise RunError(f"{where}: {what_failed(err)}")
     if job["interposed"] != variant.tutti:
         raise RunError(
             f"{where}: Tutti was {'not ' if variant.tutti else ''}loaded; see `tutti doctor`"
@@ -145,7 +145,7 @@ def run_job(
 def measure_limits() -> dict[str, Any]:
     code, out, err = execute([str(program("tutti-limits"))], dict(os.environ), 120)
     if code != 0:
-        raise RunError(f"tutti-limits: exit code {code}: {_what_failed(err)}")
+        raise RunError(f"tutti-limits: exit code {code}: {what_failed(err)}")
     limits: dict[str, Any] = json.loads(out)
     return limits
 

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,6 +16,7 @@ from tutti.model import check as checking
 from tutti.model.algorithms import checked_reach
 from tutti.model.machines import known_files, model_of, read_model
 from tutti.model.measure import measure, units_here
+from tutti.model.messages import choose_mpi, measure_messages, parse_between
 from tutti.model.plot import draw
 from tutti.model.prediction import Cell, Where, parse_late, predict, shared_levels
 from tutti.model.report import print_check, print_machine, print_one, print_table
@@ -192,8 +194,56 @@ def predict_command(
         print_table(cells, title)
 
 
+def refuse_without_network(network: bool, given: dict[str, object]) -> None:
+    words = [option for option, value in given.items() if value is not None]
+    if words and not network:
+        raise UserError(f"{words[0]}: it needs --network, which measures messages of the host MPI")
+
+
 @app.command("measure")
 def measure_command(
+    network: Annotated[
+        bool,
+        typer.Option(
+            "--network",
+            help="Also measure messages of the host MPI: within this node, and, with --hosts or "
+            "--launch, between two nodes.",
+        ),
+    ] = False,
+    hosts: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B",
+            help="With --network: the names of two hosts, on each of which mpiexec starts a rank; "
+            "or a directory with the scripts that emulate nodes (tests/hosts of Tutti's sources, "
+            "docs/clusters.md).",
+        ),
+    ] = None,
+    launch: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WORDS",
+            help="With --network, where mpiexec starts no jobs: the words that start one rank on "
+            "each of two nodes, as in 'srun -N 2 -n 2'.",
+        ),
+    ] = None,
+    delay: Annotated[
+        str | None,
+        typer.Option(help="With emulated nodes: the one-way delay of their links (default: 0)."),
+    ] = None,
+    mpi: Annotated[
+        str | None,
+        typer.Option(
+            help="With --network: the host MPI, as `tutti bench` names it (default: the first)."
+        ),
+    ] = None,
+    machine: Annotated[
+        Path | None,
+        typer.Option(
+            help="With --network: a file with a machine whose steps are measured; only messages "
+            "are measured then."
+        ),
+    ] = None,
     output: Annotated[
         str | None, typer.Option("--output", "-o", help="Write the machine's file here.")
     ] = None,
@@ -206,14 +256,37 @@ def measure_command(
     It takes seconds. Run it while nothing else does.
     """
     file = output_file("--output", output)
-    machine = with_progress(len(units_here()), "measuring", measure)
-    text = model_of(json.dumps(machine), "tutti model measure").text
+    refuse_without_network(
+        network,
+        {
+            "--hosts": hosts,
+            "--launch": launch,
+            "--delay": delay,
+            "--mpi": mpi,
+            "--machine": machine,
+        },
+    )
+    between = parse_between(hosts, launch, delay)
+    base = json.loads(read_model(machine).text) if machine is not None else None
+    chosen = choose_mpi(mpi) if network else None
+    jobs = (0 if base is not None else len(units_here())) + (1 if network else 0) + bool(between)
+
+    def work(say: Callable[[str], None]) -> dict[str, Any]:
+        costs = base if base is not None else measure(say)
+        return measure_messages(costs, chosen, between, say) if chosen is not None else costs
+
+    text = model_of(json.dumps(with_progress(jobs, "measuring", work)), "tutti model measure").text
     if file is not None:
         file.write_text(text, encoding="utf-8")
     if as_json:
         print(text, end="")
     else:
         print_machine(json.loads(text))
+        if network and not between:
+            print(
+                "both ranks were on this node; for the network between two nodes give --hosts "
+                "or --launch"
+            )
     if file is not None and not as_json:
         print(f"written to {file}")
 

@@ -111,6 +111,26 @@ def _at(costs: float | dict[str, float], length: int) -> str:
     return f"{costs if isinstance(costs, float | int) else costs.get(str(length), 0):.3f}"
 
 
+def message_lines(machine: dict[str, Any]) -> list[str]:
+    """What the messages of the host MPI cost, a line for each kind that the machine has."""
+    lines = []
+    if "messages" in machine:
+        one = machine["messages"]
+        lines.append(
+            f"a message within a node: overhead {one['overhead']:.0f} ns, latency "
+            f"{one['latency']:.0f} ns, a byte {one['byte']:.3f} ns; of many at once "
+            f"{one['shared']:.3f} ns"
+        )
+    if "network" in machine:
+        one = machine["network"]
+        lines.append(
+            f"a message between nodes: overhead {one['overhead']:.0f} ns, latency "
+            f"{one['latency']:.0f} ns, gap {one['gap']:.0f} ns, a byte {one['byte']:.3f} ns; up to "
+            f"{one['prompt']} bytes it does not wait for its receiver"
+        )
+    return lines
+
+
 def print_machine(machine: dict[str, Any]) -> None:
     """The costs of a machine, at a few lengths."""
     lengths = (64, 4096, 65536, 1048576)
@@ -133,6 +153,8 @@ def print_machine(machine: dict[str, Any]) -> None:
     _console().print(table)
     print("columns with sizes: ns a byte, in accesses of that size")
     print(f"a call: {own['call']:.1f} ns; a step: {own['step']:.1f} ns")
+    for line in message_lines(machine):
+        print(line)
 
 
 def _percent(value: float) -> str:
