@@ -6,39 +6,23 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <linux/futex.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "json.h"
-#include "pair.h"
+#include "pair_bodies.h"
 
 static const double budget_seconds = 0.03; /* for each value */
-
-static double seconds(const Pair* pair, uint64_t ticks) {
-  return (double)ticks / pair->clock.ticks_per_second;
-}
 
 static unsigned load(PairLine* line) {
   return atomic_load_explicit(&line->value, memory_order_acquire);
 }
 static void store(PairLine* line, unsigned value) {
   atomic_store_explicit(&line->value, value, memory_order_release);
-}
-
-static int ascending(const void* one, const void* other) {
-  const double a = *(const double*)one, b = *(const double*)other;
-  return (a > b) - (a < b);
-}
-
-static double median(double* values, int count) {
-  qsort(values, (size_t)count, sizeof *values, ascending);
-  return values[count / 2];
 }
 
 /* --- lines between two cores --- */
@@ -57,9 +41,9 @@ static void ping_pong(Pair* pair) {
       while (load(other) != turn) bench_pause();
       if (pair->self == 1) store(mine, turn);
     }
-    batch[b] = seconds(pair, bench_now(&pair->clock) - began) / (2 * rounds);
+    batch[b] = pair_seconds(pair, bench_now(&pair->clock) - began) / (2 * rounds);
   }
-  pair->shared->result[pair->self] = median(batch, batches);
+  pair->shared->result[pair->self] = pair_median(batch, batches);
 }
 
 /* Both processes start at one instant. The time of an exchange is the larger of their times, as
@@ -77,9 +61,9 @@ static void flag_exchange(Pair* pair) {
   static double larger[rounds];
   for (int i = 0; i < rounds; ++i) {
     const uint64_t a = pair->shared->ticks[0][i], b = pair->shared->ticks[1][i];
-    larger[i] = seconds(pair, a > b ? a : b);
+    larger[i] = pair_seconds(pair, a > b ? a : b);
   }
-  pair->shared->result[pair->self] = median(larger, rounds);
+  pair->shared->result[pair->self] = pair_median(larger, rounds);
 }
 
 /* The same, with one exchange directly after another. */
@@ -95,19 +79,12 @@ static void flag_exchange_loop(Pair* pair) {
       store(mine, ++turn);
       while (load(other) < turn) continue;
     }
-    batch[b] = seconds(pair, bench_now(&pair->clock) - began) / rounds;
+    batch[b] = pair_seconds(pair, bench_now(&pair->clock) - began) / rounds;
   }
-  pair->shared->result[pair->self] = median(batch, batches);
+  pair->shared->result[pair->self] = pair_median(batch, batches);
 }
 
 /* --- copies --- */
-
-static char* touched(size_t bytes, int value) {
-  void* memory;
-  if (posix_memalign(&memory, 4096, bytes) != 0) exit(1);
-  memset(memory, value, bytes);
-  return memory;
-}
 
 static double copy_rate(Pair* pair, char* destination, const char* source) {
   double batch[64];
@@ -115,7 +92,7 @@ static double copy_rate(Pair* pair, char* destination, const char* source) {
   const size_t repeats = pair->bytes >= 4194304 ? 1 : 4194304 / pair->bytes;
   const uint64_t began = bench_now(&pair->clock);
   while (batches < 64 &&
-         (batches < 3 || seconds(pair, bench_now(&pair->clock) - began) < budget_seconds)) {
+         (batches < 3 || pair_seconds(pair, bench_now(&pair->clock) - began) < budget_seconds)) {
     const uint64_t first = bench_now(&pair->clock);
     for (size_t i = 0; i < repeats; ++i) {
       memcpy(destination, source, pair->bytes);
@@ -123,13 +100,13 @@ static double copy_rate(Pair* pair, char* destination, const char* source) {
       __asm__ volatile("" ::"r"(destination)
                        : "memory"); /* or the copies could be merged into one */
     }
-    batch[batches++] = seconds(pair, bench_now(&pair->clock) - first) / (double)repeats;
+    batch[batches++] = pair_seconds(pair, bench_now(&pair->clock) - first) / (double)repeats;
   }
-  return (double)pair->bytes / median(batch, batches) * 1e-9;
+  return (double)pair->bytes / pair_median(batch, batches) * 1e-9;
 }
 
 static void copy_on_both(Pair* pair) {
-  char *source = touched(pair->bytes, 1), *destination = touched(pair->bytes, 2);
+  char *source = pair_touched(pair->bytes, 1), *destination = pair_touched(pair->bytes, 2);
   pair_meet(pair);
   pair->shared->result[pair->self] = copy_rate(pair, destination, source);
   pair_meet(pair); /* neither process stops copying while the other still measures */
@@ -137,74 +114,18 @@ static void copy_on_both(Pair* pair) {
 
 static void copy_on_one(Pair* pair) {
   if (pair->self == 1) return;
-  char *source = touched(pair->bytes, 1), *destination = touched(pair->bytes, 2);
+  char *source = pair_touched(pair->bytes, 1), *destination = pair_touched(pair->bytes, 2);
   pair->shared->result[0] = copy_rate(pair, destination, source);
 }
 
-/* A process rewrites memory, then process 0 reads it. It copies or adds process 1's data from
- * shared memory, or copies it from private memory by CMA, or copies its own data. */
-typedef enum { copy_of_others, sum_with_others, cma_of_others, copy_of_own } Fetch;
+static char* shared_source; /* of the data that process 1 rewrites */
 
-static char* shared_source;
+static void fetch_shared(Pair* pair) { pair_fetch(pair, shared_source, copy_of_others); }
+static void fetch_sum(Pair* pair) { pair_fetch(pair, shared_source, sum_with_others); }
+static void fetch_cma(Pair* pair) { pair_fetch(pair, shared_source, cma_of_others); }
+static void fetch_own(Pair* pair) { pair_fetch(pair, shared_source, copy_of_own); }
 
-static void add(double* restrict sum, const double* one, const double* other, size_t count) {
-  for (size_t i = 0; i < count; ++i) sum[i] = one[i] + other[i];
-}
-
-static bool fetch(Pair* pair, char* destination, char* own, Fetch how) {
-  if (how == copy_of_others) return memcpy(destination, shared_source, pair->bytes), true;
-  if (how == copy_of_own) return memcpy(destination, own, pair->bytes), true;
-  if (how == sum_with_others) {
-    add((double*)destination, (const double*)own, (const double*)shared_source,
-        pair->bytes / sizeof(double));
-    return true;
-  }
-  struct iovec local = {destination, pair->bytes}, remote = {pair->shared->address[1], pair->bytes};
-  return process_vm_readv(pair->shared->process[1], &local, 1, &remote, 1, 0) ==
-         (ssize_t)pair->bytes;
-}
-
-static void fetch_rewritten(Pair* pair, Fetch how) {
-  enum { most = 501 };
-  static double taken[most];
-  char *own = touched(pair->bytes, 1), *destination = touched(pair->bytes, 2);
-  pair->shared->address[pair->self] = own;
-  int rounds = most;
-  if (pair->bytes > 262144) rounds = 31;
-  if (pair->bytes > 4194304) rounds = 7;
-  for (int i = 0; i < rounds; ++i) {
-    memset(pair->self == 1 && how != cma_of_others ? shared_source : own, i, pair->bytes);
-    pair_meet(pair);
-    const uint64_t began = bench_now(&pair->clock);
-    if (pair->self == 0 && !fetch(pair, destination, own, how)) {
-      pair->shared->error = errno;
-      taken[i] = -1;
-    } else {
-      taken[i] = seconds(pair, bench_now(&pair->clock) - began);
-    }
-    __asm__ volatile("" ::"r"(destination) : "memory");
-    pair_meet(pair);
-  }
-  pair->shared->result[pair->self] = pair->shared->error ? -1 : median(taken, rounds);
-}
-static void fetch_shared(Pair* pair) { fetch_rewritten(pair, copy_of_others); }
-static void fetch_sum(Pair* pair) { fetch_rewritten(pair, sum_with_others); }
-static void fetch_cma(Pair* pair) { fetch_rewritten(pair, cma_of_others); }
-static void fetch_own(Pair* pair) { fetch_rewritten(pair, copy_of_own); }
-
-/* --- hand-overs on one core, and to a sleeping process on another --- */
-
-static void yield_hand_over(Pair* pair) {
-  enum { rounds = 4000 };
-  PairLine* turn = &pair->shared->line[0];
-  pair_meet(pair);
-  const uint64_t began = bench_now(&pair->clock);
-  for (unsigned i = 0; i < rounds; ++i) {
-    while (load(turn) % 2 != (unsigned)pair->self) sched_yield();
-    store(turn, load(turn) + 1);
-  }
-  pair->shared->result[pair->self] = seconds(pair, bench_now(&pair->clock) - began) / (2 * rounds);
-}
+/* --- hand-overs to a sleeping process, on one core and on another --- */
 
 static void futex_hand_over(Pair* pair) {
   enum { rounds = 3000 };
@@ -218,7 +139,8 @@ static void futex_hand_over(Pair* pair) {
     store(turn, load(turn) + 1);
     syscall(SYS_futex, &turn->value, FUTEX_WAKE, 1, NULL, NULL, 0);
   }
-  pair->shared->result[pair->self] = seconds(pair, bench_now(&pair->clock) - began) / (2 * rounds);
+  pair->shared->result[pair->self] =
+      pair_seconds(pair, bench_now(&pair->clock) - began) / (2 * rounds);
 }
 
 /* --- the report --- */
@@ -286,7 +208,7 @@ static void write_report(Limits* limits) {
   write_time(limits, "line_half_round_trip_ns", apart, ping_pong);
   write_time(limits, "flag_exchange_ns", apart, flag_exchange);
   write_time(limits, "flag_exchange_loop_ns", apart, flag_exchange_loop);
-  write_time(limits, "yield_hand_over_ns", limits->together, yield_hand_over);
+  write_time(limits, "yield_hand_over_ns", limits->together, pair_yield_hand_over);
   write_time(limits, "futex_hand_over_ns", limits->together, futex_hand_over);
   write_time(limits, "futex_hand_over_two_cores_ns", apart, futex_hand_over);
   write_by_size(limits, "copy_one_core_gb_per_s", copies, copy_on_one, true, first_rate);

@@ -3,12 +3,17 @@
 //
 // Usage: tutti-machine --cores 0,1[,...]
 //
-// Writes JSON to stdout: the format, and the members of steps/step_costs.h.
+// Writes JSON to stdout: the format, the members of steps/step_costs.h, and, in nanoseconds, those
+// that processes pay (steps/process_costs.h), where the system permits them: `yield` on the first
+// core, and `system`, by length in bytes, between the first two.
 #include <cstdio>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/error.h"
 #include "steps/bound_threads.h"
+#include "steps/process_costs.h"
 #include "steps/step_costs.h"
 
 namespace {
@@ -21,13 +26,29 @@ std::vector<int> cores_of(int argc, char** argv) {
   return bench::read_cores("--cores", argv[2]);
 }
 
+void add_process_costs(const std::vector<int>& cores, Json& json) {
+  constexpr double nanoseconds = 1e9;
+  const double yield = process_yield(cores[0]);
+  if (yield >= 0) json["yield"] = rounded(yield * nanoseconds, 2);
+  if (cores.size() < 2) return;
+  constexpr size_t least = 64;  // below it the call is all
+  for (const size_t bytes : bench::step_lengths) {
+    if (bytes < least) continue;
+    const double copy = process_system_copy(cores[0], cores[1], bytes);
+    if (copy < 0) return;
+    json["system"][std::to_string(bytes)] = rounded(copy * nanoseconds, 2);
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   try {
     Json json;
     json["format"] = "tutti-steps 1";
-    json.update(bench::step_costs(cores_of(argc, argv)));
+    const std::vector<int> cores = cores_of(argc, argv);
+    add_process_costs(cores, json);  // before there are threads
+    json.update(bench::step_costs(cores));
     std::puts(json_text(json, 1).c_str());
     return 0;
   } catch (const std::exception& error) {

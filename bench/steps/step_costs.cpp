@@ -14,9 +14,7 @@
 namespace tutti::bench {
 namespace {
 
-constexpr size_t lengths[] = {8,         64,        256,        1024,        4096,
-                              16 * 1024, 64 * 1024, 256 * 1024, 1024 * 1024, 4096 * 1024};
-constexpr size_t longest = 4096 * 1024;
+constexpr size_t longest = step_lengths[std::size(step_lengths) - 1];
 
 int rounds_of(size_t bytes) {
   if (bytes > 512 * 1024) return 15;
@@ -26,13 +24,14 @@ int rounds_of(size_t bytes) {
 // Each thread has three vectors: two that it rewrites, and a result.
 struct Vectors {
   Memory a, b, result;
+  uint64_t round = 0;  // of hand-overs through the slot so far
 };
 
 class Measurement {
  public:
   explicit Measurement(const std::vector<int>& cores) : threads_(cores), ends_(cores.size()) {
     for (size_t i = 0; i < cores.size(); ++i)
-      vectors_.push_back({memory_of(longest), memory_of(longest), memory_of(longest)});
+      vectors_.push_back({memory_of(longest), memory_of(longest), memory_of(longest), 0});
     sum_ = kernels::find_reduce(kernels::Type::float64, kernels::Op::sum);
   }
 
@@ -130,11 +129,12 @@ class Measurement {
     keep(thread, json, "step", std::max(0.0, with_step - empty));
   }
 
-  // A table of times by length, less `without`.
+  // A table of times by length from `least` on, less `without`.
   void table(int thread, Json& json, const std::string& name, int count,
              const std::function<void(int, size_t)>& prepare,
-             const std::function<void(int, size_t)>& timed, double without = 0) {
-    for (const size_t bytes : lengths) {
+             const std::function<void(int, size_t)>& timed, double without = 0, size_t least = 0) {
+    for (const size_t bytes : step_lengths) {
+      if (bytes < least) continue;
       const double taken = time(
           thread, bytes, count, [&](int self) { prepare(self, bytes); },
           [&](int self) { timed(self, bytes); });
@@ -172,14 +172,26 @@ class Measurement {
     table(thread, json, "read", 1, prepare, read);
     table(thread, json, "add", 1, prepare, add);
     table(thread, json, "add_same", 2, prepare, add_same);
-    // Through a slot, which the other has read before: stores that the core has taken may still
-    // wait for their lines, and the reader may come to lines that are on their way.
-    exec::SlotStores stores(exec::SlotStores::Policy::measured);
+    measure_hand(thread, json, "hand", exec::SlotStores::Policy::plain, hand_over);
+    measure_hand(thread, json, "hand_past", exec::SlotStores::Policy::past_cache, hand_over);
+    for (int count = 2; count <= threads_.count(); count *= 2) {
+      table(thread, json, "read_by_" + std::to_string(count), count, prepare, read);
+      table(thread, json, "add_by_" + std::to_string(count), count, prepare, add);
+    }
+  }
+
+  // Through a slot, which the other has read before: stores that the core has taken may still
+  // wait for their lines, and the reader may come to lines that are on their way.
+  void measure_hand(int thread, Json& json, const char* name, exec::SlotStores::Policy policy,
+                    double hand_over) {
+    exec::SlotStores stores(policy);
     auto* const flag = reinterpret_cast<std::atomic<uint64_t>*>(flag_.get());
     std::byte* const slot = of(0).result.get();
-    uint64_t round = 0;
+    uint64_t& round = vectors_[static_cast<size_t>(thread)].round;
+    const size_t least =
+        policy == exec::SlotStores::Policy::plain ? 0 : exec::SlotStores::least_bytes;
     table(
-        thread, json, "hand", 2,
+        thread, json, name, 2,
         [&](int self, size_t bytes) {
           ++round;
           rewrite(self, bytes);
@@ -200,11 +212,7 @@ class Measurement {
           else
             kernels::copy(of(1).result.get(), slot, bytes);
         },
-        hand_over);
-    for (int count = 2; count <= threads_.count(); count *= 2) {
-      table(thread, json, "read_by_" + std::to_string(count), count, prepare, read);
-      table(thread, json, "add_by_" + std::to_string(count), count, prepare, add);
-    }
+        hand_over, least);
   }
 
   struct alignas(128) End {

@@ -6,18 +6,23 @@
 // modified in their caches, and all begin at one instant, as in a measurement of a collective.
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "base/json.h"
 
 namespace tutti::bench {
 
+// The bytes of the accesses that are timed.
+inline constexpr size_t step_lengths[] = {
+    8, 64, 256, 1024, 4096, 16 * 1024, 64 * 1024, 256 * 1024, 1024 * 1024, 4096 * 1024};
+
 // Times in nanoseconds, means of the middle half of many rounds: members `hand_over`, `call`,
 // `step`, and objects from lengths in bytes to times: `copy`, `combine` (own data), `read`, `add`
 // (another's), `add_same` (two at once, which read each other's and their own), `hand` (into a
-// slot, and out of it by another, less the hand-over), `read_by_2`, `add_by_2` ... (by so many at
-// once). Those between cores are missing for a single core. Throws Error(unavailable) if a thread
-// cannot be bound to its core.
+// slot with plain stores, and out of it by another, less the hand-over), `hand_past` (the same with
+// stores past the cache), `read_by_2`, `add_by_2` ... (by so many at once). Those between cores are
+// missing for a single core. Throws Error(unavailable) if a thread cannot be bound to its core.
 Json step_costs(const std::vector<int>& cores);
 
 }  // namespace tutti::bench

@@ -155,11 +155,12 @@ class Model:
         bytes: int,
         levels: list[tuple[str, list[int]]] = ...,
         node_of: list[int] = ...,
-        reached: bool = False,
+        reach: str = "slots",
         segment: int = 0,
         arrivals: list[float] = ...,
         events: bool = False,
         trace: str = "",
+        goal: bool = False,
     ) -> dict[str, Any]: ...
 
 def table_rules(file: str = "") -> list[tuple[str, str]]: ...

@@ -2,20 +2,16 @@
 
 #include <chrono>
 
+#include "exec/slow_stores.h"
 #include "kernels/kernels.h"
 
 namespace tutti::exec {
 namespace {
 
-// A plain copy that takes longer a line is slow. A line that goes past the cache costs about as
-// much in all: at the writer, and at the reader, which fetches it from memory.
-constexpr double slow_nanoseconds = 10;
 // The limit while stores go past the cache. The reader's cache then holds the lines that a timed
 // plain copy writes, and each waits for its invalidation: 7 ns between near cores. In a deep ring
 // plain copies that follow each other need not wait for it.
 constexpr double slow_nanoseconds_past_cache = 14;
-constexpr size_t cache_line = 64;
-constexpr size_t least_timed = 4096;
 // Timing costs nothing while plain stores are in use; it costs a slow copy while they are not.
 constexpr int apart_while_plain = 8;
 constexpr int apart_while_past_cache = 128;
@@ -37,7 +33,7 @@ void SlotStores::copy(void* dst, const void* src, size_t bytes) {
     const auto begin = Clock::now();
     kernels::copy(dst, src, bytes);
     const std::chrono::duration<double, std::nano> taken = Clock::now() - begin;
-    note(taken.count() * cache_line / static_cast<double>(bytes));
+    note(taken.count() * stored_line / static_cast<double>(bytes));
   } else if (past_cache_) {
     kernels::copy_through(dst, src, bytes);
   } else {

@@ -134,7 +134,7 @@ class Schedule {
   }
 
   void wait(int32_t rank, const Step& step, int64_t segment) {
-    if (step.kind == StepKind::wait_return && !question_.travel.bypasses_mapped) return;
+    if (step.kind == StepKind::wait_return && !bypasses(question_.travel)) return;
     const auto awaited = plan::awaited_number(program(rank), step, segment, segments_);
     if (!awaited) return;
     const bool in_line = plan::properties_of(step.kind).form == StepForm::peer_line;
@@ -150,7 +150,7 @@ class Schedule {
 
   void move(int32_t rank, const Step& step, int64_t segment) {
     const Program& mine = program(rank);
-    if (step.elidable && question_.travel.bypasses_mapped) return;
+    if (step.elidable && bypasses(question_.travel)) return;
     const double bytes =
         length_of(mine, geometry_, question_.bytes, step.extent_first, step.extent_count, segment);
     if (step.kind == StepKind::reduce_any)

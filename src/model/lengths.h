@@ -1,5 +1,5 @@
-// How many bytes a step or a message moves in a segment, for the rooms that look at programs from
-// outside. Pure; any thread.
+// How many bytes a step or a message moves in a segment, and whether that goes through slots, for
+// the rooms that look at programs from outside. Pure; any thread.
 #pragma once
 
 #include <cstddef>
@@ -28,6 +28,11 @@ inline double length_of(const plan::Program& program, const plan::Geometry& geom
     sum += length_of(program, geometry, bytes, piece.extent_first, piece.extent_count, segment);
   }
   return sum;
+}
+
+// True if readers find long data where its owner has it, by whatever way.
+inline bool bypasses(const plan::Travel& travel) {
+  return travel.bypasses_mapped || travel.bypasses_by_system;
 }
 
 }  // namespace tutti::model

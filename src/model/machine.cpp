@@ -125,13 +125,18 @@ std::vector<LevelCost> read_levels_of(const Part& part) {
   const size_t count = part.must_be_list();
   for (size_t i = 0; i < count; ++i) {
     const Part one = part.at(i);
-    one.must_be_object(
-        {"name", "hand_over", "byte", "add", "add_same", "shared", "shared_add", "write"});
+    one.must_be_object({"name", "hand_over", "byte", "add", "add_same", "shared", "shared_add",
+                        "write", "write_past", "system"});
     LevelCost level{one.text("name"), one.nanoseconds("hand_over"), one.by_length("byte"),
                     one.by_length(one.has("add") ? "add" : "byte"), one.by_length("shared")};
     if (one.has("shared_add")) level.shared_add = one.by_length("shared_add");
     if (one.has("add_same")) level.add_same = one.by_length("add_same");
     if (one.has("write")) level.write = one.by_length("write");
+    if (one.has("write_past")) level.write_past = one.by_length("write_past");
+    if (one.has("system")) level.system = one.by_length("system");
+    if (level.write_past && !level.write)
+      one.refuse(
+          "has \"write_past\" without \"write\"; a writer chooses between the two, so give both");
     if (place_of(level.name) == static_cast<int>(level_names.size()))
       one.refuse("there is no level " + in_quotes(level.name) +
                  "; levels are node, socket, numa, cache, core");
@@ -194,9 +199,10 @@ Machine read_machine(std::string_view text, std::string_view file) {
   machine.source = all.has("source") ? all.text("source") : "";
   machine.levels = read_levels_of(all.at("levels"));
   const Part own = all.at("own");
-  own.must_be_object({"call", "step", "copy", "combine"});
+  own.must_be_object({"call", "step", "copy", "combine", "yield"});
   machine.own = {own.nanoseconds("call"), own.nanoseconds("step"), own.by_length("copy"),
                  own.by_length("combine")};
+  if (own.has("yield")) machine.own.yield = own.nanoseconds("yield");
   if (all.has("network")) {
     const Part network = all.at("network");
     network.must_be_object({"overhead", "latency", "gap", "byte", "prompt", "mpi"});
@@ -241,11 +247,14 @@ std::string write_machine(const Machine& machine) {
     if (level.shared_add) json["levels"].back()["shared_add"] = json_of(*level.shared_add);
     if (level.add_same) json["levels"].back()["add_same"] = json_of(*level.add_same);
     if (level.write) json["levels"].back()["write"] = json_of(*level.write);
+    if (level.write_past) json["levels"].back()["write_past"] = json_of(*level.write_past);
+    if (level.system) json["levels"].back()["system"] = json_of(*level.system);
   }
   json["own"] = {{"call", machine.own.call},
                  {"step", machine.own.step},
                  {"copy", json_of(machine.own.copy)},
                  {"combine", json_of(machine.own.combine)}};
+  if (machine.own.yield) json["own"]["yield"] = *machine.own.yield;
   if (machine.network)
     json["network"] = {{"overhead", machine.network->overhead},
                        {"latency", machine.network->latency},

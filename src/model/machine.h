@@ -58,6 +58,11 @@ struct LevelCost {
   std::optional<ByteCost> add_same = std::nullopt;
   // To write a byte where ranks of this level have read since, as into a slot. Nothing: as `copy`.
   std::optional<ByteCost> write = std::nullopt;
+  // The same with stores past the cache, which a writer uses while `write` is slow
+  // (exec/slot_stores.h). Nothing: always `write`.
+  std::optional<ByteCost> write_past = std::nullopt;
+  // To read a byte of another process by the system's copies, the call included.
+  std::optional<ByteCost> system = std::nullopt;
 };
 
 // What a rank does alone.
@@ -66,6 +71,9 @@ struct OwnCost {
   double step = 0;   // of every step of a program
   ByteCost copy;     // to copy a byte from the rank's own memory to its own
   ByteCost combine;  // to combine a byte of one more source of its own
+  // From a rank's yield to the next turn of another rank on the same core. For people: predictions
+  // do not model shared cores.
+  std::optional<double> yield = std::nullopt;
 };
 
 // Between nodes.

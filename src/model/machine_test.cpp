@@ -100,6 +100,20 @@ TEST(Machine, CostsOfSlotsAndOfLinksByLength) {
   EXPECT_EQ(write_machine(read_machine(written, "again")), written);
 }
 
+TEST(Machine, StoresPastTheCacheSystemCopiesAndYields) {
+  std::string text = with("\"shared\": 0.02",
+                          R"("shared": 0.02, "write": 0.3, "write_past": {"2048": 0.2, "4096": 0.1},
+                             "system": {"1": 400, "4096": 0.3})");
+  text.replace(text.find("\"step\": 2"), 9, "\"step\": 2, \"yield\": 350");
+  const Machine machine = read_machine(text, "file.json");
+  EXPECT_EQ(machine.find("numa")->write_past->at(4096), 0.1);
+  EXPECT_EQ(machine.find("numa")->system->at(1), 400);
+  EXPECT_EQ(machine.own.yield, 350);
+  EXPECT_FALSE(machine.find("node")->write_past || machine.find("node")->system);
+  const std::string written = write_machine(machine);
+  EXPECT_EQ(write_machine(read_machine(written, "again")), written);
+}
+
 TEST(Machine, WithoutNetworkAndSource) {
   const Machine machine = read_machine(
       R"({"format": "tutti-machine 1", "name": "n", "levels": [{"name": "node", "hand_over": 1,
@@ -137,6 +151,11 @@ TEST(Machine, BadFilesAreNamedByPlace) {
                 R"("messages": {"overhead": 1, "latency": 1, "byte": 0.1, "shared": 0.2},
                    "network":)",
                 "messages: \"shared\" is more than \"byte\""},
+           Case{"\"shared\": 0.02", "\"shared\": 0.02, \"write_past\": 0.2",
+                "levels[1]: has \"write_past\" without \"write\""},
+           Case{"\"shared\": 0.02", "\"shared\": 0.02, \"system\": \"fast\"",
+                "levels[1].system: must be a number"},
+           Case{"\"step\": 2", "\"step\": 2, \"yield\": -3", "own.yield: is -3; it must be"},
            Case{"\"own\": {", "\"own\": 3, \"was\": {", "unknown member \"was\""},
        })
     EXPECT_NE(refusal(with(one.from, one.to)).find(one.expected), std::string::npos)

@@ -10,6 +10,8 @@
 #include <utility>
 
 #include "base/error.h"
+#include "exec/slot_stores.h"
+#include "exec/slow_stores.h"
 #include "model/lengths.h"
 #include "model/shared_link.h"
 #include "plan/semantics.h"
@@ -193,7 +195,7 @@ class Run {
   };
   enum class Progress : uint8_t { done, later };
 
-  // The most that writing for one of its readers costs a rank.
+  // The level whose ranks read a rank's slot, and where writing for them costs most.
   void find_slot_writes() {
     slot_writes_.assign(ranks_.size(), nullptr);
     for (size_t reader = 0; reader < ranks_.size(); ++reader)
@@ -201,18 +203,18 @@ class Run {
         if (operand.space != Space::slot || operand.rank == static_cast<int32_t>(reader)) continue;
         const LevelCost& cost =
             links_.cost(links_.between(static_cast<int32_t>(reader), operand.rank));
-        const ByteCost*& write = slot_writes_[static_cast<size_t>(operand.rank)];
-        if (cost.write && (write == nullptr || cost.write->at(4096) > write->at(4096)))
-          write = &*cost.write;
+        const LevelCost*& most = slot_writes_[static_cast<size_t>(operand.rank)];
+        if (cost.write && (most == nullptr || cost.write->at(4096) > most->write->at(4096)))
+          most = &cost;
       }
   }
 
   // Where an operand's bytes really are: a block of a rank's space.
   using Place = std::tuple<int32_t, Space, int32_t>;
   Place place_of(const Operand& operand, int32_t further) const {
-    const bool bypasses = operand.bypassable && question_.travel.bypasses_mapped;
-    return {operand.rank, bypasses ? operand.bypass_space : operand.space,
-            (bypasses ? operand.bypass_block : operand.block) + further};
+    const bool elsewhere = operand.bypassable && bypasses(question_.travel);
+    return {operand.rank, elsewhere ? operand.bypass_space : operand.space,
+            (elsewhere ? operand.bypass_block : operand.block) + further};
   }
   // Finds the blocks that their owner combines from.
   void find_own_reads() {
@@ -274,7 +276,7 @@ class Run {
   Progress execute(int32_t rank, const Step& step, int64_t segment) {
     switch (step.kind) {
       case StepKind::wait_return:
-        if (!question_.travel.bypasses_mapped) return Progress::done;
+        if (!bypasses(question_.travel)) return Progress::done;
         [[fallthrough]];
       case StepKind::wait_word:
       case StepKind::wait_line:
@@ -371,7 +373,9 @@ class Run {
     const LevelCost& cost = links_.cost(link);
     const double whole = whole_of(rank, operand);
     double work = (combines ? cost.add : cost.byte).time(bytes, whole);
-    if (combines && cost.add_same && is_read_by_owner(operand, blocks))
+    if (comes_by_system(operand, rank))
+      work = system_of(cost).time(bytes, whole);
+    else if (combines && cost.add_same && is_read_by_owner(operand, blocks))
       work = std::max(work, cost.add_same->time(bytes, whole));
     const ByteCost& shared = combines && cost.shared_add ? *cost.shared_add : cost.shared;
     const double share = work > 0 ? std::min(1.0, shared.time(bytes, whole) / work) : 0;
@@ -413,12 +417,35 @@ class Run {
   }
 
   // The time to write to this rank's slot, where others have read, beyond that of a plain copy.
-  double beyond_copy(int32_t rank, const Operand& to, double bytes) const {
-    const ByteCost* const write = slot_writes_[static_cast<size_t>(rank)];
-    if (to.rank != rank || to.space != Space::slot || write == nullptr) return 0;
+  double beyond_copy(int32_t rank, const Operand& to, double bytes, bool combines) const {
+    const LevelCost* const cost = slot_writes_[static_cast<size_t>(rank)];
+    if (to.rank != rank || to.space != Space::slot || cost == nullptr) return 0;
     const double whole = std::max(whole_of(rank, to), static_cast<double>(question_.ring_bytes));
-    return std::max(0.0,
-                    write->time(bytes, whole) - machine_.own.copy.time(bytes, whole_of(rank, to)));
+    const bool past = !combines && goes_past_cache(*cost, bytes, whole);
+    return std::max(0.0, (past ? *cost->write_past : *cost->write).time(bytes, whole) -
+                             machine_.own.copy.time(bytes, whole_of(rank, to)));
+  }
+  // As a writer chooses, which times a plain copy now and then.
+  static bool goes_past_cache(const LevelCost& cost, double bytes, double whole) {
+    if (!cost.write_past || bytes < static_cast<double>(exec::SlotStores::least_bytes))
+      return false;
+    const double timed = std::max(bytes, static_cast<double>(exec::least_timed));
+    const double lines = timed / static_cast<double>(exec::stored_line);
+    return cost.write->time(timed, whole) > lines * exec::slow_nanoseconds;
+  }
+
+  // True if this rank reads an operand in its owner's memory by the system's copies.
+  bool comes_by_system(const Operand& operand, int32_t rank) const {
+    return operand.bypassable && operand.rank != rank && question_.travel.bypasses_by_system &&
+           !question_.travel.bypasses_mapped;
+  }
+  const ByteCost& system_of(const LevelCost& cost) const {
+    if (!cost.system)
+      throw Error(Code::invalid_argument, "machine '" + machine_.name +
+                                              "' has no costs of the system's copies; add "
+                                              "\"system\" to the level '" +
+                                              cost.name + "' in its file");
+    return *cost.system;
   }
 
   // True if this rank need not go to another for it: it is its own, or has come with a stamp.
@@ -430,7 +457,7 @@ class Run {
     Rank& self = of(rank);
     const Program& mine = program(rank);
     const Operand* const operands = &mine.operands[static_cast<size_t>(step.first_operand)];
-    if (step.elidable && question_.travel.bypasses_mapped) return Progress::done;
+    if (step.elidable && bypasses(question_.travel)) return Progress::done;
     const double bytes = length_of(mine, step.extent_first, step.extent_count, segment);
     if (self.operand == 0) {
       self.now += machine_.own.step;
@@ -443,9 +470,11 @@ class Run {
         return Progress::later;
     if (reach(rank, operands[0], bytes, false, step.extent_count) == Progress::later)
       return Progress::later;
-    int32_t own = 0;  // sources; what comes from others is combined with the first as it comes
+    // What comes from others is combined with the first as it comes, but for what the system
+    // copies: that lies in this rank's memory first.
+    int32_t own = 0;
     for (int32_t i = 1; i < step.operand_count; ++i)
-      if (is_own(operands[i], rank)) ++own;
+      if (is_own(operands[i], rank) || (combines && comes_by_system(operands[i], rank))) ++own;
     double own_whole = bytes;  // of the largest buffer that takes part
     for (int32_t i = 0; i < step.operand_count; ++i)
       if (operands[i].rank == rank) own_whole = std::max(own_whole, whole_of(rank, operands[i]));
@@ -454,7 +483,7 @@ class Run {
     } else if (own == 1 && operands[0].rank == rank && operands[0].space != Space::line) {
       self.now += machine_.own.copy.time(bytes, own_whole);
     }
-    self.now += beyond_copy(rank, operands[0], bytes);
+    self.now += beyond_copy(rank, operands[0], bytes, combines);
     note(rank, segment, -1, bytes);
     return Progress::done;
   }
@@ -497,7 +526,9 @@ class Run {
       if (reach(rank, operands[self.operand], bytes, true, step.extent_count) == Progress::later)
         return Progress::later;
       const bool is_first = std::count(self.taken.begin(), self.taken.end(), true) == 0;
-      if (is_own(operands[self.operand], rank) && !is_first)
+      const bool is_here =
+          is_own(operands[self.operand], rank) || comes_by_system(operands[self.operand], rank);
+      if (is_here && !is_first)
         self.now += machine_.own.combine.time(bytes, whole_of(rank, operands[self.operand]));
       self.taken[static_cast<size_t>(self.operand)] = true;
       self.operand = 0;
@@ -622,7 +653,7 @@ class Run {
   const plan::Geometry& geometry_;
   const plan::Segments segments_;
   Links links_;
-  std::vector<const ByteCost*> slot_writes_;  // by rank: into its slot; null: as a copy
+  std::vector<const LevelCost*> slot_writes_;  // by rank: into its slot; null: as a copy
   std::set<Place> own_reads_;
   std::vector<Rank> ranks_;
   std::vector<uint32_t> scheduled_;  // by link: the version of its next end in the queue

@@ -69,6 +69,40 @@ TEST(Predict, WritesToSlotsHaveACostOfTheirOwn) {
   EXPECT_DOUBLE_EQ(prediction_of(call, machine).time, plain + 10000 * (0.4 - 0.05));
 }
 
+// As the executor's writers choose: where a plain copy takes more than 10 ns a line.
+TEST(Predict, SlowWritesGoPastTheCache) {
+  Machine machine = bare_machine({{"node", 60, 0.1, 0.1, 0.01}});
+  machine.own.copy = 0.05;
+  TestCall call{Collective::bcast, "flat", 2, 10000};
+  const double plain = prediction_of(call, machine).time;
+  machine.levels[0].write = 0.15;  // 9.6 ns a line
+  machine.levels[0].write_past = 0.07;
+  EXPECT_DOUBLE_EQ(prediction_of(call, machine).time, plain + 10000 * (0.15 - 0.05));
+  machine.levels[0].write = 0.16;  // 10.24 ns
+  EXPECT_DOUBLE_EQ(prediction_of(call, machine).time, plain + 10000 * (0.07 - 0.05));
+  call.bytes = 2000;
+  EXPECT_DOUBLE_EQ(prediction_of(call, machine).time, 60 + 2000 * (0.16 + 0.1)) << "too short";
+}
+
+TEST(Predict, SystemCopiesBypassTheSlots) {
+  Machine machine = bare_machine({{"node", 60, 0.1, 0.1, 0.01}});
+  machine.own.copy = 0.05;
+  machine.own.combine = 0.02;
+  machine.levels[0].system = 0.3;
+  TestCall call{Collective::bcast, "flat", 2, 10000};
+  call.reach = ReachChoice::cma;
+  // The root waits until its buffer has been read.
+  EXPECT_DOUBLE_EQ(prediction_of(call, machine).time, 60 + 3000 + 60);
+  call.bytes = 4000;
+  EXPECT_DOUBLE_EQ(prediction_of(call, machine).time, 60 + 4000 * (0.05 + 0.1)) << "too short";
+  // Two vectors are copied, then combined with the root's own.
+  call = {Collective::reduce, "flat", 3, 10000};
+  call.reach = ReachChoice::cma;
+  EXPECT_DOUBLE_EQ(prediction_of(call, machine).time, 60 + 2 * 3000 + 2 * 200 + 60);
+  machine.levels[0].system.reset();
+  EXPECT_THROW(prediction_of(call, machine), Error);
+}
+
 // Two that combine at once take longer than two that copy, if the machine says so.
 TEST(Predict, CombinationsMayShareALinkWorse) {
   Machine machine = bare_machine({{"node", 60, 0.1, 0.1, 0.05}});

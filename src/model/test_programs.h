@@ -22,6 +22,7 @@ struct TestCall {
   size_t segment = SIZE_MAX;  // SIZE_MAX: one piece
   plan::Carrier carrier = plan::Carrier::slot;
   size_t ring_bytes = 0;
+  ReachChoice reach = ReachChoice::automatic;  // cma: by the system's copies
 };
 
 inline std::vector<plan::Program> programs_of(const TestCall& call) {
@@ -37,8 +38,9 @@ inline Prediction prediction_of(const TestCall& call, const Machine& machine) {
   const std::vector<plan::Program> programs = programs_of(call);
   plan::Resources resources = plan::resources_of(size_t{64} << 20, 64);
   if (!call.nodes.one()) resources.prompt = machine.network->prompt;
-  plan::Travel travel = plan::travel(programs.front(), resources, 8, call.bytes, call.segment,
-                                     ReachChoice::automatic);
+  resources.system_copies = call.reach == ReachChoice::cma;
+  plan::Travel travel =
+      plan::travel(programs.front(), resources, 8, call.bytes, call.segment, call.reach);
   if (call.segment == SIZE_MAX)
     travel.geometry = plan::geometry_of_whole(programs.front(), 8, call.bytes);
   return predict({programs, travel, 8, call.bytes, machine, call.levels.all(), call.nodes,

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "exec/net.h"
 #include "model/goal.h"
+#include "model/lengths.h"
 #include "model/machine.h"
 #include "model/predicted_trace.h"
 #include "plan/lower.h"
@@ -46,12 +47,13 @@ size_t unasked_bytes(const model::Machine& machine) {
 // As a group of these ranks has them, if nothing but the number of ranks decides.
 plan::Resources resources_of(const placement::Nodes& nodes, int32_t ranks, std::string_view reach,
                              const model::Machine& machine) {
-  if (reach != "slots" && reach != "mapped" && reach != "threads")
-    throw Error(Code::invalid_argument, "reach must be slots, mapped or threads");
+  if (reach != "slots" && reach != "mapped" && reach != "threads" && reach != "cma")
+    throw Error(Code::invalid_argument, "reach must be slots, mapped, threads or cma");
   const int32_t here = fewest_together(nodes, ranks);
   const shm::Layout layout = shm::Layout::fit(here, shm::first_area(here, 0, false));
   plan::Resources resources = plan::resources_of(layout.slot_bytes, layout.line_count);
-  resources.mapped = reach != "slots" && nodes.one();
+  resources.mapped = (reach == "mapped" || reach == "threads") && nodes.one();
+  resources.system_copies = reach == "cma" && nodes.one();
   resources.threads = reach == "threads";
   if (!nodes.one()) resources.prompt = unasked_bytes(machine);
   return resources;
@@ -93,7 +95,7 @@ nb::dict as_dict(const model::Prediction& found, const plan::Travel& travel,
   dict["carrier"] = travel.in_lines ? "line" : "slot";
   dict["segments"] = travel.geometry.segments;
   dict["segment_bytes"] = travel.geometry.segment_bytes;
-  dict["bypass"] = travel.bypasses_mapped;
+  dict["bypass"] = model::bypasses(travel);
   dict["critical"] = critical;
   dict["loads"] = loads;
   if (with_events) {
@@ -135,7 +137,8 @@ struct Model {
                   "the plan needs more shared memory than " + std::to_string(plan.ranks) +
                       " ranks have; give an algorithm that needs less, such as flat");
     const plan::Travel travel =
-        plan::travel(programs.front(), resources, element, bytes, segment, ReachChoice::automatic);
+        plan::travel(programs.front(), resources, element, bytes, segment,
+                     reach == "cma" ? ReachChoice::cma : ReachChoice::automatic);
     const model::Question question{
         programs, travel,   element,
         bytes,    machine,  shared,
@@ -169,7 +172,8 @@ void bind_model(nb::module_& module) {
           "The time of a call of the plan in virtual time, with `bytes` bytes of a vector or of "
           "one part; reductions are of doubles. `levels` has for each level, from the outside in, "
           "its name and the group of each rank; `node_of` has the ranks' nodes, if several; "
-          "`reach`: \"slots\", \"mapped\" (they reach each other's buffers) or \"threads\"; "
+          "`reach`: \"slots\", \"mapped\" (they reach each other's buffers), \"threads\", or "
+          "\"cma\" (by the system's copies, as a rule asks for); "
           "`segment`: the bytes of a segment that a "
           "rule asks for, 0: none does; `arrivals`: when each rank makes the call, in ns; `trace`: "
           "the file for a trace of the prediction, \"\": none; `goal`: also the call as a GOAL "

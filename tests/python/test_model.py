@@ -132,6 +132,19 @@ def test_a_plan_of_ones_own(predict, tmp_path):
         ({"levels": []}, "levels: must be a list with at least one entry"),
         ({"own": {"call": 0}}, 'own: lacks the member "step"'),
         ({"speed": 3}, 'unknown member "speed"; known are format, name'),
+        ({"own": MACHINE["own"] | {"yield": "long"}}, "own.yield: must be a number"),
+        (
+            {"levels": [MACHINE["levels"][0] | {"system": {"8": -1}}]},
+            "levels[0].system.8: is -1; it must be a number from 0",
+        ),
+        (
+            {"levels": [MACHINE["levels"][0] | {"write_past": 0.1}]},
+            'levels[0]: has "write_past" without "write"',
+        ),
+        (
+            {"messages": {"overhead": 1, "latency": 1, "byte": 0.1, "shared": 0.2}},
+            'messages: "shared" is more than "byte"',
+        ),
     ],
 )
 def test_a_wrong_machine_is_one_line(tutti, tmp_path, change, expected):
@@ -164,6 +177,49 @@ def test_bad_input_is_one_line(predict, words, expected):
     result = predict(*words, code=2)
     assert result.stderr.count("\n") == 1
     assert expected in result.stderr, result.stderr
+
+
+def test_the_host_mpi_decides_segments_between_nodes(tutti, tmp_path):
+    """Tutti takes messages of up to 64 KiB for prompt ones with MPICH, of 32 KiB with Open MPI."""
+    file = tmp_path / "machine.json"
+    words = ("bcast", "--algorithm", "hierarchical", "--ranks", "2", "--shape", "node:2 core:1")
+    segments = {}
+    for mpi in ("mpich", "openmpi", None):
+        network = MACHINE["network"] | ({"mpi": mpi} if mpi else {})
+        file.write_text(json.dumps(MACHINE | {"network": network}))
+        result = tutti(
+            "model", "predict", *words, "--sizes", "1M", "--machine", str(file), "--json"
+        )
+        assert result.returncode == 0, result.stderr
+        segments[mpi] = cells(result)[0]["segment_bytes"]
+    assert segments == {"mpich": 65536, "openmpi": 32768, None: 32768}
+
+
+def test_predictions_with_the_systems_copies(tutti, tmp_path):
+    file = tmp_path / "machine.json"
+    words = (
+        "bcast",
+        "--algorithm",
+        "flat",
+        "--ranks",
+        "2",
+        "--sizes",
+        "8K",
+        "--machine",
+        str(file),
+    )
+    file.write_text(json.dumps(MACHINE))
+    result = tutti("model", "predict", *words, "--cma")
+    assert result.returncode == 2
+    assert "has no costs of the system's copies" in result.stderr
+    levels = [MACHINE["levels"][0] | {"system": 0.5}]
+    file.write_text(json.dumps(MACHINE | {"levels": levels}))
+    result = tutti("model", "predict", *words, "--cma")
+    assert result.returncode == 0, result.stderr
+    assert "8192 bytes: 4.296 us" in result.stdout, "two hand-overs and 8192 bytes"
+    assert "read in the owners' buffers" in result.stdout
+    result = tutti("model", "predict", *words, "--cma", "--reached")
+    assert result.returncode == 2 and "--cma: with --reached" in result.stderr
 
 
 def test_without_network_nodes_are_refused(tutti, tmp_path):

@@ -39,6 +39,7 @@ STEPS = {
     "copy": {"8": 4.0, "4096": 50.0}, "combine": {"8": 5.0, "4096": 90.0},
     "read": {"8": 40.0, "4096": 200.0}, "add": {"8": 41.0, "4096": 220.0},
     "hand": {"8": 30.0, "4096": 450.0}, "add_same": {"8": 70.0, "4096": 300.0},
+    "hand_past": {"4096": 500.0}, "system": {"64": 400.0, "4096": 700.0}, "yield": 300.0,
     "read_by_2": {"8": 50.0, "4096": 240.0}, "add_by_2": {"8": 60.0, "4096": 480.0},
 }  # fmt: skip
 
@@ -52,6 +53,9 @@ def test_a_machine_from_steps():
     assert cache["shared_add"]["4096"] == cache["add"]["4096"], "at most what one alone takes"
     # Through a slot: writing takes what is left of 450 ns after reading, and at least a copy.
     assert cache["write"] == {"1": 4.0, "8": 0.5, "4096": 0.06104}
+    assert cache["write_past"] == {"4096": 0.07324}
+    assert cache["system"] == {"64": 6.25, "4096": 0.1709}
+    assert machine["own"]["yield"] == 300
     core().Model(json.dumps(machine), "a test")
 
 
@@ -81,6 +85,9 @@ def test_this_machine_is_measured_and_read(tutti, tmp_path):
     assert machine["format"] == "tutti-machine 1"
     level = machine["levels"][-1]
     assert level["hand_over"] > 0 and level["byte"]["1048576"] > 0 and level["write"]["4096"] > 0
+    assert level["write_past"]["4096"] > 0 and machine["own"]["yield"] > 0
+    if "system" in level:  # containers may refuse it
+        assert level["system"]["64"] > 2 * level["byte"]["64"], "a system call"
     words = ("bcast", "--algorithm", "flat", "--ranks", "2", "--sizes", "8,1M", "--shape", "this")
     result = tutti("model", "predict", *words, "--machine", str(file), "--json")
     assert result.returncode == 0, result.stderr

@@ -119,6 +119,14 @@ def predict_command(
     reached: Annotated[
         bool, typer.Option(help="Ranks reach each other's buffers, as with --shared-heap.")
     ] = False,
+    cma: Annotated[
+        bool,
+        typer.Option(
+            "--cma",
+            help="Ranks read each other's buffers by the system's copies, as a rule with "
+            "`reach cma` asks for.",
+        ),
+    ] = False,
     trace: Annotated[
         Path | None,
         typer.Option(
@@ -148,6 +156,11 @@ def predict_command(
         raise UserError(f"--ranks: {ranks} is out of range; give 1 to {MOST_RANKS}")
     if segment < 0:
         raise UserError(f"--segment: {segment} is out of range; give 0 or more bytes")
+    if reached and cma:
+        raise UserError("--cma: with --reached no rank needs the system's copies; give one")
+    reach = "cma" if cma else "slots"
+    if reached:
+        reach = "mapped"
     stem = plot_stem(plot)
     model = read_model(machine)
     costs = json.loads(model.text)
@@ -158,7 +171,7 @@ def predict_command(
         ranks,
         shared_levels(levels),
         nodes_of(shape, deal, ranks),
-        "mapped" if reached else "slots",
+        reach,
         segment,
         parse_late(late, ranks),
     )

@@ -21,6 +21,7 @@ from tutti.places import core, program
 LEVELS = ("node", "socket", "numa", "cache", "core")
 MOST_AT_ONCE = 16
 SECONDS = 120
+A_FEW_BYTES = 8
 Steps = list[tuple[str, dict[str, Any]]]  # by level, from the outside in
 
 
@@ -108,10 +109,14 @@ def run_steps(units: list[int]) -> dict[str, Any]:
 
 
 def by_length(times: dict[str, float]) -> dict[str, float]:
-    """From times of accesses by length to costs of a byte, from one byte on."""
+    """From times of accesses by length to costs of a byte.
+
+    A single byte takes as long as the shortest access, if that is of a few bytes.
+    """
     table = {int(length): time for length, time in times.items()}
     first = min(table)
-    costs = {1: table[first]} | {length: time / length for length, time in table.items()}
+    costs = {1: table[first]} if first <= A_FEW_BYTES else {}
+    costs |= {length: time / length for length, time in table.items()}
     return {str(length): round(cost, 5) for length, cost in costs.items()}
 
 
@@ -130,16 +135,16 @@ def _shared(steps: dict[str, Any], kind: str) -> dict[str, float]:
     return {length: round(min(cost, alone[length]), 6) for length, cost in shared.items()}
 
 
-def _writes(steps: dict[str, Any]) -> dict[str, float]:
+def _writes(steps: dict[str, Any], hand: str) -> dict[str, float]:
     """What writing to a slot takes: all of handing data over through it but for its reading."""
     return {
         length: max(time - steps["read"][length], steps["copy"][length])
-        for length, time in steps["hand"].items()
+        for length, time in steps[hand].items()
     }
 
 
 def level_of(name: str, steps: dict[str, Any]) -> dict[str, Any]:
-    return {
+    level = {
         "name": name,
         "hand_over": steps["hand_over"],
         "byte": by_length(steps["read"]),
@@ -147,8 +152,13 @@ def level_of(name: str, steps: dict[str, Any]) -> dict[str, Any]:
         "add_same": by_length(steps["add_same"]),
         "shared": _shared(steps, "read"),
         "shared_add": _shared(steps, "add"),
-        "write": by_length(_writes(steps)),
+        "write": by_length(_writes(steps, "hand")),
     }
+    if "hand_past" in steps:
+        level["write_past"] = by_length(_writes(steps, "hand_past"))
+    if "system" in steps:
+        level["system"] = by_length(steps["system"])
+    return level
 
 
 def machine_of(measured: Steps, name: str, source: str) -> dict[str, Any]:
@@ -157,6 +167,7 @@ def machine_of(measured: Steps, name: str, source: str) -> dict[str, Any]:
     if levels[0]["name"] != "node":  # nothing outside is shared here
         levels.insert(0, levels[0] | {"name": "node"})
     innermost_steps = measured[-1][1]
+    shared_core = {"yield": innermost_steps["yield"]} if "yield" in innermost_steps else {}
     return {
         "format": "tutti-machine 1",
         "name": name,
@@ -167,7 +178,8 @@ def machine_of(measured: Steps, name: str, source: str) -> dict[str, Any]:
             "step": innermost_steps["step"],
             "copy": by_length(innermost_steps["copy"]),
             "combine": by_length(innermost_steps["combine"]),
-        },
+        }
+        | shared_core,
     }
 
 

@@ -15,7 +15,7 @@ class Where:
     ranks: int
     levels: list[tuple[str, list[int]]]  # by name, from the outside in: the group of each rank
     nodes: list[int]  # of each rank; empty: one node
-    reach: str  # slots; mapped: they reach each other's buffers; or threads
+    reach: str  # slots; mapped: they reach each other's buffers; threads; or cma, by the system
     segment: int  # bytes of a segment that a rule would ask for; 0: none
     arrivals: list[float]  # ns, by rank; empty: all come at once
 

@@ -108,7 +108,9 @@ def print_table(cells: list[Cell], title: str) -> None:
 
 def _at(costs: float | dict[str, float], length: int) -> str:
     """The cost of a byte in an access of one of the lengths that were measured."""
-    return f"{costs if isinstance(costs, float | int) else costs.get(str(length), 0):.3f}"
+    if isinstance(costs, float | int):
+        return f"{costs:.3f}"
+    return f"{costs[str(length)]:.3f}" if str(length) in costs else ""
 
 
 def message_lines(machine: dict[str, Any]) -> list[str]:
@@ -131,6 +133,15 @@ def message_lines(machine: dict[str, Any]) -> list[str]:
     return lines
 
 
+ACCESSES = {
+    "byte": "read",
+    "add": "add",
+    "write": "write",
+    "write_past": "write past the cache",
+    "system": "read by the system",
+}
+
+
 def print_machine(machine: dict[str, Any]) -> None:
     """The costs of a machine, at a few lengths."""
     lengths = (64, 4096, 65536, 1048576)
@@ -138,7 +149,7 @@ def print_machine(machine: dict[str, Any]) -> None:
     for name in ("level", "hand-over ns", "access", *map(size_text, lengths)):
         table.add_column(name, justify="left" if name in ("level", "access") else "right")
     for level in machine["levels"]:
-        for kind, words in (("byte", "read"), ("add", "add"), ("write", "write")):
+        for kind, words in ACCESSES.items():
             if kind in level:
                 first = kind == "byte"
                 table.add_row(
@@ -152,7 +163,8 @@ def print_machine(machine: dict[str, Any]) -> None:
         table.add_row("own", "", kind, *(_at(own[kind], length) for length in lengths))
     _console().print(table)
     print("columns with sizes: ns a byte, in accesses of that size")
-    print(f"a call: {own['call']:.1f} ns; a step: {own['step']:.1f} ns")
+    yields = f"; a yield to another rank: {own['yield']:.1f} ns" if "yield" in own else ""
+    print(f"a call: {own['call']:.1f} ns; a step: {own['step']:.1f} ns{yields}")
     for line in message_lines(machine):
         print(line)
 
