@@ -24,6 +24,8 @@ COMMANDS = [
     ("plan", "play", "FILE", "-o", "page.html"),
     ("plan", "list", "FILE"),
     ("trace", "FILE"),
+    ("model", "predict", "bcast", "--algorithm", "flat", "--ranks", "2", "--machine", "FILE"),
+    ("model", "measure", "--network", "--machine", "FILE"),
 ]
 
 
