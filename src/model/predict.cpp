@@ -30,14 +30,18 @@ using plan::StepKind;
 class Links {
  public:
   explicit Links(const Question& question) : ranks_(question.programs.size()) {
-    const std::vector<int32_t> nodes = question.nodes.of().values();
-    node_of_.assign(ranks_, 0);
-    if (!nodes.empty()) node_of_ = nodes;
+    node_of_ = question.nodes.of().values();
+    if (node_of_.empty()) node_of_.assign(ranks_, 0);
     add("node", node_of_, question.machine);
     for (const placement::SharedLevel& level : question.levels) {
       if (level.name == "node" || level.name == "cluster") continue;
       std::vector<int32_t> group_of = level.group_of.values();
       if (is_shared(group_of)) add(level.name, std::move(group_of), question.machine);
+    }
+    first_memory_ = links_.size();
+    for (size_t node = 0; node < nodes(); ++node) {
+      links_.emplace_back();
+      names_.push_back("messages within node " + std::to_string(node));
     }
   }
 
@@ -52,6 +56,8 @@ class Links {
       if (groups_[i][a] == groups_[i][b]) return first_[i] + static_cast<size_t>(groups_[i][a]);
     return first_[0] + static_cast<size_t>(groups_[0][a]);
   }
+  // The index of the link that messages within a node share.
+  size_t memory(int32_t node) const { return first_memory_ + static_cast<size_t>(node); }
   const LevelCost& cost(size_t link) const { return *costs_[link]; }
   std::vector<SharedLink>& links() { return links_; }
   const std::string& name(size_t link) const { return names_[link]; }
@@ -95,6 +101,7 @@ class Links {
   std::vector<const LevelCost*> costs_;
   std::vector<std::string> names_;
   std::vector<SharedLink> links_;
+  size_t first_memory_ = 0;
 };
 
 // A node's adapter: messages leave, or come in, one after another.
@@ -142,10 +149,13 @@ class Run {
       const Happening next = queue_.top();
       queue_.pop();
       time_ = next.time;
-      if (next.link >= 0)
-        end_access(static_cast<size_t>(next.link), next.version);
-      else if (next.version == of(next.rank).version)
-        advance(next.rank);
+      switch (next.kind) {
+        case Kind::rank_goes_on:
+          if (next.version == ranks_[next.index].version) advance(static_cast<int32_t>(next.index));
+          break;
+        case Kind::access_ends: end_access(next.index, next.version); break;
+        case Kind::bytes_leave: begin_flight(next.index); break;
+      }
     }
     return result();
   }
@@ -176,22 +186,31 @@ class Run {
     std::vector<int32_t> waiting;  // ranks that wait for what this one tells next
     bool ended = false;
   };
+  enum class Kind : uint8_t { rank_goes_on, access_ends, bytes_leave };
   struct Happening {
     double time;
     uint64_t order;  // those of one time happen in the order in which they were found
-    int32_t rank;
-    int32_t link;  // whose next access ends; -1: the rank goes on
-    uint32_t version;
+    Kind kind;
+    size_t index;      // of the rank, of the link whose next access ends, or of the flight
+    uint32_t version;  // of the rank's or the link's place in the queue
     bool operator>(const Happening& other) const {
       return std::tie(time, order) > std::tie(other.time, other.order);
     }
   };
   struct Mail {
-    bool is_posted = false, is_sent = false, is_started = false;
+    bool is_posted = false, is_sent = false;
     double posted = 0, sent = 0;
-    double left = 0, here = 0;  // once it is started
     int32_t post_event = -1, send_event = -1;
+    // When the sender may change its data, and when all bytes are at the receiver; once it is
+    // known.
+    std::optional<double> left, here;
     std::vector<int32_t> waiting;
+  };
+  // A message through the memory of a node.
+  struct Flight {
+    Mail* mail;
+    size_t link;
+    double bytes;
   };
   enum class Progress : uint8_t { done, later };
 
@@ -241,7 +260,8 @@ class Run {
   const Program& program(int32_t rank) const { return programs_[static_cast<size_t>(rank)]; }
 
   void resume(int32_t rank, double time) {
-    queue_.push({std::max(time, time_), ++order_, rank, -1, ++of(rank).version});
+    queue_.push({std::max(time, time_), ++order_, Kind::rank_goes_on, static_cast<size_t>(rank),
+                 ++of(rank).version});
   }
 
   // Goes on with a rank until it needs time or another rank.
@@ -379,7 +399,7 @@ class Run {
       work = std::max(work, cost.add_same->time(bytes, whole));
     const ByteCost& shared = combines && cost.shared_add ? *cost.shared_add : cost.shared;
     const double share = work > 0 ? std::min(1.0, shared.time(bytes, whole) / work) : 0;
-    links_.links()[link].begin(time_, work, share, bytes, rank);
+    links_.links()[link].begin(time_, work, share, bytes, static_cast<size_t>(rank));
     self.moving = true;
     schedule(link);
     return Progress::later;
@@ -389,17 +409,18 @@ class Run {
     ++scheduled_[link];
     const SharedLink& shared = links_.links()[link];
     if (!shared.is_idle())
-      queue_.push({std::max(shared.next_end(), time_), ++order_, -1, static_cast<int32_t>(link),
+      queue_.push({std::max(shared.next_end(), time_), ++order_, Kind::access_ends, link,
                    scheduled_[link]});
   }
 
   void end_access(size_t link, uint32_t version) {
     if (version != scheduled_[link]) return;
-    const int32_t rank = links_.links()[link].end(time_);
+    const size_t user = links_.links()[link].end(time_);
     schedule(link);
-    of(rank).moving = false;
-    of(rank).moved = true;
-    advance(rank);
+    if (user >= ranks_.size()) return end_flight(user - ranks_.size());
+    ranks_[user].moving = false;
+    ranks_[user].moved = true;
+    advance(static_cast<int32_t>(user));
   }
 
   // The bytes of the buffer or of the ring that an operand is a part of.
@@ -542,6 +563,13 @@ class Run {
     return message.sends ? mail_[{rank, message.peer, tag}] : mail_[{message.peer, rank, tag}];
   }
 
+  bool share_node(int32_t one, int32_t other) const {
+    return links_.node(one) == links_.node(other);
+  }
+  double overhead(int32_t one, int32_t other) const {
+    return share_node(one, other) ? messages().overhead : network().overhead;
+  }
+
   // post and send.
   Progress start_message(int32_t rank, const Step& step, int64_t segment) {
     Rank& self = of(rank);
@@ -549,7 +577,7 @@ class Run {
     const plan::Message& message = mine.messages[static_cast<size_t>(step.message)];
     if (self.operand == 0) {
       self.operand = 1;
-      self.now += machine_.own.step + (message.sends ? network().overhead : 0);
+      self.now += machine_.own.step + (message.sends ? overhead(rank, message.peer) : 0);
     }
     if (self.now > time_) {  // adapters take messages in the order of time
       resume(rank, self.now);
@@ -562,13 +590,19 @@ class Run {
     (message.sends ? mail.send_event : mail.post_event) = self.last;
     const double bytes = model::length_of(mine, geometry_, question_.bytes, message, segment);
     const bool is_prompt = bytes <= static_cast<double>(network().prompt);
-    if (mail.is_started || !mail.is_sent || (!is_prompt && !mail.is_posted)) return Progress::done;
-    travel(mail, message.sends ? rank : message.peer, message.sends ? message.peer : rank, bytes,
-           is_prompt);
+    // A prompt message is on its way when its receiver posts it.
+    const bool leaves = is_prompt ? message.sends : mail.is_sent && mail.is_posted;
+    if (!leaves) return Progress::done;
+    const int32_t sender = message.sends ? rank : message.peer;
+    const int32_t receiver = message.sends ? message.peer : rank;
+    if (share_node(sender, receiver))
+      through_memory(mail, sender, bytes, is_prompt);
+    else
+      over_network(mail, sender, receiver, bytes, is_prompt);
     return Progress::done;
   }
 
-  void travel(Mail& mail, int32_t sender, int32_t receiver, double bytes, bool is_prompt) {
+  void over_network(Mail& mail, int32_t sender, int32_t receiver, double bytes, bool is_prompt) {
     const NetworkCost& net = network();
     const double asked = std::max(mail.sent + net.latency, mail.posted) + net.latency;
     const double begin = is_prompt ? mail.sent : asked;
@@ -579,7 +613,33 @@ class Run {
     mail.here = in_[static_cast<size_t>(links_.node(receiver))].pass(first + net.latency, moving,
                                                                      net.gap, bytes) +
                 moving;
-    mail.is_started = true;
+    wake(mail);
+  }
+
+  void through_memory(Mail& mail, int32_t sender, double bytes, bool is_prompt) {
+    const size_t flight = flights_.size();
+    flights_.push_back({&mail, links_.memory(links_.node(sender)), bytes});
+    if (is_prompt) mail.left = mail.sent;
+    queue_.push({time_ + messages().latency, ++order_, Kind::bytes_leave, flight, 0});
+  }
+
+  void begin_flight(size_t index) {
+    const Flight& flight = flights_[index];
+    const MessageCost& costs = messages();
+    const double share = costs.byte > 0 ? std::min(1.0, costs.shared / costs.byte) : 0;
+    links_.links()[flight.link].begin(time_, costs.byte * flight.bytes, share, flight.bytes,
+                                      ranks_.size() + index);
+    schedule(flight.link);
+  }
+
+  void end_flight(size_t index) {
+    Mail& mail = *flights_[index].mail;
+    if (!mail.left) mail.left = time_;
+    mail.here = time_;
+    wake(mail);
+  }
+
+  void wake(Mail& mail) {
     for (const int32_t waiter : std::exchange(mail.waiting, {})) resume(waiter, time_);
   }
 
@@ -589,13 +649,14 @@ class Run {
     const Program& mine = program(rank);
     const plan::Message& message = mine.messages[static_cast<size_t>(step.message)];
     Mail& mail = mail_of(rank, message, segment);
-    if (!mail.is_started) {
+    const bool receives = step.kind == StepKind::receive;
+    const std::optional<double>& awaited = receives ? mail.here : mail.left;
+    if (!awaited) {
       mail.waiting.push_back(rank);
       return Progress::later;
     }
-    const bool receives = step.kind == StepKind::receive;
-    self.now = std::max(self.now, receives ? mail.here : mail.left);
-    if (receives) self.now += network().overhead;
+    self.now = std::max(self.now, *awaited);
+    if (receives) self.now += overhead(rank, message.peer);
     if (self.now > self.begin) note(rank, segment, receives ? mail.send_event : mail.post_event);
     return Progress::done;
   }
@@ -607,6 +668,14 @@ class Run {
                                               std::to_string(question_.nodes.count()) +
                                               " nodes; add \"network\" to its file");
     return *machine_.network;
+  }
+
+  const MessageCost& messages() const {
+    if (!machine_.messages)
+      throw Error(Code::invalid_argument,
+                  "machine '" + machine_.name +
+                      "' has no costs of messages within a node; add \"messages\" to its file");
+    return *machine_.messages;
   }
 
   Prediction result() {
@@ -660,6 +729,7 @@ class Run {
   std::vector<Adapter> out_, in_;    // by node
   std::vector<Event> events_;
   std::map<std::tuple<int32_t, int32_t, int64_t>, Mail> mail_;  // by sender, receiver and tag
+  std::vector<Flight> flights_;
   std::priority_queue<Happening, std::vector<Happening>, std::greater<>> queue_;
   uint64_t order_ = 0;
   double time_ = 0;

@@ -5,8 +5,10 @@
 // A step waits for a publication plus its hand-over; a copy or a combination reads its sources one
 // after another over the innermost link that both ranks share. Messages between nodes follow LogGP:
 // the sender's overhead, the adapter's gap, the latency, the receiver's overhead; long ones wait
-// for the receiver. Not modelled: other programs, more ranks than cores,
-// and the start of an operation that waits for an earlier one.
+// for the receiver. If the programs have messages between ranks of one node, because those share no
+// memory, these follow MessageCost, and move over the node's memory, which they share. Not
+// modelled: other programs, more ranks than cores, and the start of an operation that waits for an
+// earlier one.
 //
 // Source: HMPI, section 2. Pure; any thread.
 #pragma once

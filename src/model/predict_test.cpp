@@ -207,6 +207,23 @@ TEST(Predict, MessagesKeepTheGap) {
   EXPECT_DOUBLE_EQ(prediction_of(call, machine).time, 250 + 2 * 400 + 4 + 1000 + 250);
 }
 
+// Ranks of a node that share no memory: programs have each of them on a node of its own.
+TEST(Predict, MessagesWithinANodeShareItsMemory) {
+  Machine machine = plain;
+  machine.network = {.overhead = 250, .latency = 1000, .gap = 400, .byte = 0.5, .prompt = 4096};
+  const auto time = [&machine](Collective collective, int ranks, size_t bytes) {
+    TestCall call{collective, "flat", ranks, bytes};
+    call.alone = true;
+    return prediction_of(call, machine).time;
+  };
+  EXPECT_THROW(time(Collective::bcast, 2, 1000), Error) << "the machine has no such costs";
+  machine.messages = {.overhead = 100, .latency = 300, .byte = 0.2, .shared = 0.1};
+  EXPECT_DOUBLE_EQ(time(Collective::bcast, 2, 1000), 100 + 300 + 200 + 100);
+  EXPECT_DOUBLE_EQ(time(Collective::bcast, 2, 10000), 100 + 300 + 2000 + 100) << "nobody asks";
+  // Four messages come at once, twice as many as the memory serves without delay.
+  EXPECT_DOUBLE_EQ(time(Collective::gather, 5, 1000), 100 + 300 + 400 + 4 * 100);
+}
+
 TEST(Predict, MissingCostsAreNamed) {
   TestCall call{Collective::bcast, "binomial", 2, 1000};
   call.levels = placement::Levels({{"cache", {0, 0, 1, 1}, 0}});

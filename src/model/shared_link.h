@@ -20,9 +20,9 @@ class SharedLink {
  public:
   // An access begins that takes `work` ns alone and then needs `share` of the link. `now` never
   // decreases.
-  void begin(double now, double work, double share, double bytes, int32_t rank) {
+  void begin(double now, double work, double share, double bytes, size_t user) {
     move_to(now);
-    ends_.push({done_ + work, share, rank});
+    ends_.push({done_ + work, share, user});
     needed_ += share;
     bytes_ += bytes;
     most_ = std::max(most_, ends_.size());
@@ -30,14 +30,14 @@ class SharedLink {
   bool is_idle() const { return ends_.empty(); }
   // When the next access ends, if none begins before. There must be one.
   double next_end() const { return now_ + (ends_.top().at - done_) * slowness(); }
-  // Ends that access, at that time, and returns its rank.
-  int32_t end(double now) {
+  // Ends that access, at that time, and returns its user.
+  size_t end(double now) {
     move_to(now);
     const End ended = ends_.top();
     ends_.pop();
     done_ = ended.at;  // without the error of rounding
     needed_ = ends_.empty() ? 0 : needed_ - ended.share;
-    return ended.rank;
+    return ended.user;
   }
 
   double busy() const { return busy_; }    // the time with one access or more
@@ -48,7 +48,7 @@ class SharedLink {
   struct End {
     double at;  // of done_
     double share;
-    int32_t rank;
+    size_t user;
     bool operator<(const End& other) const { return at > other.at; }  // the first is on top
   };
 

@@ -23,21 +23,22 @@ struct TestCall {
   plan::Carrier carrier = plan::Carrier::slot;
   size_t ring_bytes = 0;
   ReachChoice reach = ReachChoice::automatic;  // cma: by the system's copies
+  bool alone = false;                          // no two ranks share memory, whatever their nodes
 };
 
 inline std::vector<plan::Program> programs_of(const TestCall& call) {
-  const plan::Plan staged = plan::stage(
-      algo::generate(call.collective, call.algorithm, call.ranks, call.root, call.levels),
-      call.nodes);
   std::vector<int32_t> ranks;
   for (int32_t rank = 0; rank < call.ranks; ++rank) ranks.push_back(rank);
+  const plan::Plan staged = plan::stage(
+      algo::generate(call.collective, call.algorithm, call.ranks, call.root, call.levels),
+      call.alone ? placement::Nodes(ranks) : call.nodes);
   return plan::lower(staged, plan::depend(staged, call.carrier), ranks, call.carrier);
 }
 
 inline Prediction prediction_of(const TestCall& call, const Machine& machine) {
   const std::vector<plan::Program> programs = programs_of(call);
   plan::Resources resources = plan::resources_of(size_t{64} << 20, 64);
-  if (!call.nodes.one()) resources.prompt = machine.network->prompt;
+  if (call.alone || !call.nodes.one()) resources.prompt = machine.network->prompt;
   resources.system_copies = call.reach == ReachChoice::cma;
   plan::Travel travel =
       plan::travel(programs.front(), resources, 8, call.bytes, call.segment, call.reach);

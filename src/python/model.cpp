@@ -44,18 +44,31 @@ size_t unasked_bytes(const model::Machine& machine) {
   return mpi == "openmpi" ? exec::prompt_of_openmpi : exec::prompt_of_others;
 }
 
-// As a group of these ranks has them, if nothing but the number of ranks decides.
+// The ranks that share memory: with the reach `net`, none do.
+placement::Nodes sharing(const placement::Nodes& nodes, int32_t ranks, std::string_view reach) {
+  if (reach != "net") return nodes;
+  std::vector<int32_t> alone(static_cast<size_t>(ranks));
+  std::iota(alone.begin(), alone.end(), 0);
+  return placement::Nodes(alone);
+}
+
+// As a group of these ranks has them, if nothing but the number of ranks decides. `nodes`: those
+// whose ranks share memory.
 plan::Resources resources_of(const placement::Nodes& nodes, int32_t ranks, std::string_view reach,
                              const model::Machine& machine) {
-  if (reach != "slots" && reach != "mapped" && reach != "threads" && reach != "cma")
-    throw Error(Code::invalid_argument, "reach must be slots, mapped, threads or cma");
+  if (reach != "slots" && reach != "mapped" && reach != "threads" && reach != "cma" &&
+      reach != "net")
+    throw Error(Code::invalid_argument, "reach must be slots, mapped, threads, cma or net");
   const int32_t here = fewest_together(nodes, ranks);
-  const shm::Layout layout = shm::Layout::fit(here, shm::first_area(here, 0, false));
+  const size_t area =
+      here == 1 && !nodes.one() ? shm::deep_area(1) : shm::first_area(here, 0, false);
+  const shm::Layout layout = shm::Layout::fit(here, area);
   plan::Resources resources = plan::resources_of(layout.slot_bytes, layout.line_count);
   resources.mapped = (reach == "mapped" || reach == "threads") && nodes.one();
   resources.system_copies = reach == "cma" && nodes.one();
   resources.threads = reach == "threads";
-  if (!nodes.one()) resources.prompt = unasked_bytes(machine);
+  if (!nodes.one())
+    resources.prompt = reach == "net" ? exec::prompt_of_others : unasked_bytes(machine);
   return resources;
 }
 
@@ -123,15 +136,16 @@ struct Model {
       shared.push_back({name, placement::PeriodicRow(group_of), 1});
     }
     const placement::Nodes nodes(node_of);
+    const placement::Nodes together = sharing(nodes, plan.ranks, reach);
     if (!plan::has_data(plan.collective)) bytes = 0;
     const size_t element = plan::combines(plan.collective) ? 8 : 1;
-    const plan::Plan staged = plan::stage(plan, nodes);
-    const bool in_lines = nodes.one() && bytes <= line_payload && plan::lines_serve(staged);
+    const plan::Plan staged = plan::stage(plan, together);
+    const bool in_lines = together.one() && bytes <= line_payload && plan::lines_serve(staged);
     const plan::Carrier carrier = in_lines ? plan::Carrier::line : plan::Carrier::slot;
     std::vector<int32_t> all(static_cast<size_t>(plan.ranks));
     std::iota(all.begin(), all.end(), 0);
     const auto programs = plan::lower(staged, plan::depend(staged, carrier), all, carrier);
-    const plan::Resources resources = resources_of(nodes, plan.ranks, reach, machine);
+    const plan::Resources resources = resources_of(together, plan.ranks, reach, machine);
     if (!plan::fits(programs.front(), resources, element))
       throw Error(Code::unavailable,
                   "the plan needs more shared memory than " + std::to_string(plan.ranks) +
@@ -172,8 +186,9 @@ void bind_model(nb::module_& module) {
           "The time of a call of the plan in virtual time, with `bytes` bytes of a vector or of "
           "one part; reductions are of doubles. `levels` has for each level, from the outside in, "
           "its name and the group of each rank; `node_of` has the ranks' nodes, if several; "
-          "`reach`: \"slots\", \"mapped\" (they reach each other's buffers), \"threads\", or "
-          "\"cma\" (by the system's copies, as a rule asks for); "
+          "`reach`: \"slots\", \"mapped\" (they reach each other's buffers), \"threads\", "
+          "\"cma\" (by the system's copies, as a rule asks for), or \"net\" (messages also within "
+          "nodes, by the machine's `messages`); "
           "`segment`: the bytes of a segment that a "
           "rule asks for, 0: none does; `arrivals`: when each rank makes the call, in ns; `trace`: "
           "the file for a trace of the prediction, \"\": none; `goal`: also the call as a GOAL "

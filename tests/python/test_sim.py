@@ -9,7 +9,6 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-
 from tutti.errors import UserError
 from tutti.places import core, find_library
 from tutti.simulation.command import cells_of
@@ -17,7 +16,7 @@ from tutti.simulation.jobs import Cell, Run, Settings
 from tutti.simulation.machines import MACHINES, OWN, Clusters, Machine, Memory, Network, checked
 from tutti.simulation.platform import cluster_of, hostfile, platform
 from tutti.simulation.results import BEST, Results, as_json, notes
-from tutti.simulation.variants import FLAT_TABLE, Variant
+from tutti.simulation.variants import TABLES, Variant
 
 SMALL = replace(OWN, nodes=5, cores=2)
 simgrid = pytest.mark.skipif(
@@ -118,10 +117,13 @@ def test_rooted_collectives_are_simulated_for_every_root_and_barriers_once():
     ]
 
 
-def test_the_flat_table_is_a_valid_table():
-    rules = core().read_map(FLAT_TABLE.read_text(), "flat.map")["rules"]
-    assert {rule["collective"] for rule in rules} == set(core().collectives())
-    assert not any(word in FLAT_TABLE.read_text() for word in ("hierarchical", "levels"))
+@pytest.mark.parametrize("name", TABLES)
+def test_the_tables_are_valid(name):
+    text = TABLES[name].read_text()
+    rules = core().read_map(text, f"{name}.map")["rules"]
+    if name == "flat":
+        assert {rule["collective"] for rule in rules} == set(core().collectives())
+        assert not any(word in text for word in ("hierarchical", "levels"))
 
 
 def test_users_variables_apply_only_to_tutti(monkeypatch):
@@ -135,7 +137,7 @@ def test_users_variables_apply_only_to_tutti(monkeypatch):
     assert (
         "TUTTI_ALGORITHM_BCAST" not in flat
         and flat["TUTTI_REACH"] == "net"
-        and flat["TUTTI_TABLE"] == str(FLAT_TABLE)
+        and flat["TUTTI_TABLE"] == str(TABLES["flat"])
     )
     assert not any(name.startswith("TUTTI_") for name in host)
     assert not any("LD_PRELOAD" in one for one in (tutti, flat, host))
@@ -377,18 +379,38 @@ def test_the_adapter_and_the_memory_of_a_node_are_shared(tutti):
 
 
 @simgrid
-def test_the_model_predicts_what_is_simulated(tutti):
-    """Two independent engines with the same figures, where both model the same."""
-    words = ("barrier,bcast,gather", "--machine", "hmpi-xeon", "--cores", "1")
+@pytest.mark.parametrize(
+    ("words", "typical", "most"),
+    [(("--cores", "1"), 0.01, 0.03), (("--nodes", "4", "--cores", "4"), 0.05, 0.1)],
+)
+def test_the_model_predicts_what_is_simulated(tutti, words, typical, most):
+    """Two independent engines with the same figures; several ranks of a node exchange messages. The
+    model keeps the gap between receptions, too.
+    """
+    words = ("barrier,bcast,gather", "--machine", "hmpi-xeon", *words)
     words += ("--sizes", "8,16K", "--against", "none", "--predict")
     result = tutti("sim", *words, "--json", "-")
     assert result.returncode == 0, result.stderr
     found = json.loads(result.stdout)["predictions"]
-    assert len(found["cells"]) == 5 and found["median_difference"] < 0.01
+    assert len(found["cells"]) == 5 and found["median_difference"] < typical
     for cell in found["cells"]:
-        assert abs(cell["difference"]) < 0.03, cell
+        assert abs(cell["difference"]) < most, cell
     text = tutti("sim", *words).stdout
     assert "predictions beside the simulation of Tutti" in text and "median difference" in text
+
+
+@simgrid
+def test_predictions_are_of_the_algorithm_that_the_variables_name(tutti):
+    words = ("bcast", "--nodes", "4", "--cores", "2", "--sizes", "64K", "--against", "none")
+    chosen = {
+        "TUTTI_ALGORITHM_BCAST": "hierarchical+binary+binomial",
+        "TUTTI_SEGMENT_BYTES": "5120",
+    }
+    result = tutti("sim", *words, "--predict", "--json", "-", environment=chosen)
+    assert result.returncode == 0, result.stderr
+    (cell,) = json.loads(result.stdout)["predictions"]["cells"]
+    assert cell["algorithm"] == "hierarchical+binary+binomial segment 5K"
+    assert abs(cell["difference"]) < 0.15
 
 
 @pytest.mark.parametrize(

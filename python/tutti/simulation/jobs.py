@@ -108,7 +108,7 @@ def _nanoseconds(microseconds: float) -> str:
 
 def command(settings: Settings, variant: Variant, cells: list[Cell], directory: Path) -> list[str]:
     machine = settings.machine
-    eager = str(machine.eager_bytes)
+    eager = str(machine.eager_bytes + 1)  # SMPI takes the length from which messages wait
     choice = PLAIN if variant.tutti else (f"smpi/coll-selector:{variant.key}",)
     options = [
         *SETTINGS,

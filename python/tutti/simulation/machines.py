@@ -4,14 +4,14 @@ A message between nodes keeps its sender and its receiver busy for `overhead_us`
 sender's adapter for `gap_us`. It travels for the latency plus its bytes over the bandwidth. All
 messages of a node share its link's bandwidth in each direction. A message within a node has a
 latency and a bandwidth of its own, and all messages within a node share the bandwidth of its
-memory. A message shorter than `eager_bytes` leaves before its receiver has asked for it; between
+memory. A message of at most `eager_bytes` leaves before its receiver has asked for it; between
 nodes such messages leave one after the other.
 """
 
 import json
 import math
 from dataclasses import dataclass, replace
-from pathlib import Path
+from typing import Any
 
 from tutti.errors import UserError
 from tutti.model.machines import known_files
@@ -63,9 +63,8 @@ class Machine:
         return self.nodes * self.cores
 
 
-def _cluster(file: Path) -> Machine:
+def _cluster(costs: dict[str, Any]) -> Machine:
     """From a file that the model reads, too (docs/model.md): nanoseconds, and nanoseconds a byte."""
-    costs = json.loads(file.read_text(encoding="utf-8"))
     counts = [word.split(":") for word in costs["shape"].split()]
     nodes = int(counts[0][1])
     network, messages = costs["network"], costs["messages"]
@@ -91,7 +90,13 @@ def _cluster(file: Path) -> Machine:
     )
 
 
-MACHINES = {name: _cluster(file) for name, file in known_files().items()}
+def _clusters() -> dict[str, Machine]:
+    """The machines with a network; a single node is for the model alone."""
+    files = {name: json.loads(file.read_text()) for name, file in known_files().items()}
+    return {name: _cluster(costs) for name, costs in files.items() if "network" in costs}
+
+
+MACHINES = _clusters()
 OWN_BASE = "hmpi-xeon"  # has what the options do not give
 OWN = replace(
     MACHINES[OWN_BASE],

@@ -1,6 +1,9 @@
 """`tutti sim --predict`: the model's predictions beside SimGrid's simulation of the same machine."""
 
 import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
@@ -18,9 +21,8 @@ from tutti.plan import machine as plan_machine
 from tutti.simulation.jobs import Cell, Settings
 from tutti.simulation.machines import OWN_BASE, Machine
 from tutti.simulation.results import Results
-from tutti.simulation.variants import TUTTI
+from tutti.simulation.variants import SIMULATED, TUTTI
 from tutti.tuning.candidates import BENCH_NAMES, Candidate
-from tutti.tuning.measuring import chosen_by
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,10 @@ class Prediction:
 
 
 def model_of_cluster(cluster: Machine) -> Any:
-    """The model of a simulated cluster, whose links may be others than those of its file."""
+    """The model of a simulated cluster, whose links may be others than those of its file.
+
+    What a rank does alone takes no time, as in the simulation.
+    """
     if cluster.clusters.count > 1:
         raise UserError("--predict: the model knows no slow links between groups of nodes")
     files = known_files()
@@ -53,11 +58,24 @@ def model_of_cluster(cluster: Machine) -> Any:
         "gap": network.gap_us * 1000,
         "prompt": cluster.eager_bytes,
     }
+    costs["own"] = {"call": 0, "step": 0, "copy": 0, "combine": 0}
     return model_of(json.dumps(costs), str(file))
 
 
+@contextmanager
+def _as_simulated() -> Iterator[None]:
+    """The environment in which the simulated ranks choose: the user's, with what it lacks."""
+    added = [name for name in SIMULATED if name not in os.environ]
+    os.environ.update({name: SIMULATED[name] for name in added})
+    try:
+        yield
+    finally:
+        for name in added:
+            del os.environ[name]
+
+
 def predict_all(settings: Settings, results: Results) -> list[Prediction]:
-    """A prediction for each cell, by the algorithm that Tutti chooses without tables of the user."""
+    """A prediction for each cell, by the algorithm that the simulated ranks chose."""
     model = model_of_cluster(settings.machine)
     shape = f"node:{settings.machine.nodes} core:{settings.machine.cores}"
     placed = plan_machine.Machine.parse(shape).place(
@@ -67,7 +85,7 @@ def predict_all(settings: Settings, results: Results) -> list[Prediction]:
     nodes = [placed.group_of(rank, "node").index for rank in range(settings.ranks)]
     if len(set(nodes)) == 1:
         nodes = []
-    where = Where(settings.ranks, shared_levels(levels), nodes, "slots", 0, [])
+    where = Where(settings.ranks, shared_levels(levels), nodes, "net", 0, [])
     names = {theirs: ours for ours, theirs in BENCH_NAMES.items()}
     predictions = []
     for cell in settings.cells:
@@ -76,7 +94,7 @@ def predict_all(settings: Settings, results: Results) -> list[Prediction]:
         if name not in core().collectives():
             predictions.append(Prediction(cell, "", None, simulated, "v-collectives are not known"))
             continue
-        with chosen_by(None):
+        with _as_simulated():
             found = core().explain(
                 name, cell.bytes, settings.ranks, cell.root, False, [], "", "", levels, nodes
             )

@@ -1,4 +1,4 @@
-"""The variants of a simulation: Tutti, Tutti without levels, and the algorithms of several MPIs."""
+"""The variants of a simulation: Tutti, Tutti by tables of other algorithms, and several MPIs."""
 
 import os
 from dataclasses import dataclass
@@ -8,16 +8,17 @@ from tutti.errors import UserError
 
 # The MPIs whose decision functions SimGrid contains.
 SELECTORS = {"mpich": "MPICH", "ompi": "Open MPI", "mvapich2": "MVAPICH2", "impi": "Intel MPI"}
-FLAT = "flat"
+# Tables by which Tutti runs as a variant: algorithms that ignore nodes, and those of the papers. A
+# collective that a table does not name runs as Tutti chooses.
+TABLES = {file.stem: file for file in sorted((Path(__file__).parent / "tables").glob("*.map"))}
 TUTTI = "tutti"
-AGAINST = (*SELECTORS, FLAT)
+AGAINST = (*SELECTORS, *TABLES)
 # The shared memory of a node is not simulated, so Tutti uses messages within nodes too. There is a
 # core for each rank.
 SIMULATED = {"TUTTI_REACH": "net", "TUTTI_WAIT": "spin", "TUTTI_SETUP_AFTER": "0"}
 # All ranks are in one process. Without these settings malloc would get the memory of each long
 # message from the system and give it back.
 ALLOCATOR = {"MALLOC_MMAP_THRESHOLD_": str(1 << 32), "MALLOC_TRIM_THRESHOLD_": str(1 << 34)}
-FLAT_TABLE = Path(__file__).with_name("flat.map")
 
 
 @dataclass(frozen=True)
@@ -27,11 +28,11 @@ class Variant:
     @property
     def tutti(self) -> bool:
         """True if Tutti runs the collectives, false if SMPI does."""
-        return self.key in (TUTTI, FLAT)
+        return self.key == TUTTI or self.key in TABLES
 
     @property
     def label(self) -> str:
-        return {TUTTI: "Tutti", FLAT: "flat"}.get(self.key) or SELECTORS[self.key]
+        return "Tutti" if self.key == TUTTI else SELECTORS.get(self.key, self.key)
 
     def environment(self, report: Path) -> dict[str, str]:
         """The environment of a job. Only the variant `tutti` gets the user's TUTTI_* variables."""
@@ -44,8 +45,8 @@ class Variant:
             }
         if not self.tutti:
             return inherited
-        flat = {"TUTTI_TABLE": str(FLAT_TABLE)} if self.key == FLAT else {}
-        return SIMULATED | inherited | flat | {"TUTTI_REPORT": str(report)}
+        table = {"TUTTI_TABLE": str(TABLES[self.key])} if self.key in TABLES else {}
+        return SIMULATED | inherited | table | {"TUTTI_REPORT": str(report)}
 
 
 def parse_against(text: str) -> list[Variant]:
