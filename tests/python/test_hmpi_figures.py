@@ -1,4 +1,4 @@
-"""HMPI's sentences about its figures 12 to 18, by predictions on the paper's two machines.
+"""HMPI's sentences about its figures 12 to 23, by predictions on the paper's two machines.
 
 The paper's vectors go in one piece, so that no segments overlap. Where ours differ from the paper,
 docs/papers.md says so.
@@ -9,13 +9,15 @@ import json
 import pytest
 from tutti.model.choice import Question, predicted
 from tutti.model.machines import known_files, read_model
-from tutti.model.prediction import Where, shared_levels
+from tutti.model.prediction import Where, predict, shared_levels
+from tutti.places import core
 from tutti.plan.machine import Machine
 from tutti.simulation.machines import MACHINES
 from tutti.tuning.candidates import Candidate
 
 WHOLE = 1 << 26  # bytes of a segment
 SIZES = [64 << (2 * place) for place in range(7)]  # to 256 KiB
+TREE = "levels:leaves=4:stepwise:one_stage"  # HMPI 3.4: 4 leaves on Westmere
 XEON, OPTERON = ("hmpi-xeon", 12), ("hmpi-opteron", 32)
 
 
@@ -30,6 +32,23 @@ def times(where, collective, algorithms, size):
     found, refused = predicted(model, question, [Candidate(one, WHOLE) for one in algorithms])
     assert not refused
     return {one.candidate.algorithm: one.microseconds for one in found}
+
+
+def figures(where):
+    """(a, b, B) within a socket, (a, b, B) between sockets (HMPI, 2.1), and by how much combining a
+    byte takes longer than reading one; in nanoseconds, of vectors that a cache holds.
+    """
+    machine = json.loads(known_files()[where[0]].read_text())
+    costs = {level["name"]: level for level in machine["levels"]}
+
+    def in_cache(cost):
+        return cost if isinstance(cost, float) else next(iter(cost.values()))
+
+    def one(name):
+        level = costs[name]
+        return level["hand_over"], in_cache(level["byte"]), in_cache(level["shared"])
+
+    return one("numa"), one("node"), in_cache(costs["numa"]["add"]) - one("numa")[1]
 
 
 def quickest(where, collective, algorithms, size):
@@ -85,10 +104,60 @@ def test_a_line_by_the_tree_on_westmere():
     assert 0.3067 < time < 0.3398
 
 
+@pytest.mark.parametrize(
+    ("where", "deepest", "flattest"), [(XEON, "nary:2", "flat"), (OPTERON, "nary:2", "levels:flat")]
+)
+def test_flatter_broadcasts_gain_where_the_last_cache_ends(where, deepest, flattest):
+    """Figures 12 and 13: beyond 768 KB. From 1.5 MB on our vectors go in segments, which overlap."""
+    rivals = [deepest, "nary:4", flattest]
+    cached, beyond = (times(where, "bcast", rivals, size) for size in (768 << 10, 1 << 20))
+    for flatter in rivals[1:]:
+        gain = (beyond[deepest] / beyond[flatter]) / (cached[deepest] / cached[flatter])
+        assert gain > 1.05, (flatter, gain)
+
+
+def test_the_steps_of_the_tree_on_westmere():
+    """Figure 20: three combinations in a socket, one between sockets, and then all read."""
+    model = read_model(known_files()["hmpi-xeon"])
+    levels = Machine.parse("node:1 numa:2 core:6").place(12).levels()
+    plan = core().generate("allreduce", "levels:binomial:stepwise:one_stage", 12, 0, levels)
+    where = Where(12, shared_levels(levels), [], "mapped", WHOLE, [])
+    found = predict(model, plan, "tree", 16384, where)
+    kinds = [step["kind"] for step in found.found["critical"]]
+    moved = [kind for kind in kinds if kind in ("reduce", "copy")]
+    assert moved == ["reduce"] * 4 + ["copy"], moved
+
+
+def test_the_curve_of_the_tree_on_westmere():
+    """Figure 22, by equation (5) as section 3.4 unfolds it. Up to 8 KiB ours copies to a slot."""
+    (a, b, shared), (far_a, far_b, far_shared), combining = figures(XEON)
+    for size in (64 << place for place in range(13)):
+        socket = (a + 2 * shared * size) + 2 * (a + (b + combining) * size)
+        between = far_a + (far_b + combining) * size
+        equation = socket + between + far_a + far_shared * 6 * size
+        (time,) = times(XEON, "allreduce", [TREE], size).values()
+        assert 1000 * time == pytest.approx(equation, rel=0.1 if size >= 8192 else 0.105), size
+
+
+def test_the_curve_of_tiles_on_westmere():
+    """Figure 23, by equation (11). Ours takes less, as a rank's own tile comes from no link."""
+    (a, _, shared), (far_a, _, far_shared), _ = figures(XEON)
+    for size in (64 << place for place in range(13)):
+        between = far_a + far_shared * size
+        bcast = far_a + far_shared * 6 * size
+        own, all_tiles = (count * (a + shared * size) + between + bcast for count in (5, 6))
+        (time,) = times(XEON, "allreduce", ["tiled:levels"], size).values()
+        assert 1000 * time < all_tiles, size
+        assert 1000 * time == pytest.approx(own, rel=0.1), size
+
+
 def test_the_machines_that_come_with_tutti_serve_the_model_and_the_simulation():
-    assert set(known_files()) == set(MACHINES)
+    assert set(known_files()) == {*MACHINES, "superdome"}, "a single node has no network"
     for name, file in known_files().items():
         machine = json.loads(read_model(file).text)
+        if name == "superdome":
+            assert "network" not in machine
+            continue
         assert (machine["name"], machine["what"]) == (name, MACHINES[name].what)
         assert len(Machine.parse(machine["shape"]).place().ranks) == MACHINES[name].ranks
         assert machine["network"]["byte"] == pytest.approx(1 / MACHINES[name].network.gigabytes)
@@ -107,4 +176,4 @@ def test_a_machine_by_its_name_has_its_shape(tutti, tmp_path):
     assert (tmp_path / "f.png").stat().st_size > 10000 and (tmp_path / "f.svg").exists()
     result = tutti("model", "predict", *words, "--machine", "hmpi-xenon")
     assert result.returncode == 2
-    assert "give a file, or one of hmpi-opteron, hmpi-xeon, judge" in result.stderr
+    assert "give a file, or one of finis-terrae, hmpi-opteron, hmpi-xeon, judge" in result.stderr
