@@ -154,7 +154,8 @@ class Run {
           if (next.version == ranks_[next.index].version) advance(static_cast<int32_t>(next.index));
           break;
         case Kind::access_ends: end_access(next.index, next.version); break;
-        case Kind::bytes_leave: begin_flight(next.index); break;
+        case Kind::message_leaves: leave(flights_[next.index], next.index); break;
+        case Kind::message_arrives: arrive(flights_[next.index]); break;
       }
     }
     return result();
@@ -186,7 +187,7 @@ class Run {
     std::vector<int32_t> waiting;  // ranks that wait for what this one tells next
     bool ended = false;
   };
-  enum class Kind : uint8_t { rank_goes_on, access_ends, bytes_leave };
+  enum class Kind : uint8_t { rank_goes_on, access_ends, message_leaves, message_arrives };
   struct Happening {
     double time;
     uint64_t order;  // those of one time happen in the order in which they were found
@@ -206,10 +207,10 @@ class Run {
     std::optional<double> left, here;
     std::vector<int32_t> waiting;
   };
-  // A message through the memory of a node.
+  // A message under way, over the network or through the memory of a node.
   struct Flight {
     Mail* mail;
-    size_t link;
+    int32_t sender, receiver;
     double bytes;
   };
   enum class Progress : uint8_t { done, later };
@@ -417,7 +418,7 @@ class Run {
     if (version != scheduled_[link]) return;
     const size_t user = links_.links()[link].end(time_);
     schedule(link);
-    if (user >= ranks_.size()) return end_flight(user - ranks_.size());
+    if (user >= ranks_.size()) return end_flight(flights_[user - ranks_.size()]);
     ranks_[user].moving = false;
     ranks_[user].moved = true;
     advance(static_cast<int32_t>(user));
@@ -595,48 +596,50 @@ class Run {
     if (!leaves) return Progress::done;
     const int32_t sender = message.sends ? rank : message.peer;
     const int32_t receiver = message.sends ? message.peer : rank;
+    const size_t flight = flights_.size();
+    flights_.push_back({&mail, sender, receiver, bytes});
+    if (is_prompt) mail.left = mail.sent;
+    double ready = time_;
     if (share_node(sender, receiver))
-      through_memory(mail, sender, bytes, is_prompt);
-    else
-      over_network(mail, sender, receiver, bytes, is_prompt);
+      ready += messages().latency;
+    else if (!is_prompt)
+      ready = std::max(mail.sent + network().latency, mail.posted) + network().latency;
+    queue_.push({ready, ++order_, Kind::message_leaves, flight, 0});
     return Progress::done;
   }
 
-  void over_network(Mail& mail, int32_t sender, int32_t receiver, double bytes, bool is_prompt) {
-    const NetworkCost& net = network();
-    const double asked = std::max(mail.sent + net.latency, mail.posted) + net.latency;
-    const double begin = is_prompt ? mail.sent : asked;
-    const double moving = net.byte * bytes;
-    const double first =
-        out_[static_cast<size_t>(links_.node(sender))].pass(begin, moving, net.gap, bytes);
-    mail.left = is_prompt ? mail.sent : first + moving;
-    mail.here = in_[static_cast<size_t>(links_.node(receiver))].pass(first + net.latency, moving,
-                                                                     net.gap, bytes) +
-                moving;
-    wake(mail);
+  // The bytes of a message begin to move. Links and adapters take messages in the order of time.
+  void leave(const Flight& flight, size_t index) {
+    if (share_node(flight.sender, flight.receiver)) {
+      const size_t link = links_.memory(links_.node(flight.sender));
+      const MessageCost& costs = messages();
+      const double share = costs.byte > 0 ? std::min(1.0, costs.shared / costs.byte) : 0;
+      links_.links()[link].begin(time_, costs.byte * flight.bytes, share, flight.bytes,
+                                 ranks_.size() + index);
+      return schedule(link);
+    }
+    const double moving = network().byte * flight.bytes;
+    Adapter& adapter = out_[static_cast<size_t>(links_.node(flight.sender))];
+    const double first = adapter.pass(time_, moving, network().gap, flight.bytes);
+    if (!flight.mail->left) {
+      flight.mail->left = first + moving;
+      wake(*flight.mail);
+    }
+    queue_.push({first + network().latency, ++order_, Kind::message_arrives, index, 0});
   }
 
-  void through_memory(Mail& mail, int32_t sender, double bytes, bool is_prompt) {
-    const size_t flight = flights_.size();
-    flights_.push_back({&mail, links_.memory(links_.node(sender)), bytes});
-    if (is_prompt) mail.left = mail.sent;
-    queue_.push({time_ + messages().latency, ++order_, Kind::bytes_leave, flight, 0});
+  // The first byte of a message is at the receiver's adapter.
+  void arrive(const Flight& flight) {
+    const double moving = network().byte * flight.bytes;
+    Adapter& adapter = in_[static_cast<size_t>(links_.node(flight.receiver))];
+    flight.mail->here = adapter.pass(time_, moving, network().gap, flight.bytes) + moving;
+    wake(*flight.mail);
   }
 
-  void begin_flight(size_t index) {
-    const Flight& flight = flights_[index];
-    const MessageCost& costs = messages();
-    const double share = costs.byte > 0 ? std::min(1.0, costs.shared / costs.byte) : 0;
-    links_.links()[flight.link].begin(time_, costs.byte * flight.bytes, share, flight.bytes,
-                                      ranks_.size() + index);
-    schedule(flight.link);
-  }
-
-  void end_flight(size_t index) {
-    Mail& mail = *flights_[index].mail;
-    if (!mail.left) mail.left = time_;
-    mail.here = time_;
-    wake(mail);
+  void end_flight(const Flight& flight) {
+    if (!flight.mail->left) flight.mail->left = time_;
+    flight.mail->here = time_;
+    wake(*flight.mail);
   }
 
   void wake(Mail& mail) {

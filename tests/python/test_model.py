@@ -168,6 +168,14 @@ def test_a_wrong_machine_is_one_line(tutti, tmp_path, change, expected):
         (("bcast", "--algorithm", "flat", "--ranks", "2", "--late", "9=1"), "--late: rank 9"),
         (("bcast", "--algorithm", "flat", "--ranks", "2", "--segment", "-1"), "--segment: -1"),
         (
+            ("bcast", "--algorithm", "flat", "--ranks", "2", "--reached", "--messages"),
+            "--reached --messages: each says how ranks reach",
+        ),
+        (
+            ("bcast", "--algorithm", "flat", "--ranks", "2", "--messages"),
+            "machine 'by hand' has no costs of messages within a node",
+        ),
+        (
             ("bcast", "--algorithm", "flat", "--ranks", "4", "--shape", "cache:2 core:2"),
             "machine 'by hand' has no costs of the level 'cache'",
         ),

@@ -59,6 +59,17 @@ def _plans(what: str, algorithms: str | None, ranks: int, root: int, levels: str
     return {Path(what).name: plan}
 
 
+def _reach(given: dict[str, bool]) -> str:
+    """How ranks reach each other's buffers, by the option that says so."""
+    names = {"--reached": "mapped", "--cma": "cma", "--messages": "net"}
+    options = [option for option, is_given in given.items() if is_given]
+    if len(options) > 1:
+        raise UserError(
+            f"{options[0]} {options[1]}: each says how ranks reach each other's data; leave one out"
+        )
+    return names[options[0]] if options else "slots"
+
+
 def _as_json(cells: list[Cell], machine: dict[str, Any], where: Where, what: str) -> str:
     return json.dumps(
         {
@@ -127,6 +138,13 @@ def predict_command(
             "`reach cma` asks for.",
         ),
     ] = False,
+    messages: Annotated[
+        bool,
+        typer.Option(
+            "--messages",
+            help="Ranks of a node share no memory and exchange messages, as in `tutti sim`.",
+        ),
+    ] = False,
     trace: Annotated[
         Path | None,
         typer.Option(
@@ -156,11 +174,7 @@ def predict_command(
         raise UserError(f"--ranks: {ranks} is out of range; give 1 to {MOST_RANKS}")
     if segment < 0:
         raise UserError(f"--segment: {segment} is out of range; give 0 or more bytes")
-    if reached and cma:
-        raise UserError("--cma: with --reached no rank needs the system's copies; give one")
-    reach = "cma" if cma else "slots"
-    if reached:
-        reach = "mapped"
+    reach = _reach({"--reached": reached, "--cma": cma, "--messages": messages})
     stem = plot_stem(plot)
     model = read_model(machine)
     costs = json.loads(model.text)
