@@ -87,22 +87,28 @@ def in_sequence(c: Context) -> None:
     algo.tree_bcast(c, tree, algo.tree_reduce(c, tree, into=c.out[c.root]))
 
 
+@collective("allreduce", label="star child by child")
+def child_by_child(c: Context) -> None:
+    """LAM-MPI's sequence: receive from a child and combine, then from the next one."""
+    tree = Tree.flat(c.ranks, c.root)
+    algo.tree_bcast(c, tree, algo.tree_reduce(c, tree, into=c.out[c.root], stepwise=True))
+
+
 @collective("allreduce", label="star by arrival")
 def by_arrival(c: Context) -> None:
     tree = Tree.flat(c.ranks, c.root)
     algo.tree_bcast(c, tree, algo.tree_reduce(c, tree, into=c.out[c.root], any_order=True))
 
 
+STARS = {"in sequence": in_sequence, "child by child": child_by_child, "by arrival": by_arrival}
+
+
 def arrival_cases(options: argparse.Namespace, directory: Path) -> list[Case]:
     cases = []
     for ranks in options.ranks:
         plans = {
-            "in sequence": write_map(
-                directory / f"sequence-{ranks}", in_sequence.build(ranks=ranks).text
-            ),
-            "by arrival": write_map(
-                directory / f"arrival-{ranks}", by_arrival.build(ranks=ranks).text
-            ),
+            name: write_map(directory / f"star{which}-{ranks}", star.build(ranks=ranks).text)
+            for which, (name, star) in enumerate(STARS.items())
         }
         for late in options.late:
             for count in options.counts:

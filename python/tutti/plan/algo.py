@@ -46,18 +46,23 @@ def tree_reduce(
     scratch: Whole | None = None,
     order: str = "rank",
     any_order: bool = False,
+    stepwise: bool = False,
     push: bool = False,
 ) -> Region:
     """Combines the values of a tree's ranks up to its root and returns the region of the result.
 
     Every inner rank combines its children's partial results and its own value in one transfer: in
     rank order (`order="rank"`), or its own value first and then its children's in the tree's order
-    (`"tree"`, as LAM-MPI does). With `push`, children push their partial results into further
+    (`"tree"`, as LAM-MPI does). With `any_order` it combines them as they arrive; with `stepwise` it
+    combines one after another, each as soon as it and those before it are there, as LAM-MPI's
+    sequence of receives does. With `push`, children push their partial results into further
     scratch vectors of their parents. `into` is by default the root's scratch. For a tree of one
     rank nothing is moved unless `into` is given.
     """
     if order not in ("rank", "tree"):
         raise fault(f"order '{order}' is unknown; known are rank and tree")
+    if any_order and stepwise:
+        raise fault("any_order and stepwise exclude each other; leave one out")
     values, scratch = values or c.inp, scratch or c.tmp
     held = {rank: values[rank] for rank in tree.ranks}
     for parent, below in _upwards(tree, order):
@@ -71,11 +76,13 @@ def tree_reduce(
         )
         target = into if parent == tree.root and into is not None else scratch[parent]
         mine = held[parent]
-        c.reduce(
-            target,
-            [mine if rank == parent else sources[rank] for rank in in_order],
-            any_order=any_order,
-        )
+        combined = [mine if rank == parent else sources[rank] for rank in in_order]
+        if stepwise:
+            for further in combined[1:]:
+                c.reduce(target, [combined[0], further])
+                combined[0] = target
+        else:
+            c.reduce(target, combined, any_order=any_order)
         held[parent] = target
     if into is not None and held[tree.root] != into:
         c.copy(into, held[tree.root])
