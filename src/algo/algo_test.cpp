@@ -229,6 +229,7 @@ INSTANTIATE_TEST_SUITE_P(
         Golden{Collective::scan, "hierarchical+all_read_all+flat", 6, 0, "node:0,0,1,1,2,2"},
         Golden{Collective::exscan, "hierarchical+flat+flat", 5, 0, "node:0,1,0,0,1"},
         Golden{Collective::bcast, "binary", 7, 1},
+        Golden{Collective::reduce, "levels:leaves=5:stepwise", 8, 0},
         Golden{Collective::gather, "levels:binary", 6, 0},
         Golden{Collective::scan, "doubling", 4, 0}, Golden{Collective::exscan, "doubling", 5, 0}));
 
@@ -287,6 +288,31 @@ TEST(Algorithms, StepwiseTreesHaveShortCriticalPaths) {
   EXPECT_EQ(chain("binomial:stepwise", 4096), 12);
   EXPECT_EQ(chain("nary:4:stepwise", 16), 6) << "3 a level, as in HMPI's formula";
   EXPECT_EQ(chain("flat", 16), 15);
+}
+
+// Equation (1) of HMPI: flat trees until five ranks are left, then a binary tree of these. A rank
+// combines its flat tree before it waits for the binary one.
+TEST(Algorithms, FlatTreesDoNotWaitForTheBinaryTreeOfTheirLeaders) {
+  const auto lines = [](const char* spec) {
+    std::string found;
+    for (const plan::Transfer& transfer : generate(Collective::reduce, spec, 8, 0).transfers)
+      found += plan::print(transfer) + "\n";
+    return found;
+  };
+  EXPECT_EQ(lines("levels:leaves=5"),
+            "reduce tmp[1] <- in[1], in[2]\n"
+            "reduce tmp[4] <- in[4], in[5]\n"
+            "reduce tmp[6] <- in[6], in[7]\n"
+            "reduce tmp[4] <- tmp[4], tmp[6]\n"
+            "reduce out[0] <- in[0], tmp[1], in[3], tmp[4]\n");
+  EXPECT_EQ(lines("levels:leaves=5:stepwise"),
+            "reduce tmp[1] <- in[1], in[2]\n"
+            "reduce tmp[4] <- in[4], in[5]\n"
+            "reduce tmp[6] <- in[6], in[7]\n"
+            "reduce tmp[4] <- tmp[4], tmp[6]\n"
+            "reduce out[0] <- in[0], tmp[1]\n"
+            "reduce out[0] <- out[0], in[3]\n"
+            "reduce out[0] <- out[0], tmp[4]\n");
 }
 
 double median_milliseconds(const std::function<void()>& work) {

@@ -64,6 +64,7 @@ std::vector<Branch> in_runs(std::vector<Branch> branches, int32_t runs, int32_t 
       return std::make_move_iterator(branches.begin() + place);
     };
     result.push_back(of_parts({at(low), at(high)}, root));
+    result.back().apart = high - low > 1;
   }
   return result;
 }

@@ -22,6 +22,9 @@ struct Branch {
   int32_t leader = 0;
   int32_t size = 1;           // ranks in it
   std::vector<Branch> parts;  // two or more, one of them led by `leader`; empty: the leader alone
+  // Its leader combines it at once in a transfer of its own, and so does not wait for other
+  // branches that it leads: a leaf of the binary tree of equation (1).
+  bool apart = false;
 };
 
 // How the branches of one group are joined to one.

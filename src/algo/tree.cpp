@@ -22,15 +22,14 @@ class Reduction {
   Reduction(Plan& plan, Combining combining) : plan_(plan), combining_(combining) {}
 
   void write(const Branch& branch, Region result) {
-    if (combining_ == Combining::at_once) {
+    if (combining_ == Combining::at_once || branch.apart) {
       std::vector<Region> sources;
-      list_sources(branch, sources);
+      list_sources(branch, result, sources);
       plan_.reduce(result, std::move(sources));
       return;
     }
-    Region so_far = plan::in(branch.leader);
     std::vector<Partial> partials;
-    list_partials(branch, partials);
+    Region so_far = list_partials(branch, result, partials);
     for (const Partial& partial : partials) {
       plan_.reduce(result, partial.comes_before ? std::vector{partial.region, so_far}
                                                 : std::vector{so_far, partial.region});
@@ -48,29 +47,40 @@ class Reduction {
   }
 
   // Appends to `sources` the regions that the leader combines for its branch, in the branch's
-  // order.
-  void list_sources(const Branch& branch, std::vector<Region>& sources) {
+  // order. It combines a part of its own that stands apart, or all of its own part where it
+  // combines step by step, to `result` before.
+  void list_sources(const Branch& branch, Region result, std::vector<Region>& sources) {
     if (branch.parts.empty()) sources.push_back(plan::in(branch.leader));
     for (const Branch& part : branch.parts) {
-      if (part.leader == branch.leader)
-        list_sources(part, sources);
-      else
+      if (part.leader != branch.leader) {
         sources.push_back(contribution(part));
+      } else if (part.apart || (combining_ == Combining::stepwise && !part.parts.empty())) {
+        write(part, result);
+        sources.push_back(result);
+      } else {
+        list_sources(part, result, sources);
+      }
     }
   }
 
-  // Appends what the leader combines with its own vector, the smallest branches first, because they
-  // are ready first. On each side of the leader's own part the nearest comes first, so that the
-  // branch's order holds.
-  void list_partials(const Branch& branch, std::vector<Partial>& partials) {
+  // Appends what the leader combines with what it has, and returns the latter: its own vector or,
+  // combined to `result`, its own part that stands apart. The smallest branches come first, because
+  // they are ready first. On each side of the leader's own part the nearest comes first, so that
+  // the branch's order holds.
+  Region list_partials(const Branch& branch, Region result, std::vector<Partial>& partials) {
     const auto own = std::find_if(branch.parts.begin(), branch.parts.end(),
                                   [&](const Branch& part) { return part.leader == branch.leader; });
-    if (own == branch.parts.end()) return;
-    list_partials(*own, partials);
+    if (own == branch.parts.end()) return plan::in(branch.leader);
+    Region has = result;
+    if (own->apart)
+      write(*own, result);
+    else
+      has = list_partials(*own, result, partials);
     for (auto part = own + 1; part != branch.parts.end(); ++part)
       partials.push_back({contribution(*part), false});
     for (auto part = own; part != branch.parts.begin();)
       partials.push_back({contribution(*--part), true});
+    return has;
   }
 
   Plan& plan_;

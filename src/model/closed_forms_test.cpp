@@ -92,6 +92,17 @@ TEST(ClosedForms, UnfoldedForWestmere) {
   }
 }
 
+// The innermost level that the machine knows and the ranks share decides: here 4 ranks of a numa
+// region with b / B = 3, and 12 of a node with b / B = 1.
+TEST(ClosedForms, LeavesFollowFromTheMachine) {
+  Machine machine = bare_machine({{"node", 100, 0.3, 0.3, 0.3}, {"numa", 30, 0.1, 0.13, 0.04}});
+  const std::vector<placement::SharedLevel> numa{{"numa", {0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2}, 3}};
+  EXPECT_EQ(leaves_of(machine, numa, 12, 4096), 4);
+  EXPECT_EQ(leaves_of(machine, {}, 12, 4096), 3);
+  machine.levels[1].add = 0.05;
+  EXPECT_EQ(leaves_of(machine, numa, 12, 4096), 3);
+}
+
 // (1) without congestion, and (2): a tree combines child by child.
 TEST(ClosedForms, BinaryTreesTakeTheirTime) {
   for (const int q : {2, 4, 8, 16})

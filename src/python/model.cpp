@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "exec/net.h"
+#include "model/closed_forms.h"
 #include "model/goal.h"
 #include "model/lengths.h"
 #include "model/machine.h"
@@ -118,23 +119,33 @@ nb::dict as_dict(const model::Prediction& found, const plan::Travel& travel,
   return dict;
 }
 
+using NamedGroups = std::vector<std::pair<std::string, std::vector<int32_t>>>;
+
+std::vector<placement::SharedLevel> as_levels(const NamedGroups& levels, int32_t ranks) {
+  std::vector<placement::SharedLevel> shared;
+  for (const auto& [name, group_of] : levels) {
+    if (group_of.size() != static_cast<size_t>(ranks))
+      throw Error(Code::invalid_argument, "each level must have a group for each rank");
+    shared.push_back({name, placement::PeriodicRow(group_of), 1});
+  }
+  return shared;
+}
+
 // A machine's text is read once; the object is a value.
 struct Model {
   model::Machine machine;
 
-  nb::dict predict(const plan::Plan& plan, size_t bytes,
-                   const std::vector<std::pair<std::string, std::vector<int32_t>>>& levels,
+  int32_t leaves(const NamedGroups& levels, int32_t ranks, size_t bytes) const {
+    return model::leaves_of(machine, as_levels(levels, ranks), ranks, static_cast<double>(bytes));
+  }
+
+  nb::dict predict(const plan::Plan& plan, size_t bytes, const NamedGroups& levels,
                    const std::vector<int32_t>& node_of, std::string_view reach, size_t segment,
                    const std::vector<double>& arrivals, bool with_events, const std::string& trace,
                    bool with_goal) const {
     if (!arrivals.empty() && arrivals.size() != static_cast<size_t>(plan.ranks))
       throw Error(Code::invalid_argument, "there must be an arrival for each rank");
-    std::vector<placement::SharedLevel> shared;
-    for (const auto& [name, group_of] : levels) {
-      if (group_of.size() != static_cast<size_t>(plan.ranks))
-        throw Error(Code::invalid_argument, "each level must have a group for each rank");
-      shared.push_back({name, placement::PeriodicRow(group_of), 1});
-    }
+    const std::vector<placement::SharedLevel> shared = as_levels(levels, plan.ranks);
     const placement::Nodes nodes(node_of);
     const placement::Nodes together = sharing(nodes, plan.ranks, reach);
     if (!plan::has_data(plan.collective)) bytes = 0;
@@ -177,9 +188,11 @@ void bind_model(nb::module_& module) {
           "text"_a, "file"_a,
           "Reads a machine's text; `file` names it in errors. Raises Error with one line.")
       .def_prop_ro("text", [](const Model& self) { return model::write_machine(self.machine); })
+      .def("leaves", &Model::leaves, "levels"_a, "ranks"_a, "bytes"_a,
+           "The number of leaves of HMPI's equation (1) in an innermost group, from the machine's "
+           "costs of a byte alone and over the shared link. `levels` as for predict.")
       .def(
-          "predict", &Model::predict, "plan"_a, "bytes"_a,
-          "levels"_a = std::vector<std::pair<std::string, std::vector<int32_t>>>{},
+          "predict", &Model::predict, "plan"_a, "bytes"_a, "levels"_a = NamedGroups{},
           "node_of"_a = std::vector<int32_t>{}, "reach"_a = "slots", "segment"_a = size_t{0},
           "arrivals"_a = std::vector<double>{}, "events"_a = false, "trace"_a = "",
           "goal"_a = false,

@@ -227,7 +227,7 @@ def test_predictions_with_the_systems_copies(tutti, tmp_path):
     assert "8192 bytes: 4.296 us" in result.stdout, "two hand-overs and 8192 bytes"
     assert "read in the owners' buffers" in result.stdout
     result = tutti("model", "predict", *words, "--cma", "--reached")
-    assert result.returncode == 2 and "--cma: with --reached" in result.stderr
+    assert result.returncode == 2 and "--reached --cma: each says how ranks reach" in result.stderr
 
 
 def test_without_network_nodes_are_refused(tutti, tmp_path):

@@ -2,13 +2,14 @@
 
 import json
 import os
+from types import SimpleNamespace
 
 import pytest
 from tutti.bench.measurements import Cell
 from tutti.model.choice import Predicted, Question, predicted
 from tutti.model.prediction import Where
 from tutti.places import core
-from tutti.tuning.by_model import FAR, MOST_MEASURED, NEAR, Contest, decide
+from tutti.tuning.by_model import FAR, MOST_MEASURED, NEAR, Contest, _candidates, decide
 from tutti.tuning.candidates import Candidate
 
 TWO_UNITS = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs two cores")
@@ -59,6 +60,16 @@ def test_candidates_are_ordered_by_prediction():
     found, refused = predicted(model, question, [Candidate(name) for name in names])
     assert [one.candidate.algorithm for one in found] == ["binomial:stepwise", "binomial"]
     assert len(refused) == 1 and "nothing" in refused[0]
+
+
+def test_the_leaves_of_a_tree_follow_from_the_machine():
+    # b / B is 2, so a binary tree can have 2^(1 + 1) + 2 leaves.
+    model = core().Model(json.dumps(MACHINE), "machine")
+    assert [model.leaves([], ranks, 4096) for ranks in (4, 8, 64)] == [4, 6, 6]
+    settings = SimpleNamespace(sizes=[8])
+    where = Where(8, [], [], "slots", 0, [])
+    found = _candidates(model, settings, where, "reduce", 8)
+    assert Candidate("levels:leaves=6") in found
 
 
 @TWO_UNITS

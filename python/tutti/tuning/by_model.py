@@ -64,8 +64,11 @@ def decide(cell: Cell, default: Candidate, order: Sequence[Predicted]) -> Pick |
     return Contest(cell, default, rivals)
 
 
-def _candidates(settings: TuneSettings, ranks: int, collective: str, size: int) -> list[Candidate]:
-    every = candidates_for(ranks, collective, settings.sizes, settings.leaves)
+def _candidates(
+    model: Any, settings: TuneSettings, where: Where, collective: str, size: int
+) -> list[Candidate]:
+    leaves = [model.leaves(where.levels, where.ranks, size)]
+    every = candidates_for(where.ranks, collective, settings.sizes, leaves)
     return [one for one in every if one.segment_bytes == 0 or size > LONG_BYTES]
 
 
@@ -111,7 +114,7 @@ def choose(
                 with chosen_by(None):
                     served = default_of(collective, size, ranks, False, settings.shared_heap)
                 default = Candidate(served.algorithm, served.segment_bytes)
-                candidates = _candidates(settings, ranks, collective, size)
+                candidates = _candidates(model, settings, where, collective, size)
                 # The choice of the library comes first, and wins where predictions are equal.
                 candidates = [default, *(one for one in candidates if one != default)]
                 question = Question(collective, size, 0, levels, where)

@@ -185,7 +185,8 @@ def _predictions(
     where = Where(ranks, shared_levels(levels), nodes, "mapped" if reached else "slots", 0, [])
     question = Question(collective, found["bytes"], found["root"], levels, where)
     runs = Candidate(found["runs"], found["wanted_segment_bytes"])
-    others = algorithms_for(ranks, collective) if ranks <= MOST_COMPARED else []
+    leaves = [model.leaves(where.levels, ranks, found["bytes"])]
+    others = algorithms_for(ranks, collective, leaves) if ranks <= MOST_COMPARED else []
     candidates = [runs, *(Candidate(one) for one in others if one != runs.algorithm)]
     order, refused = predicted(model, question, candidates)
     times = {one.candidate: one.microseconds for one in order}
