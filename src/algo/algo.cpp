@@ -1,7 +1,9 @@
 #include "algo/algo.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
+#include <utility>
 
 #include "algo/all_read_all.h"
 #include "algo/bruck.h"
@@ -87,16 +89,33 @@ plan::Plan by_doubling(const Request& request) {
                                      : doubling(request.collective, request.ranks, request.levels);
 }
 
-plan::Plan in_tiles(const Request& request) {
-  Tiling tiling{{}, request.form.cyclic};
-  const bool by_groups = request.form.levels && !request.levels.one_level();
-  tiling.groups.resize(by_groups ? static_cast<size_t>(request.levels.all().front().groups) : 1);
-  const std::vector<int32_t> group_of =
-      by_groups ? request.levels.all().front().group_of.values() : std::vector<int32_t>{};
-  for (int32_t rank = 0; rank < request.ranks; ++rank) {
-    const int32_t group = by_groups ? group_of[static_cast<size_t>(rank)] : 0;
-    tiling.groups[static_cast<size_t>(group)].push_back(rank);
+// The groups of some ranks on the levels from `level` on. A level that does not divide them is left
+// out.
+std::vector<TileGroup> tile_groups(const std::vector<int32_t>& ranks,
+                                   const std::vector<std::vector<int32_t>>& groups_by_level,
+                                   size_t level) {
+  if (level == groups_by_level.size()) return {{ranks, {}}};
+  std::map<int32_t, std::vector<int32_t>> members;  // group numbers follow the first ranks
+  for (const int32_t rank : ranks)
+    members[groups_by_level[level][static_cast<size_t>(rank)]].push_back(rank);
+  if (members.size() == 1) return tile_groups(ranks, groups_by_level, level + 1);
+  std::vector<TileGroup> groups;
+  for (const auto& [number, in_group] : members) {
+    std::vector<TileGroup> inner = tile_groups(in_group, groups_by_level, level + 1);
+    groups.push_back(inner.size() == 1 ? std::move(inner.front())
+                                       : TileGroup{in_group, std::move(inner)});
   }
+  return groups;
+}
+
+plan::Plan in_tiles(const Request& request) {
+  const bool by_groups = request.form.levels && !request.levels.one_level();
+  std::vector<int32_t> ranks(static_cast<size_t>(request.ranks));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  std::vector<std::vector<int32_t>> groups_by_level;
+  for (const placement::SharedLevel& level : request.levels.all())
+    if (by_groups) groups_by_level.push_back(level.group_of.values());
+  const Tiling tiling{tile_groups(ranks, groups_by_level, 0), request.form.cyclic};
   plan::Plan plan = tiled(request.collective, request.ranks, request.root, tiling);
   plan.commutative =
       (tiling.cyclic && request.ranks > 1) || (by_groups && !request.levels.in_rank_order());

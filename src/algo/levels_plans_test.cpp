@@ -276,6 +276,24 @@ TEST(LevelsPlans, SocketsAreALevelOfTheirOwn) {
             32 * 3 * 2);
 }
 
+// A tile is combined in the caches, then in the regions, then in the sockets, then between these:
+// on each level it is handed over once for each group but one, and as a result once more.
+TEST(LevelsPlans, TilesGoThroughAllLevels) {
+  const Levels levels = levels_of_machine("socket:4 numa:2 cache:2 core:8", 128, true);
+  const Plan plan = generate(Collective::allreduce, "tiled:levels", 128, 0, levels);
+  EXPECT_EQ(plan.blocks, 2 * 2 * 8);
+  const int expected[] = {3, 3 + 4, 3 + 4 + 8};
+  for (const size_t level : {0, 1, 2})
+    EXPECT_EQ(total(inter_group_hand_overs(plan, levels, level)),
+              plan.blocks * expected[level] * 2);
+  // All ranks combine equally many tiles of their cache.
+  std::vector<int> combined(128);
+  for (const plan::Transfer& transfer : plan.transfers)
+    if (transfer.kind == plan::TransferKind::reduce && transfer.src.size() == 8)
+      ++combined[static_cast<size_t>(transfer.dst.rank)];
+  EXPECT_EQ(combined, std::vector<int>(128, plan.blocks / 8));
+}
+
 TEST(LevelsPlans, DisseminationHandsOverBetweenGroupsInItsLastSteps) {
   const Levels whole = levels_of_machine("numa:4 core:8", 32, true);
   const std::vector<int> steps =

@@ -10,49 +10,78 @@ namespace {
 using plan::Plan;
 using plan::Region;
 
+int32_t size(const std::vector<int32_t>& ranks) { return static_cast<int32_t>(ranks.size()); }
+int32_t size(const std::vector<TileGroup>& groups) { return static_cast<int32_t>(groups.size()); }
+
+// The most parts that groups have, by depth below `groups`; the last is the most ranks of an
+// innermost group.
+void note_most_parts(const std::vector<TileGroup>& groups, size_t depth,
+                     std::vector<int32_t>& most) {
+  for (const TileGroup& group : groups) {
+    most.resize(std::max(most.size(), depth + 1), 1);
+    const int32_t parts = group.parts.empty() ? size(group.ranks) : size(group.parts);
+    most[depth] = std::max(most[depth], parts);
+    note_most_parts(group.parts, depth + 1, most);
+  }
+}
+
 class Tiler {
  public:
   Tiler(Plan& plan, const Tiling& tiling)
       : plan_(plan), groups_(tiling.groups), cyclic_(tiling.cyclic) {
-    for (const auto& group : groups_) tiles_ = std::max(tiles_, size(group));
+    note_most_parts(groups_, 0, most_parts_);
+    for (const int32_t parts : most_parts_) tiles_ *= parts;
     plan_.blocks = tiles_;
   }
 
   void run() {
-    for (const auto& group : groups_) put(group);
+    for (const TileGroup& group : groups_) put(group, 0);
     for (int32_t tile = 0; tile < tiles_; ++tile) combine(tile);
-    if (plan_.collective == plan::Collective::reduce) {
-      collect_at_root();
-    } else {
-      for (int32_t tile = 0; tile < tiles_; ++tile) to_groups(tile);
-      for (const auto& group : groups_) collect(group);
+    if (plan_.collective == plan::Collective::reduce) return collect_at_root();
+    for (int32_t tile = 0; tile < tiles_; ++tile) {
+      for (const TileGroup& group : groups_) {
+        if (owner(group, 0, tile) != top(tile))
+          plan_.copy(plan::out(owner(group, 0, tile), tile), result(tile));
+        hand_down(group, 0, tile);
+      }
     }
+    for (const TileGroup& group : groups_) collect(group, 0);
   }
 
  private:
-  using Group = std::vector<int32_t>;
-
-  static int32_t size(const Group& group) { return static_cast<int32_t>(group.size()); }
-  int32_t owner_place(const Group& group, int32_t tile) const {
-    return static_cast<int32_t>(int64_t{tile} * size(group) / tiles_);
+  // Which of the parts at a depth has the owner of a tile. The digits of a tile's number, the most
+  // significant for the innermost groups, so that an owner's tiles lie side by side.
+  int32_t place(int32_t parts, size_t depth, int32_t tile) const {
+    int32_t unit = 1;
+    for (size_t outer = 0; outer < depth; ++outer) unit *= most_parts_[outer];
+    const int32_t digit = tile / unit % most_parts_[depth];
+    return static_cast<int32_t>(int64_t{digit} * parts / most_parts_[depth]);
   }
-  int32_t owner(const Group& group, int32_t tile) const {
-    return group[static_cast<size_t>(owner_place(group, tile))];
+  int32_t owner_place(const TileGroup& innermost, int32_t depth, int32_t tile) const {
+    return place(size(innermost.ranks), static_cast<size_t>(depth), tile);
+  }
+  const TileGroup& owning_part(const TileGroup& group, int32_t depth, int32_t tile) const {
+    return group
+        .parts[static_cast<size_t>(place(size(group.parts), static_cast<size_t>(depth), tile))];
+  }
+  int32_t owner(const TileGroup& group, int32_t depth, int32_t tile) const {
+    if (!group.parts.empty()) return owner(owning_part(group, depth, tile), depth + 1, tile);
+    return group.ranks[static_cast<size_t>(owner_place(group, depth, tile))];
   }
   Region partial(int32_t rank, int32_t tile) const { return plan::tmp(rank, tiles_ + tile); }
 
   // The group whose owner of a tile gets the tile's result. In a reduce it is the root's group;
   // else the tiles are divided among the groups.
-  const Group& top_group(int32_t tile) const {
+  const TileGroup& top_group(int32_t tile) const {
     if (plan_.collective == plan::Collective::reduce) {
-      for (const Group& group : groups_) {
-        if (std::find(group.begin(), group.end(), plan_.root) != group.end()) return group;
+      for (const TileGroup& group : groups_) {
+        if (std::find(group.ranks.begin(), group.ranks.end(), plan_.root) != group.ranks.end())
+          return group;
       }
     }
-    return groups_[static_cast<size_t>(int64_t{tile} * static_cast<int64_t>(groups_.size()) /
-                                       tiles_)];
+    return groups_[static_cast<size_t>(int64_t{tile} * size(groups_) / tiles_)];
   }
-  int32_t top(int32_t tile) const { return owner(top_group(tile), tile); }
+  int32_t top(int32_t tile) const { return owner(top_group(tile), 0, tile); }
 
   Region result(int32_t tile) const {
     const int32_t rank = top(tile);
@@ -62,12 +91,14 @@ class Tiler {
 
   // Every rank copies the tiles that others combine to its slot before any rank writes a result, so
   // that ranks may pass one buffer as `in` and `out`.
-  void put(const Group& group) {
-    for (int32_t place = 0; place < size(group); ++place) {
-      const int32_t rank = group[static_cast<size_t>(place)];
+  void put(const TileGroup& group, int32_t depth) {
+    for (const TileGroup& part : group.parts) put(part, depth + 1);
+    if (!group.parts.empty()) return;
+    for (int32_t place = 0; place < size(group.ranks); ++place) {
+      const int32_t rank = group.ranks[static_cast<size_t>(place)];
       int32_t first = 0;
       for (int32_t tile = 0; tile <= tiles_; ++tile) {
-        if (tile < tiles_ && owner_place(group, tile) != place) continue;
+        if (tile < tiles_ && owner_place(group, depth, tile) != place) continue;
         if (tile > first)
           plan_.copy(plan::tmp(rank, first, tile - first), plan::in(rank, first, tile - first));
         first = tile + 1;
@@ -76,31 +107,46 @@ class Tiler {
   }
 
   void combine(int32_t tile) {
+    const bool is_alone = size(groups_) == 1;
     std::vector<Branch> owners;
-    for (const Group& group : groups_) {
-      const int32_t rank = owner(group, tile);
-      plan_.reduce(groups_.size() == 1 ? result(tile) : partial(rank, tile), sources(group, tile));
+    for (const TileGroup& group : groups_) {
+      const int32_t rank = owner(group, 0, tile);
+      combine_in(group, 0, tile, is_alone ? result(tile) : partial(rank, tile));
       owners.push_back({rank, 1, {}});
     }
-    if (groups_.size() == 1) return;
+    if (is_alone) return;
     std::vector<Region> partials;
     across(joined(std::move(owners), {2}, top(tile)), tile, partials);
     plan_.reduce(result(tile), std::move(partials));
   }
 
-  std::vector<Region> sources(const Group& group, int32_t tile) const {
+  // Combines a tile of all ranks of a group at its owner.
+  void combine_in(const TileGroup& group, int32_t depth, int32_t tile, Region to) {
+    std::vector<Region> sources;
+    if (group.parts.empty()) {
+      sources = vectors(group, depth, tile);
+    } else {
+      for (const TileGroup& part : group.parts) {
+        sources.push_back(partial(owner(part, depth + 1, tile), tile));
+        combine_in(part, depth + 1, tile, sources.back());
+      }
+    }
+    plan_.reduce(to, std::move(sources));
+  }
+
+  std::vector<Region> vectors(const TileGroup& innermost, int32_t depth, int32_t tile) const {
     std::vector<Region> regions;
-    const int32_t own = owner_place(group, tile);
-    for (int32_t i = 0; i < size(group); ++i) {
-      const int32_t place = cyclic_ ? (own + i) % size(group) : i,
-                    rank = group[static_cast<size_t>(place)];
+    const int32_t own = owner_place(innermost, depth, tile), ranks = size(innermost.ranks);
+    for (int32_t i = 0; i < ranks; ++i) {
+      const int32_t place = cyclic_ ? (own + i) % ranks : i,
+                    rank = innermost.ranks[static_cast<size_t>(place)];
       regions.push_back(place == own ? plan::in(rank, tile) : plan::tmp(rank, tile));
     }
     return regions;
   }
 
-  // Reduces a tile up the tree of its owners, one per group. An owner combines into the block of
-  // its own partial result.
+  // Reduces a tile up the tree of its owners, one per outermost group. An owner combines into the
+  // block of its own partial result.
   void across(const Branch& branch, int32_t tile, std::vector<Region>& partials) {
     if (branch.parts.empty()) return partials.push_back(partial(branch.leader, tile));
     for (const Branch& part : branch.parts) {
@@ -121,30 +167,36 @@ class Tiler {
     }
   }
 
-  void to_groups(int32_t tile) {
-    for (const Group& group : groups_) {
-      if (owner(group, tile) != top(tile))
-        plan_.copy(plan::out(owner(group, tile), tile), result(tile));
+  // From the owner of a group to the owners of the groups in it.
+  void hand_down(const TileGroup& group, int32_t depth, int32_t tile) {
+    const int32_t from = owner(group, depth, tile);
+    for (const TileGroup& part : group.parts) {
+      const int32_t to = owner(part, depth + 1, tile);
+      if (to != from) plan_.copy(plan::out(to, tile), plan::out(from, tile));
+      hand_down(part, depth + 1, tile);
     }
   }
 
   // Each rank starts with another tile, so that they do not all read the same rank.
-  void collect(const Group& group) {
-    for (int32_t place = 0; place < size(group); ++place) {
-      const int32_t rank = group[static_cast<size_t>(place)];
+  void collect(const TileGroup& group, int32_t depth) {
+    for (const TileGroup& part : group.parts) collect(part, depth + 1);
+    if (!group.parts.empty()) return;
+    for (int32_t place = 0; place < size(group.ranks); ++place) {
+      const int32_t rank = group.ranks[static_cast<size_t>(place)];
       for (int32_t step = 0; step < tiles_; ++step) {
         const int32_t tile =
-            (static_cast<int32_t>(int64_t{place} * tiles_ / size(group)) + step) % tiles_;
-        if (owner(group, tile) != rank)
-          plan_.copy(plan::out(rank, tile), plan::out(owner(group, tile), tile));
+            (static_cast<int32_t>(int64_t{place} * tiles_ / size(group.ranks)) + step) % tiles_;
+        const int32_t from = owner(group, depth, tile);
+        if (from != rank) plan_.copy(plan::out(rank, tile), plan::out(from, tile));
       }
     }
   }
 
   Plan& plan_;
-  const std::vector<Group>& groups_;
+  const std::vector<TileGroup>& groups_;
   bool cyclic_;
-  int32_t tiles_ = 0;
+  std::vector<int32_t> most_parts_;
+  int32_t tiles_ = 1;
 };
 
 }  // namespace
