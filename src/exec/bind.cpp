@@ -121,6 +121,7 @@ std::unique_ptr<const BoundProgram> Channel::bind(std::shared_ptr<const plan::Pr
   for (const plan::Message& message : program.messages) {
     bound.messages.push_back(
         {message.peer, offset_of(message.number_stage, message.number),
+         offset_of(message.posted_stage, message.posted),
          static_cast<uint32_t>(message.first_piece), static_cast<uint32_t>(message.piece_count),
          static_cast<uint32_t>(message.first_request), static_cast<uint32_t>(message.in_flight)});
   }

@@ -72,6 +72,7 @@ struct BoundPiece {
 struct BoundMessage {
   int32_t peer = -1;    // a rank of the group
   uint64_t offset = 0;  // as BoundStep::offset: of its tag
+  uint64_t posted = 0;  // the same of the transfer that posts it at the receiver
   uint32_t first_piece = 0, piece_count = 0;
   uint32_t first_request = 0, in_flight = 1;
 };

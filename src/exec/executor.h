@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "exec/bound.h"
+#include "exec/leaving.h"
 #include "exec/net.h"
 #include "exec/operation.h"
 #include "exec/reach.h"
@@ -270,6 +271,7 @@ class alignas(64) Channel {
   uint32_t communicator_;
 
   std::vector<std::byte> scratch_;  // for data that is read from other processes and combined
+  LeavingMessages leaving_;
   // By request: the packed copy of a message whose data lies in several pieces.
   std::vector<std::vector<std::byte>> packed_;
   std::string failure_;

@@ -3,10 +3,12 @@
 // has posted it.
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <mutex>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "exec/net.h"
@@ -26,25 +28,36 @@ class Mailboxes {
       return all_.post(requests_[request].key, to, bytes);
     }
     bool send(size_t request, const void* from, size_t bytes, int rank, uint64_t tag) override {
-      requests_[request] = {{rank_, rank, tag}, true};
+      const size_t leaving = bytes > prompt() ? bytes : 0;
+      requests_[request] = {{rank_, rank, tag}, true, leaving};
       ++sent_;
+      leaving_ += leaving;
+      most_leaving_ = std::max(most_leaving_, leaving_);
       return all_.send(requests_[request].key, from, bytes);
     }
     State test(size_t request) override {
-      return all_.test(requests_[request].key, requests_[request].sends);
+      Request& tested = requests_[request];
+      const State state = all_.test(tested.key, tested.sends);
+      if (state == State::done) leaving_ -= std::exchange(tested.leaving, 0);
+      return state;
     }
     std::string failure() const override { return "a message of another length than was posted"; }
     int64_t sent() const { return sent_; }
+    // The most bytes of messages beyond prompt() that this rank had begun to send and had not seen
+    // end.
+    size_t most_leaving() const { return most_leaving_; }
 
    private:
     friend class Mailboxes;
     struct Request {
       std::tuple<int, int, uint64_t> key;
       bool sends = false;
+      size_t leaving = 0;  // bytes that are under way
     };
     Mailboxes& all_;
     const int rank_;
     int64_t sent_ = 0;
+    size_t leaving_ = 0, most_leaving_ = 0;
     std::vector<Request> requests_;
   };
 

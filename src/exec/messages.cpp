@@ -76,44 +76,65 @@ Code Channel::MessageStep::run(size_t& bytes) {
       return channel_.net_->receive(request_, at, bytes, message_.peer, tag) ? Code::ok : fail();
     case plan::StepKind::send:
       if (!in_one_piece_) pack(at);
-      return channel_.net_->send(request_, at, bytes, message_.peer, tag) ? Code::ok : fail();
+      return send(at, bytes, tag);
     case plan::StepKind::receive:
-      if (const Code code = wait(); code != Code::ok) return code;
+      if (const Code code = wait(request_, message_.peer); code != Code::ok) return code;
       if (!in_one_piece_) unpack(at);
       return Code::ok;
-    default: return wait();
+    default: return end_send();
   }
+}
+
+Code Channel::MessageStep::send(const std::byte* from, size_t bytes, uint64_t tag) {
+  if (bytes > channel_.net_->prompt() && channel_.net_->is_far(message_.peer)) {
+    if (const Code code = await_turn(bytes); code != Code::ok) return code;
+    channel_.leaving_.begin({request_, message_.peer, bytes, segment_.number + message_.posted});
+  }
+  return channel_.net_->send(request_, from, bytes, message_.peer, tag) ? Code::ok : fail();
+}
+
+Code Channel::MessageStep::await_turn(size_t bytes) {
+  const uint64_t number = segment_.number + message_.offset;
+  while (LeavingMessages::Message* const earlier = channel_.leaving_.awaited(bytes, number)) {
+    if (const Code code = wait(earlier->request, earlier->peer); code != Code::ok) return code;
+    earlier->ended = true;
+  }
+  return Code::ok;
+}
+
+Code Channel::MessageStep::end_send() {
+  return channel_.leaving_.remove(request_) ? Code::ok : wait(request_, message_.peer);
 }
 
 Code Channel::MessageStep::fail() {
   return channel_.fail(Code::unavailable, channel_.net_->failure());
 }
 
-Code Channel::MessageStep::wait() {
+Code Channel::MessageStep::wait(size_t request, int32_t peer) {
   using State = Net::State;
   State state = State::pending;
   const auto has_ended = [&] {
-    state = channel_.net_->test(request_);
+    state = channel_.net_->test(request);
     return state != State::pending;
   };
   bool ended = false;
   for (int tests = 0; tests < eager_tests && !ended; ++tests) ended = has_ended();
   if (!ended) {
-    if (const Code code = wait_slowly(has_ended); code != Code::ok) return code;
+    if (const Code code = wait_slowly(peer, has_ended); code != Code::ok) return code;
   }
   return state == State::done ? Code::ok : fail();
 }
 
 template <class HasEnded>
-Code Channel::MessageStep::wait_slowly(HasEnded has_ended) {
+Code Channel::MessageStep::wait_slowly(int32_t peer, HasEnded has_ended) {
   shm::Control& own = *channel_.own_;
-  const bool takes = step_.kind == plan::StepKind::sent;
+  const bool takes = step_.kind != plan::StepKind::receive;
   shm::store_relaxed(own.call, operation_.call);
   shm::store_relaxed(own.waits_for_message,
-                     (static_cast<uint64_t>(message_.peer) + 1) << 1 | (takes ? 1 : 0));
+                     (static_cast<uint64_t>(peer) + 1) << 1 | (takes ? 1 : 0));
   Waiter waiter(pace_of_messages(channel_.style_));
   const Code code = waiter.until(has_ended, [&] {
-    return waiter.stalls() ? channel_.report_stall(message_.peer, operation_.call) : Code::ok;
+    return waiter.stalls() ? channel_.report_stall(peer, operation_.call) : Code::ok;
   });
   shm::store_relaxed(own.waits_for_message, 0);
   return code;

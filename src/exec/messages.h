@@ -38,9 +38,13 @@ class Channel::MessageStep {
   size_t find_runs();
   void pack(std::byte* to) const;
   void unpack(const std::byte* from) const;
-  Code wait();
+  // Waits until a long message may begin, so that long ones leave one after another (leaving.h).
+  Code await_turn(size_t bytes);
+  Code send(const std::byte* from, size_t bytes, uint64_t tag);
+  Code end_send();
+  Code wait(size_t request, int32_t peer);
   template <class HasEnded>
-  Code wait_slowly(HasEnded has_ended);
+  Code wait_slowly(int32_t peer, HasEnded has_ended);
   Code fail();
 
   Channel& channel_;

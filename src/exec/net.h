@@ -28,6 +28,8 @@ class Net {
   // A message of up to so many bytes goes without its receiver's consent, in one delay. The same at
   // all ranks.
   virtual size_t prompt() const { return prompt_of_openmpi; }
+  // True if messages to a rank of the group go over a network, whose link they share with others.
+  virtual bool is_far(int) const { return true; }
   // Ranks are the group's. False if the transport refuses; failure() says why.
   virtual bool receive(size_t request, void* to, size_t bytes, int rank, uint64_t tag) = 0;
   virtual bool send(size_t request, const void* from, size_t bytes, int rank, uint64_t tag) = 0;

@@ -10,6 +10,7 @@
 #include "group/test_calls.h"
 #include "group/test_nodes.h"
 #include "plan/inter_node_traffic.h"
+#include "plan/semantics.h"
 
 namespace tutti::group::test {
 namespace {
@@ -97,6 +98,29 @@ TEST(OnNodes, AMessageCrossesForEveryTransferThatDoes) {
   };
   EXPECT_EQ(count_of({0, 0, 1, 1}, "flat"), 2);
   EXPECT_EQ(count_of({0, 1, 2, 3}, "binomial"), 3);
+}
+
+// Long messages that were under way at once would all arrive together, and late.
+TEST(OnNodes, LongMessagesLeaveOneAfterAnother) {
+  select::Overrides overrides = asking_for(Collective::bcast, "flat");
+  const auto most_of_root = [&](size_t bytes, size_t segment) {
+    overrides.segment_bytes = segment;
+    std::vector<size_t> most;
+    with_nodes(
+        {0, 1, 2, 3}, overrides,
+        [&](Group& group) {
+          std::vector<std::byte> data(bytes);
+          ASSERT_EQ(
+              group.run({.collective = Collective::bcast, .out = data.data(), .count = bytes}),
+              Code::ok);
+        },
+        64 * 1024, {}, false, {}, nullptr, &most);
+    return most.front();
+  };
+  constexpr size_t long_message = plan::most_leaving * 5 / 8;
+  EXPECT_EQ(most_of_root(long_message, size_t{1} << 30), long_message);
+  EXPECT_EQ(most_of_root(2 * long_message, long_message), long_message) << "of both segments";
+  EXPECT_LE(most_of_root(3 * plan::most_leaving, 64 * 1024), plan::most_leaving);
 }
 
 // Short calls by the default rules send as many messages as their plan has, which in some

@@ -11,14 +11,16 @@ namespace tutti::group::test {
 
 // Runs `body` as with_groups does, with one rank for each entry of `nodes`, which is the number of
 // the rank's node. `leaders` has an entry for each rank, for collectives in which the nodes'
-// leaders use the host MPI; empty: there are none. Returns how many messages each rank sent.
+// leaders use the host MPI; empty: there are none. Returns how many messages each rank sent;
+// `most_leaving` gets Box::most_leaving of each rank.
 inline std::vector<int64_t> with_nodes(const std::vector<int32_t>& nodes,
                                        const select::Overrides& overrides,
                                        const std::function<void(Group&)>& body,
                                        size_t slot_bytes = 64 * 1024,
                                        const placement::Levels& levels = {}, bool check = false,
                                        const std::vector<Leaders*>& leaders = {},
-                                       trace::Tracer* tracer = nullptr) {
+                                       trace::Tracer* tracer = nullptr,
+                                       std::vector<size_t>* most_leaving = nullptr) {
   struct Free {
     void operator()(std::byte* areas) const {
       ::operator delete(areas, std::align_val_t{shm::page_size});
@@ -59,6 +61,8 @@ inline std::vector<int64_t> with_nodes(const std::vector<int32_t>& nodes,
   for (std::thread& thread : threads) thread.join();
   std::vector<int64_t> sent;
   for (const auto& box : boxes) sent.push_back(box->sent());
+  if (most_leaving != nullptr)
+    for (const auto& box : boxes) most_leaving->push_back(box->most_leaving());
   return sent;
 }
 

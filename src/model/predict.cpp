@@ -168,6 +168,21 @@ class Run {
     double time = 0;
     int32_t event = -1;
   };
+  struct Mail {
+    bool is_posted = false, is_sent = false;
+    double posted = 0, sent = 0;
+    int32_t post_event = -1, send_event = -1;
+    // When the sender may change its data, and when all bytes are at the receiver; once it is
+    // known.
+    std::optional<double> left, here;
+    std::vector<int32_t> waiting;
+  };
+  // A long message (exec/leaving.h).
+  struct Leaving {
+    Mail* mail;
+    double bytes;
+    int64_t posted;  // the number of the transfer that posts it
+  };
   // A rank's own clock may be ahead of the run's: what it does alone needs nobody else.
   struct Rank {
     double now = 0;
@@ -185,6 +200,7 @@ class Run {
     int32_t last = -1;     // its last event
     std::vector<Told> words, lines;
     std::vector<int32_t> waiting;  // ranks that wait for what this one tells next
+    std::vector<Leaving> leaving;  // its long messages that may be under way, the oldest first
     bool ended = false;
   };
   enum class Kind : uint8_t { rank_goes_on, access_ends, message_leaves, message_arrives };
@@ -197,15 +213,6 @@ class Run {
     bool operator>(const Happening& other) const {
       return std::tie(time, order) > std::tie(other.time, other.order);
     }
-  };
-  struct Mail {
-    bool is_posted = false, is_sent = false;
-    double posted = 0, sent = 0;
-    int32_t post_event = -1, send_event = -1;
-    // When the sender may change its data, and when all bytes are at the receiver; once it is
-    // known.
-    std::optional<double> left, here;
-    std::vector<int32_t> waiting;
   };
   // A message under way, over the network or through the memory of a node.
   struct Flight {
@@ -571,12 +578,39 @@ class Run {
     return share_node(one, other) ? messages().overhead : network().overhead;
   }
 
+  // Long messages leave one after another, as the executor sends them.
+  Progress await_turn(int32_t rank, double bytes, int64_t number) {
+    Rank& self = of(rank);
+    const auto has_ended = [&](const Leaving& one) {
+      return one.mail->left && *one.mail->left <= self.now;
+    };
+    for (;;) {
+      std::erase_if(self.leaving, has_ended);
+      double together = bytes;
+      for (const Leaving& one : self.leaving) together += one.bytes;
+      if (together <= static_cast<double>(plan::most_leaving)) return Progress::done;
+      const auto awaited = std::find_if(self.leaving.begin(), self.leaving.end(),
+                                        [&](const Leaving& one) { return one.posted < number; });
+      if (awaited == self.leaving.end()) return Progress::done;
+      if (!awaited->mail->left) {
+        awaited->mail->waiting.push_back(rank);
+        return Progress::later;
+      }
+      self.now = *awaited->mail->left;
+    }
+  }
+
   // post and send.
   Progress start_message(int32_t rank, const Step& step, int64_t segment) {
     Rank& self = of(rank);
     const Program& mine = program(rank);
     const plan::Message& message = mine.messages[static_cast<size_t>(step.message)];
+    const double bytes = model::length_of(mine, geometry_, question_.bytes, message, segment);
+    const bool is_prompt = bytes <= static_cast<double>(network().prompt);
     if (self.operand == 0) {
+      if (message.sends && !is_prompt &&
+          await_turn(rank, bytes, plan::tag_of(mine, message, segment)) == Progress::later)
+        return Progress::later;
       self.operand = 1;
       self.now += machine_.own.step + (message.sends ? overhead(rank, message.peer) : 0);
     }
@@ -586,11 +620,11 @@ class Run {
     }
     note(rank, segment);
     Mail& mail = mail_of(rank, message, segment);
+    if (message.sends && !is_prompt)
+      self.leaving.push_back({&mail, bytes, plan::posted_number(mine, message, segment)});
     (message.sends ? mail.is_sent : mail.is_posted) = true;
     (message.sends ? mail.sent : mail.posted) = self.now;
     (message.sends ? mail.send_event : mail.post_event) = self.last;
-    const double bytes = model::length_of(mine, geometry_, question_.bytes, message, segment);
-    const bool is_prompt = bytes <= static_cast<double>(network().prompt);
     // A prompt message is on its way when its receiver posts it.
     const bool leaves = is_prompt ? message.sends : mail.is_sent && mail.is_posted;
     if (!leaves) return Progress::done;

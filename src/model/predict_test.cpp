@@ -224,6 +224,19 @@ TEST(Predict, MessagesWithinANodeShareItsMemory) {
   EXPECT_DOUBLE_EQ(time(Collective::gather, 5, 1000), 100 + 300 + 400 + 4 * 100);
 }
 
+// Long messages leave one after another: the second begins when the first has left, whose receiver
+// then has it.
+TEST(Predict, LongMessagesLeaveOneAfterAnother) {
+  Machine machine = plain;
+  machine.network = {.overhead = 0, .latency = 1000, .gap = 0, .byte = 1, .prompt = 4096};
+  TestCall call{Collective::bcast, "flat", 3, 2'000'000};
+  call.nodes = placement::Nodes({0, 1, 2});
+  const double asked = 2 * 1000, moving = 2'000'000;
+  EXPECT_DOUBLE_EQ(prediction_of(call, machine).time, 2 * (asked + moving) + 1000);
+  call.bytes = 100'000;  // two that are no longer than most_leaving together do not wait
+  EXPECT_DOUBLE_EQ(prediction_of(call, machine).time, asked + 2 * 100'000 + 1000);
+}
+
 TEST(Predict, MissingCostsAreNamed) {
   TestCall call{Collective::bcast, "binomial", 2, 1000};
   call.levels = placement::Levels({{"cache", {0, 0, 1, 1}, 0}});

@@ -84,8 +84,7 @@ bool PointToPoint::receive(size_t request, void* to, size_t bytes, int rank, uin
 }
 
 bool PointToPoint::send(size_t request, const void* from, size_t bytes, int rank, uint64_t tag) {
-  const bool between_nodes = machine_nodes_[static_cast<size_t>(rank)] != own_node_;
-  Sent& sent = between_nodes ? between_nodes_ : within_node_;
+  Sent& sent = is_far(rank) ? between_nodes_ : within_node_;
   ++sent.messages;
   sent.bytes += bytes;
   if (Copy* const copy = take_copy(from, bytes); copy != nullptr) {

@@ -48,6 +48,9 @@ class PointToPoint final : public exec::Net {
   size_t prompt() const override {
     return mpi::abi == mpi::Abi::openmpi ? exec::prompt_of_openmpi : exec::prompt_of_others;
   }
+  bool is_far(int rank) const override {
+    return machine_nodes_[static_cast<size_t>(rank)] != own_node_;
+  }
   bool receive(size_t request, void* to, size_t bytes, int rank, uint64_t tag) override;
   bool send(size_t request, const void* from, size_t bytes, int rank, uint64_t tag) override;
   State test(size_t request) override;

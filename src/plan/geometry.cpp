@@ -55,9 +55,14 @@ size_t unasked_bytes(const Program& program, size_t prompt) {
   return std::max(prompt / parts, least_segment);
 }
 
+// What is selected holds between nodes too: halves begin where they do on a node.
+size_t whole_on_a_node(const Resources& resources) {
+  return resources.threads ? most_whole_of_threads : most_whole;
+}
+
 size_t default_whole(const Program& program, const Resources& resources) {
   if (resources.prompt) return unasked_bytes(program, *resources.prompt);
-  return resources.threads ? most_whole_of_threads : most_whole;
+  return whole_on_a_node(resources);
 }
 
 size_t default_segment(const Program& program, const Resources& resources, size_t bytes) {
@@ -85,8 +90,9 @@ Resources resources_of(size_t slot_bytes, int32_t lines) {
 
 size_t whole_up_to(const Program& program, const Resources& resources, size_t wanted) {
   if (program.slot_blocks == 0 && !resources.prompt) return SIZE_MAX;
-  const bool told = wanted != 0 && wanted != segment_halves;
-  const size_t limit = told ? wanted : default_whole(program, resources);
+  size_t limit = wanted;
+  if (wanted == 0) limit = default_whole(program, resources);
+  if (wanted == segment_halves) limit = whole_on_a_node(resources);
   if (program.slot_blocks == 0) return limit;
   // The size of the elements is not known here. The slack is for rounding a block up to a whole
   // element and to a whole line.

@@ -122,6 +122,8 @@ TEST(Geometry, BetweenNodesTheTransportDecides) {
     EXPECT_EQ(travel(program, memory, 1, prompt + 1, 0, ReachChoice::automatic).geometry.segments,
               2);
     EXPECT_EQ(segment_bytes(program, memory, 1, prompt + 1, 0), prompt);
+    EXPECT_EQ(segment_bytes(program, memory, 1, prompt, segment_halves), prompt / 2) << "selected";
+    EXPECT_EQ(segment_bytes(program, memory, 1, 8192, segment_halves), 8192u);
   }
   memory.prompt = size_t{32} << 10;
   const placement::Nodes pairs(std::vector<int32_t>{0, 0, 0, 0, 1, 1, 1, 1});

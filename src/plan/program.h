@@ -64,6 +64,9 @@ struct Message {
   // The sending transfer and its stage. With the segment they make the tag, the same at both ends.
   int32_t number = 0;
   int32_t number_stage = 0;
+  // The transfer by which the receiver posts it, and its stage: the message can end only after it.
+  int32_t posted = 0;
+  int32_t posted_stage = 0;
   int32_t first_piece = 0;  // in Program::pieces
   int32_t piece_count = 0;  // 0: the message carries no data
   // Segment s uses request first_request + s modulo in_flight, of Program::requests.

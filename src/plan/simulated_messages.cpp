@@ -1,7 +1,10 @@
 // Messages in a simulated run. They are as late as MPI allows: neither the send nor the receive of
 // a message ends before its receiver has posted it. When a send ends, its source must still have
-// the contents that it had when the send began.
+// the contents that it had when the send began. In half of the runs all messages count as long, and
+// leave one after another (exec/leaving.h).
 #include "plan/simulated_run.h"
+
+#include <algorithm>
 
 namespace tutti::plan {
 
@@ -54,8 +57,21 @@ bool SimulatedRun::post(int32_t rank, SimulatedStep at, const Message& message) 
   return true;
 }
 
+// A message waits for the earlier ones of its rank whose posts have smaller numbers than its send.
+bool SimulatedRun::must_wait_its_turn(int32_t rank, int64_t number) const {
+  const std::vector<Leaving>& leaving = ranks_[rank].leaving;
+  return in_turn_ && std::any_of(leaving.begin(), leaving.end(), [&](const Leaving& one) {
+           return one.posted < number && !mail_.at(one.mail).posted;
+         });
+}
+
 bool SimulatedRun::send(int32_t rank, SimulatedStep at, const Message& message) {
-  Mail& mail = mail_[{rank, message.peer, tag(rank, at, message)}];
+  const MailKey key{rank, message.peer, tag(rank, at, message)};
+  if (must_wait_its_turn(rank, std::get<2>(key))) return false;
+  Mail& mail = mail_[key];
+  ranks_[rank].leaving.push_back(
+      {key,
+       base(ranks_[rank].operation) + posted_number(what_.programs[rank], message, at.segment)});
   const Access access{rank, ++ranks_[rank].clock[rank], at.step, at.segment,
                       ranks_[rank].operation};
   each_cell(rank, at, message,
@@ -93,11 +109,12 @@ bool SimulatedRun::receive(int32_t rank, SimulatedStep at, const Message& messag
 }
 
 bool SimulatedRun::sent(int32_t rank, SimulatedStep at, const Message& message) {
-  const auto key = std::tuple(rank, message.peer, tag(rank, at, message));
+  const MailKey key{rank, message.peer, tag(rank, at, message)};
   const auto found = mail_.find(key);
   if (found == mail_.end() || !found->second.gone)
     refuse_programs(context(rank) + ": ends a message that it has not sent");
   if (!found->second.posted) return false;
+  std::erase_if(ranks_[rank].leaving, [&](const Leaving& one) { return one.mail == key; });
   const Access access{rank, ++ranks_[rank].clock[rank], at.step, at.segment,
                       ranks_[rank].operation};
   each_cell(rank, at, message,

@@ -45,6 +45,7 @@ SimulatedRun::SimulatedRun(const SimulatedCase& what, int32_t interleaving, uint
   slots_.resize(ranks * what.schedule.ring_positions * what.programs.front().slot_blocks);
   entered_.assign(static_cast<size_t>(operations()) * ranks, 0);
   for (Rank& rank : ranks_) rank.clock.assign(ranks, 0);
+  in_turn_ = salt_ % 2 == 0;
   fill_user_buffers();
 }
 

@@ -75,12 +75,18 @@ class SimulatedRun {
   void run();
 
  private:
+  using MailKey = std::tuple<int32_t, int32_t, int64_t>;  // sender, receiver and tag
+  struct Leaving {
+    MailKey mail;
+    int64_t posted;  // the number of the post, on the words' scale
+  };
   struct Rank {
     int32_t operation = 0;
     size_t at = 0;          // 0: about to enter the operation; 1..n: steps; n + 1: about to end it
     bool reserved = false;  // reserve() has succeeded in this operation
     std::vector<int32_t> taken;  // sources of the present reduce_any, in the order of being taken
     Clock clock;
+    std::vector<Leaving> leaving;  // its messages that have gone and not yet ended
   };
 
   void fill_user_buffers();
@@ -108,6 +114,7 @@ class SimulatedRun {
   bool send(int32_t rank, SimulatedStep at, const Message& message);
   bool receive(int32_t rank, SimulatedStep at, const Message& message);
   bool sent(int32_t rank, SimulatedStep at, const Message& message);
+  bool must_wait_its_turn(int32_t rank, int64_t number) const;
   template <class Visit>
   void each_cell(int32_t rank, SimulatedStep at, const Message& message, Visit visit);
   bool wait(int32_t rank, const ReleasedWord::Release* seen);
@@ -158,7 +165,8 @@ class SimulatedRun {
     std::vector<Symbol> data;
     Clock clock;  // its sender's
   };
-  std::map<std::tuple<int32_t, int32_t, int64_t>, Mail> mail_;  // by sender, receiver and tag
+  std::map<MailKey, Mail> mail_;
+  bool in_turn_ = false;  // messages leave one after another, as long ones do
 };
 
 }  // namespace tutti::plan

@@ -93,6 +93,8 @@ Message Writer::end_of(const Transfer& transfer) {
   message.peer = transfer.push ? transfer.dst.rank : transfer.src.front().rank;
   message.number = ends.send + 1;
   message.number_stage = stage_of(ends.send);
+  message.posted = ends.post + 1;
+  message.posted_stage = stage_of(ends.post);
   message.in_flight = message.sends ? stage_of(ends.sent) - stage_of(ends.send) + 1
                                     : stage_of(ends.receive) - stage_of(ends.post) + 1;
   message.first_request = program_.requests;
