@@ -135,6 +135,7 @@ class Run {
         out_(links_.nodes()),
         in_(out_) {
     find_slot_writes();
+    find_pushes();
     if (any_add_same()) find_own_reads();
     for (size_t rank = 0; rank < ranks_.size(); ++rank) {
       Rank& self = ranks_[rank];
@@ -220,6 +221,12 @@ class Run {
     int32_t sender, receiver;
     double bytes;
   };
+  // Of a block that another rank than its owner writes: that rank, and the last segment of it that
+  // the owner has read.
+  struct Pushed {
+    int32_t writer = -1;
+    int64_t read = -1;
+  };
   enum class Progress : uint8_t { done, later };
 
   // The level whose ranks read a rank's slot, and where writing for them costs most.
@@ -236,13 +243,43 @@ class Run {
       }
   }
 
-  // Where an operand's bytes really are: a block of a rank's space.
+  // Where an operand's bytes are: a block of a rank's space.
   using Place = std::tuple<int32_t, Space, int32_t>;
   Place place_of(const Operand& operand, int32_t further) const {
     const bool elsewhere = operand.bypassable && bypasses(question_.travel);
     return {operand.rank, elsewhere ? operand.bypass_space : operand.space,
             (elsewhere ? operand.bypass_block : operand.block) + further};
   }
+  // Finds the blocks that another rank than their owner writes.
+  void find_pushes() {
+    for (const Program& mine : programs_)
+      for (const Step& step : mine.steps) {
+        if (step.operand_count == 0) continue;
+        const Operand& to = mine.operands[static_cast<size_t>(step.first_operand)];
+        if (to.rank == mine.rank || to.space == Space::line) continue;
+        for (int32_t k = 0; k < step.extent_count; ++k) pushed_[place_of(to, k)] = {mine.rank, -1};
+      }
+  }
+  // The rank whose cache has a source's bytes: its owner, or until that has read them once, the
+  // rank that wrote them there.
+  int32_t holder_of(int32_t rank, const Operand& source, int32_t blocks, int64_t segment) const {
+    if (source.rank != rank || pushed_.empty()) return source.rank;
+    for (int32_t k = 0; k < blocks; ++k)
+      if (const auto found = pushed_.find(place_of(source, k));
+          found != pushed_.end() && found->second.read < segment)
+        return found->second.writer;
+    return rank;
+  }
+  void note_read(int32_t rank, const Step& step, int64_t segment) {
+    if (pushed_.empty()) return;
+    const Operand* const operands =
+        &program(rank).operands[static_cast<size_t>(step.first_operand)];
+    for (int32_t i = 1; i < step.operand_count; ++i)
+      for (int32_t k = 0; operands[i].rank == rank && k < step.extent_count; ++k)
+        if (const auto found = pushed_.find(place_of(operands[i], k)); found != pushed_.end())
+          found->second.read = segment;
+  }
+
   // Finds the blocks that their owner combines from.
   void find_own_reads() {
     for (const Program& mine : programs_)
@@ -375,10 +412,41 @@ class Run {
       of(awaited->peer).waiting.push_back(rank);
       return Progress::later;
     }
+    if (in_line && fetch_line(rank, awaited->peer, told->time) == Progress::later)
+      return Progress::later;
     // The wait goes on until then, and nobody else is concerned.
     self.now = std::max(self.now, told->time);
     if (self.now > self.begin) note(rank, segment, told->event);
     return Progress::done;
+  }
+
+  // The time of one more line in an access: the first one's latency is in the hand-over.
+  static double time_of_line(const ByteCost& cost) {
+    constexpr double line = 64, lines = 64;
+    return (cost.time(lines * line, 0) - cost.time(line, 0)) / (lines - 1);
+  }
+  // A line comes over the link that both ranks share. If the rank waits for it, the hand-over
+  // includes that, unless others use the link, too.
+  Progress fetch_line(int32_t rank, int32_t peer, double seen) {
+    Rank& self = of(rank);
+    if (std::exchange(self.moved, false)) return Progress::done;
+    const size_t link = links_.between(rank, peer);
+    const LevelCost& cost = links_.cost(link);
+    const double alone = time_of_line(cost.byte);
+    const double begin = std::max(self.now, seen - alone);
+    if (begin > time_) {
+      resume(rank, begin);
+      return Progress::later;
+    }
+    begin_access(rank, link, alone, time_of_line(cost.shared), 64);
+    return Progress::later;
+  }
+  // `shared`: the least time that the link needs for it.
+  void begin_access(int32_t rank, size_t link, double work, double shared, double bytes) {
+    const double share = work > 0 ? std::min(1.0, shared / work) : 0;
+    links_.links()[link].begin(time_, work, share, bytes, rank);
+    of(rank).moving = true;
+    schedule(link);
   }
 
   // The bytes of a run of blocks in this segment.
@@ -386,30 +454,44 @@ class Run {
     return model::length_of(mine, geometry_, question_.bytes, first, count, segment);
   }
 
-  // Moves bytes between this rank and where an operand is, and perhaps combines them. Data in a
-  // line comes with its stamp.
-  Progress reach(int32_t rank, const Operand& operand, double bytes, bool combines,
-                 int32_t blocks) {
+  // Moves bytes from where a source is, and perhaps combines them. Data in a line comes with its
+  // stamp.
+  Progress reach(int32_t rank, const Operand& source, double bytes, bool combines, int32_t blocks,
+                 int64_t segment) {
     Rank& self = of(rank);
-    if (is_own(operand, rank) || bytes == 0) return Progress::done;
+    const int32_t holder = holder_of(rank, source, blocks, segment);
+    if (holder == rank || source.space == Space::line || bytes == 0) return Progress::done;
     if (std::exchange(self.moved, false)) return Progress::done;
     if (self.now > time_) {
       resume(rank, self.now);
       return Progress::later;
     }
-    const size_t link = links_.between(rank, operand.rank);
+    const size_t link = links_.between(rank, holder);
     const LevelCost& cost = links_.cost(link);
-    const double whole = whole_of(rank, operand);
+    const double whole = whole_of(rank, source);
     double work = (combines ? cost.add : cost.byte).time(bytes, whole);
-    if (comes_by_system(operand, rank))
+    if (comes_by_system(source, rank))
       work = system_of(cost).time(bytes, whole);
-    else if (combines && cost.add_same && is_read_by_owner(operand, blocks))
+    else if (combines && cost.add_same && is_read_by_owner(source, blocks))
       work = std::max(work, cost.add_same->time(bytes, whole));
     const ByteCost& shared = combines && cost.shared_add ? *cost.shared_add : cost.shared;
-    const double share = work > 0 ? std::min(1.0, shared.time(bytes, whole) / work) : 0;
-    links_.links()[link].begin(time_, work, share, bytes, static_cast<size_t>(rank));
-    self.moving = true;
-    schedule(link);
+    begin_access(rank, link, work, shared.time(bytes, whole), bytes);
+    return Progress::later;
+  }
+
+  // Writes bytes to another rank's memory, where its owner has read before.
+  Progress push(int32_t rank, const Operand& to, double bytes) {
+    Rank& self = of(rank);
+    if (is_own(to, rank) || bytes == 0 || std::exchange(self.moved, false)) return Progress::done;
+    if (self.now > time_) {
+      resume(rank, self.now);
+      return Progress::later;
+    }
+    const size_t link = links_.between(rank, to.rank);
+    const LevelCost& cost = links_.cost(link);
+    const double whole = std::max(whole_of(rank, to), static_cast<double>(question_.ring_bytes));
+    const ByteCost& write = cost.write ? *cost.write : machine_.own.copy;
+    begin_access(rank, link, write.time(bytes, whole), cost.shared.time(bytes, whole), bytes);
     return Progress::later;
   }
 
@@ -482,6 +564,11 @@ class Run {
     return operand.rank == rank || operand.space == Space::line;
   }
 
+  // The same of a source, which another rank may have written.
+  bool is_here(const Operand& source, int32_t rank, int32_t blocks, int64_t segment) const {
+    return is_own(source, rank) && holder_of(rank, source, blocks, segment) == source.rank;
+  }
+
   Progress move(int32_t rank, const Step& step, int64_t segment) {
     Rank& self = of(rank);
     const Program& mine = program(rank);
@@ -494,16 +581,17 @@ class Run {
     }
     const bool combines = step.kind != StepKind::copy;
     for (; self.operand < step.operand_count; ++self.operand)
-      if (reach(rank, operands[self.operand], bytes, combines, step.extent_count) ==
+      if (reach(rank, operands[self.operand], bytes, combines, step.extent_count, segment) ==
           Progress::later)
         return Progress::later;
-    if (reach(rank, operands[0], bytes, false, step.extent_count) == Progress::later)
-      return Progress::later;
+    if (push(rank, operands[0], bytes) == Progress::later) return Progress::later;
     // What comes from others is combined with the first as it comes, but for what the system
     // copies: that lies in this rank's memory first.
     int32_t own = 0;
     for (int32_t i = 1; i < step.operand_count; ++i)
-      if (is_own(operands[i], rank) || (combines && comes_by_system(operands[i], rank))) ++own;
+      if (is_here(operands[i], rank, step.extent_count, segment) ||
+          (combines && comes_by_system(operands[i], rank)))
+        ++own;
     double own_whole = bytes;  // of the largest buffer that takes part
     for (int32_t i = 0; i < step.operand_count; ++i)
       if (operands[i].rank == rank) own_whole = std::max(own_whole, whole_of(rank, operands[i]));
@@ -513,6 +601,7 @@ class Run {
       self.now += machine_.own.copy.time(bytes, own_whole);
     }
     self.now += beyond_copy(rank, operands[0], bytes, combines);
+    note_read(rank, step, segment);
     note(rank, segment, -1, bytes);
     return Progress::done;
   }
@@ -552,16 +641,19 @@ class Run {
     while (std::count(self.taken.begin(), self.taken.end(), true) < step.operand_count - 1) {
       if (self.operand == 0) self.operand = first_here(rank, step, segment);
       if (self.operand == 0) return Progress::later;
-      if (reach(rank, operands[self.operand], bytes, true, step.extent_count) == Progress::later)
+      if (reach(rank, operands[self.operand], bytes, true, step.extent_count, segment) ==
+          Progress::later)
         return Progress::later;
       const bool is_first = std::count(self.taken.begin(), self.taken.end(), true) == 0;
-      const bool is_here =
-          is_own(operands[self.operand], rank) || comes_by_system(operands[self.operand], rank);
-      if (is_here && !is_first)
+      const Operand& source = operands[self.operand];
+      const bool lies_here =
+          is_here(source, rank, step.extent_count, segment) || comes_by_system(source, rank);
+      if (lies_here && !is_first)
         self.now += machine_.own.combine.time(bytes, whole_of(rank, operands[self.operand]));
       self.taken[static_cast<size_t>(self.operand)] = true;
       self.operand = 0;
     }
+    note_read(rank, step, segment);
     note(rank, segment, -1, bytes);
     return Progress::done;
   }
@@ -761,6 +853,7 @@ class Run {
   Links links_;
   std::vector<const LevelCost*> slot_writes_;  // by rank: into its slot; null: as a copy
   std::set<Place> own_reads_;
+  std::map<Place, Pushed> pushed_;
   std::vector<Rank> ranks_;
   std::vector<uint32_t> scheduled_;  // by link: the version of its next end in the queue
   std::vector<Adapter> out_, in_;    // by node

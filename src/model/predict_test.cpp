@@ -103,6 +103,32 @@ TEST(Predict, SystemCopiesBypassTheSlots) {
   EXPECT_THROW(prediction_of(call, machine), Error);
 }
 
+// The lines of many ranks come one after another over the link that all share.
+TEST(Predict, LinesShareALink) {
+  Machine machine = bare_machine({{"node", 60, 0.1, 0.1, 0.1}});
+  TestCall call{Collective::barrier, "all_read_all", 2};
+  call.carrier = plan::Carrier::line;
+  const double line = 64 * 0.1;
+  EXPECT_DOUBLE_EQ(prediction_of(call, machine).time, 60 + line) << "two lines at once";
+  call.ranks = 3;
+  EXPECT_NEAR(prediction_of(call, machine).time, 60 - line + 6 * line, 1e-9);
+  machine.levels[0].shared = 0.001;
+  EXPECT_NEAR(prediction_of(call, machine).time, 60 + line, 1e-9)
+      << "the first line comes with the hand-over";
+}
+
+// What another rank has written into a slot is in that rank's cache, until its owner reads it.
+TEST(Predict, PushedDataIsReadFromItsWriter) {
+  Machine machine = bare_machine({{"node", 60, 0.1, 0.1, 0.01}});
+  const TestCall pushed{Collective::reduce, "levels:push", 2, 1000};
+  EXPECT_DOUBLE_EQ(prediction_of(pushed, machine).time, 60 + 100) << "the root reads it";
+  machine.own.copy = 0.02;
+  EXPECT_DOUBLE_EQ(prediction_of(pushed, machine).time, 20 + 60 + 100);
+  machine.levels[0].write = 0.3;
+  EXPECT_DOUBLE_EQ(prediction_of(pushed, machine).time, 300 + 60 + 100)
+      << "its place was in the root's cache";
+}
+
 // Two that combine at once take longer than two that copy, if the machine says so.
 TEST(Predict, CombinationsMayShareALinkWorse) {
   Machine machine = bare_machine({{"node", 60, 0.1, 0.1, 0.05}});
