@@ -73,8 +73,8 @@ def test_a_barrier_has_no_bytes(predict):
         cells(predict(*barrier, "--sizes", size, "--json"))[0]["predicted_us"]
         for size in ("64", "1M")
     )
-    assert short == long == pytest.approx(0.2)
-    assert predict(*barrier).stdout.startswith("barrier, 3 ranks on by hand, flat: 0.200 us\n")
+    assert short == long == pytest.approx(0.2128)  # the two lines share the link
+    assert predict(*barrier).stdout.startswith("barrier, 3 ranks on by hand, flat: 0.213 us\n")
 
 
 def test_levels_nodes_and_late_ranks(predict):
