@@ -26,6 +26,7 @@ typedef struct {
   BenchClock clock;
   char *out, *in; /* messages leave from `out` and come to `in`; each has link_most_bytes */
   double budget;  /* seconds for each value */
+  int fewest;     /* rounds of each value, whatever they take */
 } Link;
 
 /* Memory for a link of these two ranks. The process ends if there is none. */
@@ -33,8 +34,8 @@ Link link_open(MPI_Comm comm, double budget);
 void link_close(Link* link);
 
 double link_seconds(const Link* link, uint64_t ticks);
-/* Keeps this core busy, without any call of MPI. */
-void link_compute(const Link* link, double seconds);
+/* Lets at least this time pass, without any call of MPI. */
+void link_let_pass(const Link* link, double seconds);
 
 /* Tells the other rank that this one has come so far, or waits for that. */
 void link_tell(Link* link);
@@ -44,7 +45,7 @@ void link_await(Link* link);
  * and in trains receives are posted before. Typical; known to both ranks. */
 double link_round_trip(Link* link, size_t bytes);
 /* The seconds that the processor is busy with a send, in trains of `count` messages with `delay`
- * seconds of computation after each but the last. Typical; known to both ranks. */
+ * seconds of pause after each but the last. Typical; known to both ranks. */
 double link_send_overhead(Link* link, int count, double delay, size_t bytes);
 
 /* The seconds from a message of a train to the next, without delay: by how much a train of `count`
@@ -53,7 +54,7 @@ double link_gap(Link* link, int count, size_t bytes);
 
 /* The first quartile of what `once` returns at the first rank, in seconds, because other programs
  * only make messages slower. A few calls warm up; then come as many as fit into the budget, at
- * least nine. Known to both ranks. */
+ * least link->fewest. Known to both ranks. */
 double link_typical(Link* link, double (*once)(Link* link, const void* what), const void* what);
 
 #endif

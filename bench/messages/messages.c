@@ -10,7 +10,7 @@
  *
  *   nodes, ranks  of the job; nodes is 2 if not all share memory
  *   round_trip    by bytes
- *   send          by bytes: how long a send keeps the processor busy, in trains with computation
+ *   send          by bytes: how long a send keeps the processor busy, in trains with pauses
  *                 between their messages
  *   receive       the same of a receive
  *   gap           by bytes: from a message of a train to the next
@@ -67,7 +67,7 @@ static void write_gaps(Link* link, BenchJson* json, size_t longest) {
   bench_json_end(json);
 }
 
-/* Each message leaves during the computation after it, which is longer than the gap. */
+/* Each message leaves during the pause after it, which is longer than the gap. */
 static void write_sends(Link* link, BenchJson* json) {
   bench_json_begin_object(json, "send");
   for (size_t bytes = 8; bytes <= 8192; bytes *= 32) {

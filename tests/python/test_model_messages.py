@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, Tutti
+from conftest import ROOT, Tutti, mpis
 from tutti.bench.hosts import Hosts
 from tutti.bench.mpis import Mpi
 from tutti.errors import UserError
@@ -146,9 +146,10 @@ def test_messages_within_this_node(tutti: Tutti, mpi: Mpi, machine: Path, tmp_pa
 
 
 @pytest.mark.mpi
-def test_ranks_that_a_launcher_starts_on_one_node_are_no_network(
-    tutti: Tutti, mpi: Mpi, machine: Path
-):
+def test_ranks_that_a_launcher_starts_on_one_node_are_no_network(tutti: Tutti, machine: Path):
+    mpi = next(iter(mpis().values()), None)
+    if mpi is None:
+        pytest.skip("no MPI here")
     launch = f"{mpi.launcher} -n 2"
     words = ("--network", "--mpi", mpi.name, "--machine", str(machine), "--launch", launch)
     result = tutti("model", "measure", *words)

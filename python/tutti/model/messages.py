@@ -26,9 +26,6 @@ from tutti.places import core, program
 BUDGET_MS = 40  # for each value
 SECONDS = 120
 MOST_AT_ONCE = 16
-# With a core for each of the two ranks emulated nodes need not yield, as tests/hosts/mpiexec has
-# them do. Beside other programs a yield may take a tick of the system's clock.
-SPINNING = {"MPIR_CVAR_POLLS_BEFORE_YIELD": "0", "OMPI_MCA_mpi_yield_when_idle": "0"}
 WITHIN, NETWORK = "messages within a node", "network"  # in a machine's `source`
 
 
@@ -159,8 +156,6 @@ def run_between(mpi: Mpi, between: Between) -> dict[str, Any]:
             hosts = stack.enter_context(Hosts(between.emulated, 2))
             hosts.link(between.delay)
             env |= hosts.variables
-            if usable_cores() >= 2:
-                env |= SPINNING
             job = hosts.command(variant, 2, 1, words, None)
         elif between.hosts is not None:
             job = over_hosts(mpi, between.hosts, words)
