@@ -108,7 +108,7 @@ def test_a_line_by_the_tree_on_westmere():
     ("where", "deepest", "flattest"), [(XEON, "nary:2", "flat"), (OPTERON, "nary:2", "levels:flat")]
 )
 def test_flatter_broadcasts_gain_where_the_last_cache_ends(where, deepest, flattest):
-    """Figures 12 and 13: beyond 768 KB. From 1.5 MB on our vectors go in segments, which overlap."""
+    """Figures 12 and 13: beyond 768 KB. At 2 MiB our vectors go in segments, which overlap."""
     rivals = [deepest, "nary:4", flattest]
     cached, beyond = (times(where, "bcast", rivals, size) for size in (768 << 10, 1 << 20))
     for flatter in rivals[1:]:
