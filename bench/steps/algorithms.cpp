@@ -1,25 +1,26 @@
 // tutti-algorithms: times collectives by chosen algorithms among bound threads, without any MPI.
 //
 // Usage: tutti-algorithms --cores 0,1 --sizes 8,4096 [--reach threads|mapped|slots]
-//        [--repetitions N] [--steps 0,1]... COLLECTIVE=ALGORITHM[@SEGMENT][/SIZES]...
+//        [--repetitions N] [--steps 0,1]... [--shuffled] [--late RANK=MICROSECONDS]
+//        COLLECTIVE[:ROOT]=ALGORITHM[@SEGMENT][^staged][/SIZES]...
 //
 // A thread for each entry of --cores is a rank. --reach: threads reach all buffers; so do processes
 // with mapped memory, which cut long messages in another way; others use slots. SEGMENT: the bytes
-// of a segment, as a rule asks for them. SIZES are an algorithm's own. Before each operation each
-// rank rewrites its `in`; then all begin at one instant, and the time of the operation is that of
-// the slowest rank, without that of the clock. The cells are measured in a shuffled order in each
-// repetition. Writes JSON to stdout: for each cell the mean of the middle half of each repetition
-// in microseconds, and the algorithm that served, which is another one if the chosen one cannot
-// serve such a call. --steps: each repetition also measures the steps of programs on these cores
+// of a segment, as a rule asks for them; ^staged is a rule's `reach staged`. SIZES are an
+// algorithm's own. Before each operation each rank rewrites its `in`; then all begin at one
+// instant, but for one that is --late, and the time of the operation is that of the slowest rank
+// from the last one's begin on, without that of the clock. In each repetition the cells are
+// measured in a shuffled order, each many times; with --shuffled, each once, and so many times
+// over. Writes JSON to stdout: for each cell the mean of the middle half of each repetition in
+// microseconds, and the algorithm that served, which is another one if the chosen one cannot serve
+// such a call. --steps: each repetition also measures the steps of programs on these cores
 // (step_costs.h), because the costs of a virtual machine change from minute to minute.
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <memory>
 #include <random>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "algo/algo.h"
@@ -27,6 +28,7 @@
 #include "base/json.h"
 #include "group/group.h"
 #include "shm/layout.h"
+#include "steps/algorithm_words.h"
 #include "steps/bound_threads.h"
 #include "steps/step_costs.h"
 
@@ -36,108 +38,16 @@ using namespace tutti;
 using bench::BoundThreads;
 using bench::Memory;
 using bench::memory_of;
-
-struct What {
-  plan::Collective collective;
-  std::string algorithm;
-  size_t segment = 0;         // 0: the default
-  std::vector<size_t> sizes;  // none: those of all
-};
-
-enum class Reach : uint8_t { threads, mapped, slots };
-constexpr const char* reach_names[] = {"threads", "mapped", "slots"};
-
-struct Wanted {
-  std::vector<int> cores;
-  std::vector<size_t> sizes;
-  std::vector<What> algorithms;
-  std::vector<std::vector<int>> steps;  // cores
-  Reach reach = Reach::threads;
-  int repetitions = 10;
-};
-
-[[noreturn]] void refuse(const std::string& message) {
-  throw Error(Code::invalid_argument, message);
-}
-
-template <class Number>
-Number read_number(const char* option, std::string_view text, Number least, Number most) {
-  Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || value < least || value > most)
-    refuse(std::string(option) + ": '" + std::string(text) + "' is no number from " +
-           std::to_string(least) + " to " + std::to_string(most));
-  return value;
-}
-
-std::vector<size_t> read_sizes(std::string_view text) {
-  std::vector<size_t> sizes;
-  for (;;) {
-    const size_t comma = text.find(',');
-    sizes.push_back(read_number<size_t>("--sizes", text.substr(0, comma), 8, size_t{1} << 26));
-    if (sizes.back() % 8 != 0) refuse("--sizes: reductions are of doubles; give multiples of 8");
-    if (comma == std::string_view::npos) return sizes;
-    text.remove_prefix(comma + 1);
-  }
-}
-
-Reach read_reach(std::string_view text) {
-  for (size_t i = 0; i < std::size(reach_names); ++i)
-    if (text == reach_names[i]) return static_cast<Reach>(i);
-  refuse("--reach: '" + std::string(text) + "' is none of threads, mapped, slots");
-}
-
-What read_what(std::string_view word) {
-  const size_t equals = word.find('=');
-  if (equals == std::string_view::npos)
-    refuse("'" + std::string(word) + "' is neither an option nor COLLECTIVE=ALGORITHM");
-  What what{plan::collective_named(word.substr(0, equals)), {}, 0, {}};
-  word.remove_prefix(equals + 1);
-  if (const size_t slash = word.find('/'); slash != std::string_view::npos) {
-    what.sizes = read_sizes(word.substr(slash + 1));
-    word = word.substr(0, slash);
-  }
-  if (const size_t at = word.find('@'); at != std::string_view::npos) {
-    what.segment = read_number<size_t>("SEGMENT", word.substr(at + 1), 1, SIZE_MAX);
-    word = word.substr(0, at);
-  }
-  what.algorithm = word;
-  return what;
-}
-
-Wanted read_words(int argc, char** argv) {
-  Wanted wanted;
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view word = argv[i];
-    const auto value = [&]() -> const char* {
-      if (++i == argc) refuse(std::string(word) + ": its value is missing");
-      return argv[i];
-    };
-    if (word == "--cores") {
-      wanted.cores = bench::read_cores("--cores", value());
-    } else if (word == "--sizes") {
-      wanted.sizes = read_sizes(value());
-    } else if (word == "--repetitions") {
-      wanted.repetitions = read_number("--repetitions", value(), 1, 1000);
-    } else if (word == "--reach") {
-      wanted.reach = read_reach(value());
-    } else if (word == "--steps") {
-      wanted.steps.push_back(bench::read_cores("--steps", value()));
-    } else {
-      wanted.algorithms.push_back(read_what(word));
-    }
-  }
-  if (wanted.cores.empty() || wanted.sizes.empty() || wanted.algorithms.empty())
-    refuse("give --cores, --sizes and at least one COLLECTIVE=ALGORITHM");
-  return wanted;
-}
+using bench::Reach;
+using bench::Wanted;
+using bench::What;
 
 // The ranks' groups for one algorithm, with shared memory of their own.
 struct Team {
   Team(const Wanted& wanted, const What& what) {
     const auto ranks = static_cast<int>(wanted.cores.size());
     // Throws if there is no such algorithm.
-    algo::generate(what.collective, what.algorithm, ranks, 0);
+    algo::generate(what.collective, what.algorithm, ranks, what.root);
     const shm::Layout layout = shm::Layout::fit(ranks, shm::first_area(ranks, 0, false));
     areas = memory_of(layout.bytes());
     std::vector<std::vector<int>> bindings;
@@ -152,6 +62,7 @@ struct Team {
           bench::share_cores(wanted.cores) ? exec::WaitStyle::yield : exec::WaitStyle::spin;
       settings.overrides.algorithm[static_cast<size_t>(what.collective)] = what.algorithm;
       settings.overrides.segment_bytes = what.segment;
+      settings.overrides.reach = what.reach;
       if (wanted.reach != Reach::slots) {
         settings.reach.one_process = wanted.reach == Reach::threads;
         settings.reach.ordinary = true;
@@ -169,9 +80,7 @@ struct Team {
 
 struct Cell {
   size_t team = 0;
-  plan::Collective collective{};
-  std::string algorithm;
-  size_t segment = 0;
+  const What* what = nullptr;
   size_t bytes = 0;
   std::string served;
   std::vector<double> microseconds;  // by repetition
@@ -191,13 +100,7 @@ class Measurement {
       for (const size_t bytes : what.sizes.empty() ? wanted.sizes : what.sizes) {
         const bool has_data = plan::has_data(what.collective);
         most = std::max(most, bytes);
-        cells_.push_back({teams_.size() - 1,
-                          what.collective,
-                          what.algorithm,
-                          what.segment,
-                          has_data ? bytes : 0,
-                          {},
-                          {}});
+        cells_.push_back({teams_.size() - 1, &what, has_data ? bytes : 0, {}, {}});
         if (!has_data) break;
       }
     }
@@ -222,12 +125,14 @@ class Measurement {
     Json json;
     json["format"] = "tutti-algorithms 1";
     json["cores"] = wanted_.cores;
-    json["reach"] = reach_names[static_cast<size_t>(wanted_.reach)];
+    json["reach"] = bench::reach_names[static_cast<size_t>(wanted_.reach)];
     for (const Cell& cell : cells_) {
       Json one;
-      one["collective"] = plan::name(cell.collective);
-      one["algorithm"] = cell.algorithm;
-      one["segment"] = cell.segment;
+      one["collective"] = plan::name(cell.what->collective);
+      one["root"] = cell.what->root;
+      one["algorithm"] = cell.what->algorithm;
+      one["segment"] = cell.what->segment;
+      one["wanted_reach"] = select::reach_word(cell.what->reach);
       one["served"] = cell.served;
       one["bytes"] = cell.bytes;
       for (const double value : cell.microseconds) one["us"].push_back(rounded(value, 4));
@@ -239,19 +144,46 @@ class Measurement {
 
  private:
   void measure(int rank, int repetition) {
+    measure_clock(rank);
+    if (wanted_.shuffled && repetition >= 0) {
+      measure_shuffled(rank, repetition);
+      return;
+    }
+    for (const size_t place : order_of(repetition)) measure(rank, cells_[place], repetition < 0);
+  }
+
+  // The same at all ranks.
+  std::vector<size_t> order_of(int number) const {
     std::vector<size_t> order(cells_.size());
     for (size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::shuffle(order.begin(), order.end(),
-                 std::mt19937_64(static_cast<uint64_t>(repetition + 1)));
-    measure_clock(rank);
-    for (const size_t place : order) measure(rank, cells_[place], repetition < 0);
+    std::shuffle(order.begin(), order.end(), std::mt19937_64(static_cast<uint64_t>(number + 1)));
+    return order;
+  }
+
+  // Each cell once a round, in another order each time.
+  void measure_shuffled(int rank, int repetition) {
+    constexpr int rounds = 25;
+    std::vector<std::vector<double>> taken(cells_.size());
+    for (int round = 0; round < rounds; ++round)
+      for (const size_t place : order_of(repetition * rounds + round))
+        taken[place].push_back(operate(rank, group_of(rank, cells_[place]), cells_[place]));
+    if (rank != 0) return;
+    for (size_t place = 0; place < cells_.size(); ++place) keep(cells_[place], taken[place]);
+  }
+
+  group::Group& group_of(int rank, const Cell& cell) {
+    return *teams_[cell.team]->groups[static_cast<size_t>(rank)];
+  }
+
+  void keep(Cell& cell, std::vector<double>& taken) const {
+    cell.microseconds.push_back(std::max(0.0, bench::middle_mean(taken) - empty_ - wanted_.late));
   }
 
   // The time of an operation that does nothing, which the others contain as well.
   void measure_clock(int rank) {
     constexpr int rounds = 301;
     std::vector<double> taken;
-    for (int i = 0; i < rounds; ++i) taken.push_back(slowest_of(rank, [] {}));
+    for (int i = 0; i < rounds; ++i) taken.push_back(slowest_of(rank, 0, [] {}));
     const double empty = bench::middle_mean(taken);
     if (rank == 0) empty_ = empty;
     threads_.meet(rank);
@@ -259,7 +191,7 @@ class Measurement {
 
   // A few operations to warm the caches, then as many as take about two milliseconds.
   void measure(int rank, Cell& cell, bool warming) {
-    group::Group& group = *teams_[cell.team]->groups[static_cast<size_t>(rank)];
+    group::Group& group = group_of(rank, cell);
     constexpr int to_warm = 4, least = 9, most = 101;
     constexpr double long_enough = 2000;  // microseconds
     std::vector<double> taken;
@@ -274,34 +206,39 @@ class Measurement {
     }
     if (rank != 0) return;
     if (warming)
-      cell.served = group.algorithm(cell.collective, cell.bytes, 0);
+      cell.served = group.algorithm(cell.what->collective, cell.bytes, cell.what->root);
     else
-      cell.microseconds.push_back(std::max(0.0, bench::middle_mean(taken) - empty_));
+      keep(cell, taken);
   }
 
   // With new data. Returns what slowest_of() does.
   double operate(int rank, group::Group& group, const Cell& cell) {
     Buffers& own = buffers_[static_cast<size_t>(rank)];
-    const bool combines = plan::combines(cell.collective);
+    const plan::Collective collective = cell.what->collective;
+    const bool combines = plan::combines(collective);
     group::Call call;
-    call.collective = cell.collective;
-    const bool is_sender = plan::one_buffer(cell.collective) && rank == 0;
+    call.collective = collective;
+    call.root = cell.what->root;
+    const bool is_sender = plan::one_buffer(collective) && rank == call.root;
     call.in = own.in.get();
     call.out = is_sender ? own.in.get() : own.out.get();
     call.count = combines ? cell.bytes / combine_.element : cell.bytes;
     if (combines) call.combine = &combine_;
-    const size_t parts = plan::parted_in(cell.collective) ? wanted_.cores.size() : 1;
+    const size_t parts = plan::parted_in(collective) ? wanted_.cores.size() : 1;
     auto* const values = reinterpret_cast<double*>(own.in.get());
     std::fill(values, values + cell.bytes * parts / sizeof(double), 1.5);
-    const double slowest = slowest_of(rank, [&] { return group.run(call); });
+    const double slowest = slowest_of(rank, wanted_.late, [&] { return group.run(call); });
     if (!group.failure().empty()) throw Error(Code::internal, group.failure());
     return slowest;
   }
 
-  // How long the slowest rank needs, in microseconds, the same to all ranks.
+  // How long the slowest rank needs, in microseconds, the same to all ranks. One rank begins so
+  // many microseconds after the others.
   template <class Work>
-  double slowest_of(int rank, const Work& work) {
+  double slowest_of(int rank, double late, const Work& work) {
     const uint64_t start = threads_.meet(rank);
+    if (late > 0 && rank == wanted_.late_rank)
+      while (threads_.nanoseconds(threads_.now() - start) < late * 1000) continue;
     work();
     const uint64_t end = threads_.now();
     ends_[static_cast<size_t>(rank)].ticks = end - start;
@@ -332,7 +269,7 @@ class Measurement {
 
 int main(int argc, char** argv) {
   try {
-    const Wanted wanted = read_words(argc, argv);
+    const Wanted wanted = bench::read_words(argc, argv);
     Measurement measurement(wanted);
     measurement.run();
     std::puts(json_text(measurement.as_json(), 1).c_str());

@@ -2,15 +2,18 @@
 
 import json
 import os
-from types import SimpleNamespace
 
 import pytest
 from tutti.bench.measurements import Cell
 from tutti.model.choice import Predicted, Question, predicted
+from tutti.model.machines import known_files, read_model
 from tutti.model.prediction import Where
 from tutti.places import core
-from tutti.tuning.by_model import FAR, MOST_MEASURED, NEAR, Contest, _candidates, decide
+from tutti.tuning.by_model import FAR, MOST_MEASURED, NEAR, Contest, decide, decide_unmeasured
 from tutti.tuning.candidates import Candidate
+from tutti.tuning.parameters import specs_for_model
+from tutti.tuning.placement import Placement, placement_on, roots_to_try
+from tutti.tuning.search import algorithms_for_model, search
 
 TWO_UNITS = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs two cores")
 MACHINE = {
@@ -53,6 +56,54 @@ def test_what_is_measured_and_what_is_not():
     assert len(decide(CELL, FLAT, many).rivals) == MOST_MEASURED
 
 
+def test_without_measurement_a_near_candidate_changes_nothing():
+    near, far = NEAR * 0.99, NEAR * 1.01
+    assert decide_unmeasured(CELL, FLAT, order(flat=near, ring=1)).label is None
+    assert decide_unmeasured(CELL, FLAT, order(ring=1)).label is None
+    taken = decide_unmeasured(CELL, FLAT, order(flat=far, ring=1, tree=1.1))
+    assert (taken.label, taken.tuned_us, taken.ratio.low) == ("ring", 1, None)
+
+
+def test_roots_in_different_positions():
+    two_groups = placement_on("numa:2 core:4", 8, "slots")
+    assert roots_to_try("reduce", two_groups) == [0, 2, 4, 6]
+    assert roots_to_try("allreduce", two_groups) == [0]
+    assert roots_to_try("bcast", Placement(2)) == [0, 1]
+    uneven = placement_on("numa:2 core:4", 5, "slots")
+    assert roots_to_try("gather", uneven) == [0, 2, 4]
+    nodes = placement_on("node:3 core:2", 6, "slots")
+    assert roots_to_try("scatter", nodes) == [0, 1, 2, 5]
+
+
+def test_the_parameters_that_rules_have_words_for():
+    groups = placement_on("numa:2 core:6", 12, "mapped")
+    specs = specs_for_model("reduce", groups)
+    assert {"nary:3", "nary:3:stepwise", "levels:flat:binary:stepwise", "tiled:levels"} <= set(
+        specs
+    )
+    assert not any("stepwise" in spec for spec in specs_for_model("bcast", groups))
+    assert {"direct:2", "direct:4"} <= set(specs_for_model("alltoall", Placement(8)))
+    nodes = specs_for_model("allreduce", placement_on("node:4 core:4", 16, "slots"))
+    assert any(spec.startswith("hierarchical:leaders=4+") for spec in nodes)
+    assert all(spec.startswith("hierarchical") for spec in nodes)
+
+
+def test_segments_and_reach_are_tried_for_the_leading_algorithms():
+    model = read_model(known_files()["hmpi-xeon"])
+    groups = placement_on("numa:2 core:2", 4, "mapped")
+    found = search(model, "reduce", 1 << 20, groups, Candidate("flat"))
+    assert found.by_root.keys() == {0, 1, 2, 3} and not found.refused
+    words = {(one.candidate.segment_bytes, one.candidate.reach) for one in found.order}
+    assert {(0, ""), (0, "staged"), (65536, ""), (8192, "staged")} <= words
+    times = [one.microseconds for one in found.order]
+    assert times == sorted(times) and found.time_of(Candidate("flat")) in times
+    staged, direct = (found.time_of(Candidate("flat", 0, reach)) for reach in ("staged", ""))
+    assert staged > direct, "through slots the data is copied once more"
+    slots = placement_on("numa:2 core:2", 4, "slots")
+    short = search(model, "reduce", 64, slots, Candidate("flat"))
+    assert {(one.candidate.segment_bytes, one.candidate.reach) for one in short.order} == {(0, "")}
+
+
 def test_candidates_are_ordered_by_prediction():
     model = core().Model(json.dumps(MACHINE), "machine")
     question = Question("reduce", 1000, 0, "", Where(8, [], [], "slots", 0, []))
@@ -66,10 +117,10 @@ def test_the_leaves_of_a_tree_follow_from_the_machine():
     # b / B is 2, so a binary tree can have 2^(1 + 1) + 2 leaves.
     model = core().Model(json.dumps(MACHINE), "machine")
     assert [model.leaves([], ranks, 4096) for ranks in (4, 8, 64)] == [4, 6, 6]
-    settings = SimpleNamespace(sizes=[8])
-    where = Where(8, [], [], "slots", 0, [])
-    found = _candidates(model, settings, where, "reduce", 8)
-    assert Candidate("levels:leaves=6") in found
+    found = algorithms_for_model(
+        model, "reduce", 8, placement_on("node:1 numa:2 core:8", 16, "slots")
+    )
+    assert found.count(Candidate("levels:leaves=6")) == 1
 
 
 @TWO_UNITS
@@ -97,6 +148,54 @@ def test_this_machine_is_measured_if_no_file_names_it(tutti, tmp_path):
     result = tutti("tune", "--model", *words, "-o", str(table))
     assert result.returncode == 0, result.stderr
     assert table.exists()
+
+
+@TWO_UNITS
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (None, "cannot read"),
+        ("{", "not valid JSON"),
+        (json.dumps(MACHINE | {"shape": "node:2 numa:2 core:6"}), "12 cores a node"),
+    ],
+)
+def test_tuning_goes_on_without_a_model(tutti, tmp_path, text, why):
+    file, table = tmp_path / "machine.json", tmp_path / "tuned.map"
+    if text is not None:
+        file.write_text(text)
+    words = ("--ranks", "2", "--sizes", "8", "--collectives", "bcast", "--repetitions", "3")
+    document = tmp_path / "tuned.json"
+    result = tutti(
+        *("tune", "--model", "--machine", str(file), *words),
+        *("-o", str(table), "--json", str(document)),
+    )
+    assert result.returncode == 0, result.stderr
+    (line,) = [one for one in result.stdout.splitlines() if one.startswith("no model, ")]
+    assert why in line, line
+    assert "0 cells were decided by prediction alone, 1 by measurement" in result.stdout
+    assert "over roots 0, 1 decide" in result.stdout
+    found = json.loads(document.read_text())
+    assert found["machine"] is None and why in found["no_model"]
+    core().read_map(table.read_text(), "tuned.map")
+
+
+def test_a_table_for_a_machine_that_is_not_here(tutti, tmp_path):
+    table, document = tmp_path / "tuned.map", tmp_path / "tuned.json"
+    words = ("--ranks", "8,16", "--sizes", "8,16K", "--collectives", "barrier,reduce,allreduce")
+    result = tutti(
+        *("tune", "--model", "--shape", "node:2 numa:2 core:4", "--machine", "hmpi-xeon", *words),
+        *("-o", str(table), "--json", str(document)),
+    )
+    assert result.returncode == 0, result.stderr
+    assert "10 cells were decided by prediction alone, 0 by measurement" in result.stdout
+    assert "over roots 0, 2, 4, 6 decide" in result.stdout
+    assert "by predictions alone" in table.read_text()
+    rules = core().read_map(table.read_text(), "tuned.map")["rules"]
+    assert rules
+    for rule in rules:
+        on_nodes = "nodes 2 " in rule["text"]
+        assert on_nodes == (rule["ranks"] == (16, 16)), rule
+        assert on_nodes == ("hierarchical" in rule["text"]), rule
 
 
 def explained(tutti, machine, *words):
@@ -150,7 +249,13 @@ def test_explain_goes_on_without_a_model(tutti, tmp_path, machine):
         (("--model", "--ranks", "1000"), "--model: this process may use"),
         (("--model", "--resume"), "--model: it needs neither --mpi nor --resume"),
         (("--machine", "m.json"), "--machine: it is for --model"),
-        (("--model", "--machine", "nowhere.json"), "--machine: cannot read 'nowhere.json'"),
+        (("--shape", "core:4"), "--shape: it is for --model"),
+        (("--model", "--shape", "core:4"), "--shape: the costs of that machine are needed"),
+        (("--model", "--shape", "core:4", "--ranks", "8"), "--model: 'core:4' has 4 cores"),
+        (
+            ("--model", "--shape", "core:4", "--machine", "nowhere.json"),
+            "--machine: cannot read 'nowhere.json'",
+        ),
     ],
 )
 def test_bad_options_are_one_line(tutti, tmp_path, words, line):

@@ -20,19 +20,32 @@ REACHES = ("threads", "mapped", "slots")
 class MeasuredCall:
     """A collective by an algorithm. `segment`: bytes that a rule would ask for, 0: none does.
 
-    `sizes`: of its own; empty: those of all calls.
+    `sizes`: of its own; empty: those of all calls. `reach`: the word that a rule would say; "": none
+    does.
     """
 
     collective: str
     algorithm: str
     segment: int = 0
     sizes: tuple[int, ...] = ()
+    root: int = 0
+    reach: str = ""
 
     @property
     def word(self) -> str:
+        root = f":{self.root}" if self.root else ""
         segment = f"@{self.segment}" if self.segment else ""
+        reach = f"^{self.reach}" if self.reach else ""
         sizes = "/" + ",".join(map(str, self.sizes)) if self.sizes else ""
-        return f"{self.collective}={self.algorithm}{segment}{sizes}"
+        return f"{self.collective}{root}={self.algorithm}{segment}{reach}{sizes}"
+
+
+@dataclass(frozen=True)
+class Late:
+    """A rank that makes each call so many microseconds after the others."""
+
+    rank: int
+    microseconds: float
 
 
 def checked_reach(text: str) -> str:
@@ -60,8 +73,13 @@ def run_algorithms(
     repetitions: int,
     reach: str,
     units: Sequence[Unit] = (),
+    shuffled: bool = False,
+    late: Late | None = None,
 ) -> dict[str, Any]:
-    """What tutti-algorithms measures; the costs of steps on `units` in each repetition."""
+    """What tutti-algorithms measures; the costs of steps on `units` in each repetition.
+
+    Raises RunError.
+    """
     command = [
         str(program("tutti-algorithms")),
         "--cores", ",".join(map(str, processing_units(ranks))),
@@ -69,6 +87,8 @@ def run_algorithms(
         "--repetitions", str(repetitions),
         "--reach", reach,
         *(word for unit in units for word in ("--steps", ",".join(map(str, unit.units)))),
+        *(("--shuffled",) if shuffled else ()),
+        *(("--late", f"{late.rank}={late.microseconds:g}") if late else ()),
         *(call.word for call in calls),
     ]  # fmt: skip
     code, out, err = execute(command, dict(os.environ), SECONDS)

@@ -1,8 +1,9 @@
 """Choosing by prediction: the algorithms of a call in the order of their predicted times."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from statistics import fmean
 from typing import Any
 
 from tutti.errors import UserError
@@ -10,8 +11,11 @@ from tutti.model.prediction import Where, predict
 from tutti.places import core
 from tutti.tuning.candidates import Candidate
 
+# How ranks move data where a rule says `reach`.
+REACHES = {"staged": "slots", "cma": "cma"}
 
-@lru_cache(maxsize=256)
+
+@lru_cache(maxsize=1024)
 def _plan(collective: str, algorithm: str, ranks: int, root: int, levels: str) -> Any:
     return core().generate(collective, algorithm, ranks, root, levels)
 
@@ -51,22 +55,35 @@ def predicted(
                 question.root,
                 question.levels,
             )
-            cell = predict(
-                model,
-                plan,
-                candidate.label,
-                question.size,
-                Where(
-                    where.ranks,
-                    where.levels,
-                    where.nodes,
-                    where.reach,
-                    candidate.segment_bytes,
-                    where.arrivals,
-                ),
-            )
+            reach = REACHES.get(candidate.reach, where.reach)
+            where = replace(where, segment=candidate.segment_bytes, reach=reach)
+            cell = predict(model, plan, candidate.label, question.size, where)
         except (UserError, core().Error) as error:
             refused.append(str(error))
             continue
         found.append(Predicted(candidate, cell.microseconds))
     return sorted(found, key=lambda one: one.microseconds), refused
+
+
+def predicted_for_roots(
+    model: Any, question: Question, roots: Sequence[int], candidates: Sequence[Candidate]
+) -> tuple[list[Predicted], dict[int, list[Predicted]], list[str]]:
+    """As `predicted`, by the mean of the times with these roots; and the order of each root.
+
+    A candidate that one root has no prediction for is left out of the first.
+    """
+    by_root: dict[int, list[Predicted]] = {}
+    refused: list[str] = []
+    for root in roots:
+        by_root[root], lines = predicted(model, replace(question, root=root), candidates)
+        refused += lines
+    times: dict[Candidate, list[float]] = {}
+    for order in by_root.values():
+        for one in order:
+            times.setdefault(one.candidate, []).append(one.microseconds)
+    mean = [
+        Predicted(candidate, fmean(times[candidate]))
+        for candidate in dict.fromkeys(candidates)
+        if len(times.get(candidate, ())) == len(roots)
+    ]
+    return sorted(mean, key=lambda one: one.microseconds), by_root, refused

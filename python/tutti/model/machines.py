@@ -1,11 +1,13 @@
 """Machines that the model reads: files that `docs/model.md` describes."""
 
+import json
 import os
 from pathlib import Path
 from typing import Any
 
 from tutti.errors import UserError
 from tutti.places import PACKAGE, core
+from tutti.plan.machine import Machine
 
 FILES = PACKAGE / "machines"
 
@@ -20,7 +22,7 @@ def read_model(file: Path) -> Any:
 
     A file wins over a name.
     """
-    if not os.path.exists(file):  # unlike Path.exists, for names of any length
+    if not file.exists():
         file = known_files().get(str(file), file)
     try:
         text = file.read_text(encoding="utf-8")
@@ -39,3 +41,21 @@ def model_of(text: str, file: str) -> Any:
         return core().Model(text, file)
     except core().Error as error:
         raise UserError(str(error)) from error
+
+
+def foreign(model: Any) -> str:
+    """Why a model's machine is not this one; "" if nothing tells.
+
+    Both must have the same sockets, NUMA regions, caches and cores in a node, if the file has a
+    shape.
+    """
+    costs = json.loads(model.text)
+    if not costs.get("shape"):
+        return ""
+    theirs, here = Machine.parse(costs["shape"]).node, Machine.this().node
+    if theirs.shape == here.shape:
+        return ""
+    return (
+        f"'{costs['name']}' is a machine of '{costs['shape']}', which has {theirs.cores} cores a "
+        f"node in other groups than the {here.cores} cores of this machine"
+    )

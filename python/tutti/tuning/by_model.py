@@ -3,23 +3,27 @@
 For each cell the model predicts all candidates. Where Tutti's choice is predicted best by far it
 stays, and where another candidate is better by far it gets a rule. In between, which is near the
 points where candidates cross, the few best ones and Tutti's choice are measured among threads of
-this machine, and the measurement decides as in any tuning.
+this machine, and the measurement decides as in any tuning. Without a model, every candidate is
+measured. On a machine that is given by its shape nothing is measured, and near candidates change
+nothing.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from statistics import fmean
 from typing import Any
 
 from tutti.bench.measurements import Cell
 from tutti.bench.statistics import Ratio
-from tutti.model.algorithms import MeasuredCall, levels_here, run_algorithms
-from tutti.model.choice import Predicted, Question, predicted
-from tutti.model.prediction import Where, shared_levels
+from tutti.model.algorithms import MeasuredCall, run_algorithms
+from tutti.model.choice import Predicted
 from tutti.tuning.candidates import LONG_BYTES, Candidate, candidates_for
 from tutti.tuning.jobs import TuneSettings
 from tutti.tuning.measuring import chosen_by
 from tutti.tuning.picking import DEFAULT, Pick, pick
-from tutti.tuning.writing import default_of
+from tutti.tuning.placement import Placement, placement_here, placement_on, roots_to_try
+from tutti.tuning.search import search
+from tutti.tuning.writing import default_on
 
 # Nine of ten predictions are nearer to the measurement than this (docs/model.md). Candidates whose
 # predictions differ by less may be in either order.
@@ -42,6 +46,9 @@ class Outcome:
     picks: list[Pick] = field(default_factory=list)
     predicted: int = 0  # cells that prediction alone decided
     refused: list[str] = field(default_factory=list)
+    roots: dict[int, list[int]] = field(default_factory=dict)  # that were tried, by ranks
+    # Cells for which single roots have other answers: the best candidate's label of each root.
+    by_root: dict[Cell, dict[int, str]] = field(default_factory=dict)
 
 
 def decide(cell: Cell, default: Candidate, order: Sequence[Predicted]) -> Pick | Contest:
@@ -64,71 +71,120 @@ def decide(cell: Cell, default: Candidate, order: Sequence[Predicted]) -> Pick |
     return Contest(cell, default, rivals)
 
 
-def _candidates(
-    model: Any, settings: TuneSettings, where: Where, collective: str, size: int
-) -> list[Candidate]:
-    leaves = [model.leaves(where.levels, where.ranks, size)]
-    every = candidates_for(where.ranks, collective, settings.sizes, leaves)
-    return [one for one in every if one.segment_bytes == 0 or size > LONG_BYTES]
+def decide_unmeasured(cell: Cell, default: Candidate, order: Sequence[Predicted]) -> Pick:
+    """As `decide`, where nothing can be measured: the default stays unless it is far behind."""
+    best = order[0]
+    usual = next((one.microseconds for one in order if one.candidate == default), None)
+    if usual is None or usual <= best.microseconds * NEAR:
+        usual = best.microseconds if usual is None else usual
+        return Pick(cell, None, usual, usual, None)
+    ratio = Ratio(usual / best.microseconds, None, None)
+    return Pick(cell, best.candidate.label, usual, best.microseconds, ratio)
+
+
+def all_rivals(cell: Cell, default: Candidate, settings: TuneSettings) -> Contest:
+    """The cell with every candidate that `tutti tune` would measure."""
+    every = candidates_for(cell.ranks, cell.collective, settings.sizes, settings.leaves)
+    fitting = [one for one in every if one.segment_bytes == 0 or cell.bytes > LONG_BYTES]
+    return Contest(cell, default, [one for one in fitting if one != default])
 
 
 def _measured(
-    contests: Sequence[Contest], ranks: int, collective: str, reach: str, settings: TuneSettings
+    contests: Sequence[Contest], placement: Placement, settings: TuneSettings
 ) -> list[Pick]:
-    """The decisions of the measurement, one for each contest."""
+    """The decisions of the measurement, one for each contest: by the mean over the roots."""
+    roots = roots_to_try(contests[0].cell.collective, placement)
     sizes: dict[Candidate, list[int]] = {}
     for contest in contests:
         for candidate in (contest.default, *contest.rivals):
             sizes.setdefault(candidate, []).append(contest.cell.bytes or 8)
     calls = [
-        MeasuredCall(collective, one.algorithm, one.segment_bytes, tuple(dict.fromkeys(at)))
+        MeasuredCall(
+            contests[0].cell.collective,
+            one.algorithm,
+            one.segment_bytes,
+            tuple(dict.fromkeys(at)),
+            root,
+            one.reach,
+        )
         for one, at in sizes.items()
+        for root in roots
     ]
-    cells = run_algorithms(calls, ranks, [8], settings.repetitions, reach)["cells"]
-    taken = {(one["algorithm"], one["segment"], one["bytes"]): one for one in cells}
+    measured = run_algorithms(calls, placement.ranks, [8], settings.repetitions, placement.reach)
     times: dict[Cell, dict[str, dict[int, float]]] = {}
+    taken: dict[tuple[str, int, str, int], list[dict[str, Any]]] = {}
+    for one in measured["cells"]:
+        key = (one["algorithm"], one["segment"], one["wanted_reach"], one["bytes"])
+        taken.setdefault(key, []).append(one)
     for contest in contests:
         by_label = times.setdefault(contest.cell, {})
         for candidate in (contest.default, *contest.rivals):
-            found = taken[candidate.algorithm, candidate.segment_bytes, contest.cell.bytes]
-            if found["served"] == candidate.algorithm or candidate == contest.default:
+            found = taken[
+                candidate.algorithm, candidate.segment_bytes, candidate.reach, contest.cell.bytes
+            ]
+            served = all(one["served"] == candidate.algorithm for one in found)
+            if served or candidate == contest.default:
                 label = DEFAULT if candidate == contest.default else candidate.label
-                by_label[label] = dict(enumerate(found["us"]))
+                means = [fmean(of_roots) for of_roots in zip(*(one["us"] for one in found))]
+                by_label[label] = dict(enumerate(means))
     return pick(times, settings.margin)
+
+
+class _Choosing:
+    """One number of ranks: the cells of each collective are decided, or left to be measured."""
+
+    def __init__(self, model: Any, settings: TuneSettings, ranks: int, outcome: Outcome) -> None:
+        self.model, self.settings, self.outcome = model, settings, outcome
+        reach = "mapped" if settings.shared_heap else "slots"
+        if settings.shape is not None:
+            self.placement = placement_on(settings.shape, ranks, reach)
+        else:
+            self.placement = placement_here(ranks, reach)
+
+    def collective(self, name: str) -> None:
+        contests = []
+        roots = roots_to_try(name, self.placement)
+        if len(roots) > 1:
+            self.outcome.roots[self.placement.ranks] = roots
+        for size in [0] if name == "barrier" else self.settings.sizes:
+            decision = self._cell(Cell(self.placement.ranks, name, size))
+            if isinstance(decision, Contest):
+                contests.append(decision)
+            elif decision is not None:
+                self.outcome.predicted += 1
+                self.outcome.picks.append(decision)
+        if contests:
+            self.outcome.picks += _measured(contests, self.placement, self.settings)
+
+    def _cell(self, cell: Cell) -> Pick | Contest | None:
+        with chosen_by(None):
+            served = default_on(cell.collective, cell.bytes, self.placement)
+        if self.model is None:
+            return all_rivals(cell, served.candidate, self.settings)
+        found = search(self.model, cell.collective, cell.bytes, self.placement, served.candidate)
+        self.outcome.refused += found.refused
+        here = self.settings.shape is None
+        if not found.order:
+            return all_rivals(cell, served.candidate, self.settings) if here else None
+        best = {root: found.best_of(root).label for root in found.by_root}
+        if len(set(best.values())) > 1:
+            self.outcome.by_root[cell] = best
+        decided = decide if here else decide_unmeasured
+        return decided(cell, served.candidate, found.order)
 
 
 def choose(
     model: Any, settings: TuneSettings, say: Callable[[str], None] = lambda line: None
 ) -> Outcome:
-    """Decides every cell. `say` takes a line before each number of ranks and collective."""
-    reach = "mapped" if settings.shared_heap else "slots"
+    """Decides every cell. `say` takes a line before each number of ranks and collective.
+
+    Without a model (None) every candidate of every cell is measured.
+    """
     outcome = Outcome()
     for ranks in settings.ranks:
-        levels = levels_here(ranks)
-        where = Where(ranks, shared_levels(levels), [], reach, 0, [])
+        choosing = _Choosing(model, settings, ranks, outcome)
         for collective in settings.collectives:
             say(f"{collective}, {ranks} ranks")
-            contests = []
-            for size in [0] if collective == "barrier" else settings.sizes:
-                cell = Cell(ranks, collective, size)
-                with chosen_by(None):
-                    served = default_of(collective, size, ranks, False, settings.shared_heap)
-                default = Candidate(served.algorithm, served.segment_bytes)
-                candidates = _candidates(model, settings, where, collective, size)
-                # The choice of the library comes first, and wins where predictions are equal.
-                candidates = [default, *(one for one in candidates if one != default)]
-                question = Question(collective, size, 0, levels, where)
-                order, refused = predicted(model, question, candidates)
-                outcome.refused += refused
-                if not order:
-                    continue
-                decision = decide(cell, default, order)
-                if isinstance(decision, Contest):
-                    contests.append(decision)
-                else:
-                    outcome.predicted += 1
-                    outcome.picks.append(decision)
-            if contests:
-                outcome.picks += _measured(contests, ranks, collective, reach, settings)
+            choosing.collective(collective)
     outcome.picks.sort(key=lambda one: one.cell)
     return outcome

@@ -24,15 +24,21 @@ BENCH_NAMES = {"reduce_scatter": "reduce_scatter_block"}
 
 @dataclass(frozen=True, order=True)
 class Candidate:
-    """An algorithm by its name in tables; with `segment_bytes` 0 the executor chooses segments."""
+    """An algorithm by its name in tables, with the other words of a rule.
+
+    With `segment_bytes` 0 the executor chooses segments, and with `reach` "" readers take data from
+    where they can.
+    """
 
     algorithm: str
     segment_bytes: int = 0
+    reach: str = ""
 
     @property
     def label(self) -> str:
         """The words of a rule behind `builtin:`; unique."""
-        return self.algorithm + segment_words(self.segment_bytes)
+        reach = f" reach {self.reach}" if self.reach else ""
+        return self.algorithm + segment_words(self.segment_bytes) + reach
 
 
 def segment_words(segment_bytes: int) -> str:

@@ -19,17 +19,20 @@ from tutti.bench.progress import with_progress
 from tutti.bench.words import parse_ranks, parse_sizes
 from tutti.doctor import GOOD, examine_heap
 from tutti.errors import RunError, UserError
-from tutti.model.machines import model_of, read_model
+from tutti.model.machines import foreign, model_of, read_model
 from tutti.model.measure import machine_here, measure_steps
 from tutti.places import core
+from tutti.plan.command.machines import SHAPES
+from tutti.plan.command.machines import machine as placed_machine
 from tutti.tuning import state as states
-from tutti.tuning.by_model import choose
+from tutti.tuning.by_model import Outcome, choose
 from tutti.tuning.candidates import parse_collectives
 from tutti.tuning.jobs import TuneSettings
 from tutti.tuning.keeping import existing_table
 from tutti.tuning.links import links_of_this_machine
 from tutti.tuning.measuring import Measuring, chosen_by, still_racing
 from tutti.tuning.picking import LEAST_REPETITIONS, Pick, rules_of
+from tutti.tuning.placement import Placement, placement_here, placement_on
 from tutti.tuning.writing import default_of, show_summary, table_text
 
 MEASUREMENTS_OF_STEPS = 5  # of which the model takes the mean
@@ -90,6 +93,20 @@ def _measure(
             raise
 
 
+def _placement(settings: TuneSettings, ranks: int) -> Placement:
+    if settings.shape is not None:
+        return placement_on(settings.shape, ranks, "slots")
+    return placement_here(ranks, "slots")
+
+
+def _levels_and_nodes(settings: TuneSettings, ranks: int) -> tuple[str, tuple[int, ...]]:
+    """Of ranks that are bound, as those that the model knows; else none are known."""
+    if settings.mpi is not None:
+        return "", ()
+    placement = _placement(settings, ranks)
+    return placement.levels, placement.nodes
+
+
 def _defaults(picks: list[Pick], settings: TuneSettings) -> dict[Pick, str]:
     with chosen_by(None):
         return {
@@ -99,6 +116,7 @@ def _defaults(picks: list[Pick], settings: TuneSettings) -> dict[Pick, str]:
                 one.cell.ranks,
                 one.cell.ranks > settings.cores,
                 settings.shared_heap,
+                *_levels_and_nodes(settings, one.cell.ranks),
             ).label
             for one in picks
             if one.label is not None
@@ -121,6 +139,7 @@ def report_older_rules(
     with chosen_by(None):
         for one in picks:
             oversubscribed = one.cell.ranks > settings.cores
+            levels, nodes = _levels_and_nodes(settings, one.cell.ranks)
             found = core().explain(
                 one.cell.collective,
                 one.cell.bytes,
@@ -130,6 +149,8 @@ def report_older_rules(
                 [],
                 str(table),
                 reached=settings.shared_heap,
+                levels=levels,
+                node_of=list(nodes),
             )
             place = found["considered"][found["chosen"]]["place"]
             if one.label is None and place.startswith(f"{table}:"):
@@ -176,6 +197,7 @@ def _settings(
     seed: int,
     shared_heap: bool,
     by_model: bool,
+    shape: str | None,
 ) -> TuneSettings:
     for option, value, least, most in (
         ("--repetitions", repetitions, LEAST_REPETITIONS, 100),
@@ -187,12 +209,17 @@ def _settings(
                 f"{option}: '{value}' is not accepted; numbers from {least} to {most} are"
             )
     cores = len(os.sched_getaffinity(0))
+    if shape is not None:
+        if not by_model:
+            raise UserError("--shape: it is for --model; add that, or leave --shape out")
+        cores = placed_machine(shape).cores
     usual = [count for count in default_ranks(cores) if not by_model or count <= cores]
     rank_counts = sorted(parse_ranks(ranks) if ranks is not None else usual)
     if by_model and (not rank_counts or rank_counts[-1] > cores):
+        whose = "this process may use" if shape is None else f"'{shape}' has"
         raise UserError(
-            f"--model: this process may use {cores} cores, and the model knows no ranks that share "
-            f"a core; give --ranks from 2 to the number of cores, or leave --model out"
+            f"--model: {whose} {cores} cores, and the model knows no ranks that share a core; give "
+            "--ranks from 2 to the number of cores, or leave --model out"
         )
     if rank_counts[0] < 2:
         raise UserError("--ranks: one rank needs no algorithm; give counts of 2 or more")
@@ -211,14 +238,44 @@ def _settings(
         margin=margin,
         seed=seed,
         shared_heap=shared_heap,
+        shape=shape,
     )
 
 
 def _model_of_this_machine(machine: Path | None) -> Any:
-    if machine is not None:
-        return read_model(machine)
-    steps = [measure_steps() for _ in range(MEASUREMENTS_OF_STEPS)]
-    return model_of(json.dumps(machine_here(steps)), "tutti model measure")
+    """None, and why, if there is no model of it. Raises UserError if it cannot be measured."""
+    if machine is None:
+        steps = [measure_steps() for _ in range(MEASUREMENTS_OF_STEPS)]
+        return model_of(json.dumps(machine_here(steps)), "tutti model measure"), ""
+    try:
+        model = read_model(machine)
+    except UserError as error:
+        return None, str(error)
+    why_not = foreign(model)
+    return (None, f"--machine: {why_not}") if why_not else (model, "")
+
+
+def report_refused(outcome: Outcome, console: Console) -> None:
+    """Prints why candidates have no prediction, each reason once."""
+    reasons: dict[str, int] = {}
+    for line in outcome.refused:
+        reason = line.partition(": ")[2] or line
+        reasons[reason] = reasons.get(reason, 0) + 1
+    for reason, count in reasons.items():
+        console.print(f"no prediction ({count} times): {reason}", highlight=False, soft_wrap=True)
+
+
+def report_roots(outcome: Outcome, console: Console) -> None:
+    """Prints which roots were tried, and how many cells have other answers for single roots."""
+    for ranks, roots in outcome.roots.items():
+        differing = [cell for cell in outcome.by_root if cell.ranks == ranks]
+        words = (
+            f"Calls with a root of {ranks} ranks: the means over roots "
+            f"{', '.join(map(str, roots))} decide"
+        )
+        if differing:
+            words += f"; in {len(differing)} cells a single root has another best candidate"
+        console.print(words + ".", highlight=False, soft_wrap=True)
 
 
 def _tune_by_model(
@@ -228,22 +285,28 @@ def _tune_by_model(
     machine: Path | None,
     console: Console,
 ) -> None:
-    model = _model_of_this_machine(machine)
+    if settings.shape is not None:
+        if machine is None:
+            raise UserError("--shape: the costs of that machine are needed; give --machine")
+        model, why_not = read_model(machine), ""
+    else:
+        model, why_not = _model_of_this_machine(machine)
+    if why_not:
+        console.print(
+            f"no model, so every candidate is measured: {why_not}", highlight=False, soft_wrap=True
+        )
     outcome = with_progress(
         len(settings.ranks) * len(settings.collectives),
         "predicting",
         lambda say: choose(model, settings, say),
     )
-    for line in dict.fromkeys(outcome.refused):
-        console.print(f"no prediction: {line}", highlight=False, soft_wrap=True)
+    report_refused(outcome, console)
     if not outcome.picks:
-        raise UserError(
-            "--machine: no candidate could be predicted; see the lines above, or leave --machine "
-            "out to measure this machine"
-        )
+        raise UserError("--machine: no candidate could be predicted; see the lines above")
     picks = outcome.picks
     defaults = _defaults(picks, settings)
-    rules = rules_of(picks, settings.cores, core().line_payload, settings.shared_heap)
+    nodes = {ranks: _placement(settings, ranks).node_count for ranks in settings.ranks}
+    rules = rules_of(picks, settings.cores, core().line_payload, settings.shared_heap, nodes)
     text = table_text(rules, settings, settings.repetitions, defaults, existing_table(table))
     core().read_map(text, str(table))
     show_summary(picks, defaults, 0, console)
@@ -252,13 +315,17 @@ def _tune_by_model(
         f"{len(picks) - outcome.predicted} by measurement.",
         highlight=False,
     )
+    report_roots(outcome, console)
     _write(table, text, console)
     report_older_rules(picks, settings, table, console)
     if json_file is not None:
         document = {
             "format": "tutti-tune 1",
-            "machine": json.loads(model.text),
+            "machine": json.loads(model.text) if model is not None else None,
+            "no_model": why_not,
             "predicted": outcome.predicted,
+            "roots": outcome.roots,
+            "by_root": [asdict(cell) | {"best": best} for cell, best in outcome.by_root.items()],
             "picks": [asdict(one) for one in picks],
         }
         _write(json_file, json.dumps(document, indent=1) + "\n", console)
@@ -333,6 +400,13 @@ def tune(
             help="With --model: the file with this machine's costs; else they are measured first."
         ),
     ] = None,
+    shape: Annotated[
+        str | None,
+        typer.Option(
+            help="With --model and --machine: choose by predictions alone for that machine, "
+            f"{SHAPES}."
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the order in which candidates run.")] = 1,
     json_name: Annotated[
         str | None, typer.Option("--json", metavar="FILE", help="Write all measurements here.")
@@ -346,8 +420,9 @@ def tune(
     assert table is not None
     existing_table(table)  # fails now, not after the measurement, if the file is no table
     settings = _settings(
-        ranks, collectives, sizes, mpi, repetitions, budget_ms, margin, seed, shared_heap, by_model
-    )
+        ranks, collectives, sizes, mpi, repetitions, budget_ms, margin, seed, shared_heap, by_model,
+        shape,
+    )  # fmt: skip
     if by_model:
         if resume or mpi is not None:
             raise UserError("--model: it needs neither --mpi nor --resume; leave them out")

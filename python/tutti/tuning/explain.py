@@ -171,6 +171,11 @@ def _measured(found: dict[str, Any]) -> float | None:
     return None
 
 
+def _what_runs(found: dict[str, Any]) -> Candidate:
+    reach = "staged" if found["reach"] == "staged" else ""
+    return Candidate(found["runs"], found["wanted_segment_bytes"], reach)
+
+
 def _predictions(
     found: dict[str, Any], machine: Path, levels: str, nodes: list[int], reached: bool
 ) -> dict[str, Any]:
@@ -184,7 +189,7 @@ def _predictions(
         return {"failed": str(error)}
     where = Where(ranks, shared_levels(levels), nodes, "mapped" if reached else "slots", 0, [])
     question = Question(collective, found["bytes"], found["root"], levels, where)
-    runs = Candidate(found["runs"], found["wanted_segment_bytes"])
+    runs = _what_runs(found)
     leaves = [model.leaves(where.levels, ranks, found["bytes"])]
     others = algorithms_for(ranks, collective, leaves) if ranks <= MOST_COMPARED else []
     candidates = [runs, *(Candidate(one) for one in others if one != runs.algorithm)]
@@ -206,7 +211,7 @@ def _time_lines(found: dict[str, Any]) -> list[tuple[str, str]]:
     elif "predicted" in found:
         mine = found["predicted"]["us"]
         lines.append(("predicted", f"{mine:.3f} us on {found['predicted']['machine']}"))
-        runs = Candidate(found["runs"], found["wanted_segment_bytes"]).label
+        runs = _what_runs(found).label
         others = [one for one in found["predicted"]["algorithms"] if one["algorithm"] != runs]
         if others:
             best = others[0]

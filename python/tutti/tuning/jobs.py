@@ -31,6 +31,7 @@ class TuneSettings:
     leaves: tuple[int, ...] = ()  # numbers of leaves of binary trees, to try beside the others
     # Under `tutti-run --shared-heap`: each rank reaches all memory that the others allocate.
     shared_heap: bool = False
+    shape: str | None = None  # of a machine of which there are only predictions; None: this one
 
 
 @dataclass(frozen=True)

@@ -68,8 +68,12 @@ def picked_table(settings: TuneSettings, picks: list[Pick]) -> str:
     return "tutti-map 1\n" + "".join(rule_text(rule) + "\n" for rule in rules)
 
 
-def run_job(settings: TuneSettings, job: Job, directory: Path) -> dict[tuple[str, int], float]:
-    """Median microseconds by (collective, bytes). Raises RunError."""
+def run_job(
+    settings: TuneSettings, job: Job, directory: Path, condition: str = "plain"
+) -> dict[tuple[str, int], float]:
+    """Median microseconds by (collective, bytes), under a condition: plain, or mixed, which is in a
+    shuffled order of all kinds. Raises RunError.
+    """
     assert settings.mpi is not None
     ours = {bench_name(name): name for name, _ in job.labels}
     bench = Settings(
@@ -81,6 +85,8 @@ def run_job(settings: TuneSettings, job: Job, directory: Path) -> dict[tuple[str
         repetitions=1,
         peer_settings="default",
         budget_ms=settings.budget_ms,
+        mixed=condition == "mixed",
+        order_seed=job.repetition + 1,
     )
     table = directory / PICKED_FILE
     if not any(label.startswith(TUNED) for _, label in job.labels):
@@ -94,7 +100,9 @@ def run_job(settings: TuneSettings, job: Job, directory: Path) -> dict[tuple[str
             directory,
         )
     return {
-        (ours[cell["collective"]], cell["bytes"]): cell["median_us"] for cell in result["cells"]
+        (ours[cell["collective"]], cell["bytes"]): cell["median_us"]
+        for cell in result["cells"]
+        if cell.get("condition", "plain") == condition
     }
 
 

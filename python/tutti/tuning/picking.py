@@ -128,6 +128,14 @@ class TunedRule:
     sizes: tuple[int, int | None]  # first and last size, both included; None: no upper limit
     label: str
     picks: tuple[Pick, ...]
+    nodes: int = 1  # that the ranks are on
+
+    def joins(self, other: "TunedRule", before: int | None) -> bool:
+        """True if both say the same, and this one ends at the rank count `before` the other."""
+        return self.ranks[1] == before and all(
+            getattr(self, name) == getattr(other, name)
+            for name in ("collective", "oversubscribed", "sizes", "label", "nodes")
+        )
 
 
 def _edge(low: int, high: int, line_payload: int) -> int:
@@ -176,9 +184,16 @@ def _runs(
 
 
 def rules_of(
-    picks: list[Pick], cores: int, line_payload: int, reached: bool = False
+    picks: list[Pick],
+    cores: int,
+    line_payload: int,
+    reached: bool = False,
+    nodes: Mapping[int, int] | None = None,
 ) -> list[TunedRule]:
-    """The rules that differ from the default. Adjacent measured rank counts share a rule."""
+    """The rules that differ from the default. Adjacent measured rank counts share a rule.
+
+    `nodes`: how many nodes so many ranks are on; without it all are on one.
+    """
     measured = sorted({one.cell.ranks for one in picks})
     rules: list[TunedRule] = []
     for collective in dict.fromkeys(one.cell.collective for one in picks):
@@ -187,37 +202,24 @@ def rules_of(
                 one for one in picks if (one.cell.collective, one.cell.ranks) == (collective, ranks)
             ]
             for sizes, label, cells in _runs(mine, line_payload):
-                oversubscribed = ranks > cores
-                before = measured[place - 1] if place else None
-                joined = next(
-                    (
-                        rule
-                        for rule in rules
-                        if (
-                            rule.collective,
-                            rule.ranks[1],
-                            rule.oversubscribed,
-                            rule.sizes,
-                            rule.label,
-                        )
-                        == (collective, before, oversubscribed, sizes, label)
-                    ),
-                    None,
+                on_nodes = (nodes or {}).get(ranks, 1)
+                rule = TunedRule(
+                    collective,
+                    (ranks, ranks),
+                    ranks > cores,
+                    reached,
+                    sizes,
+                    label,
+                    cells,
+                    on_nodes,
                 )
-                if joined is not None:
-                    rules[rules.index(joined)] = TunedRule(
-                        collective,
-                        (joined.ranks[0], ranks),
-                        oversubscribed,
-                        reached,
-                        sizes,
-                        label,
-                        joined.picks + cells,
-                    )
+                before = measured[place - 1] if place else None
+                at = next((k for k, one in enumerate(rules) if one.joins(rule, before)), None)
+                if at is None:
+                    rules.append(rule)
                 else:
-                    rules.append(
-                        TunedRule(
-                            collective, (ranks, ranks), oversubscribed, reached, sizes, label, cells
-                        )
+                    joined = rules[at]
+                    rules[at] = replace(
+                        rule, ranks=(joined.ranks[0], ranks), picks=joined.picks + cells
                     )
     return rules

@@ -1,6 +1,7 @@
 """The table that a tuning writes, and the summary that it shows."""
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rich.console import Console
@@ -11,10 +12,11 @@ from tutti.bench.document import processor_name
 from tutti.bench.statistics import Ratio
 from tutti.bench.texts import size_text, time_text
 from tutti.places import core
-from tutti.tuning.candidates import segment_words, size_word
+from tutti.tuning.candidates import Candidate, size_word
 from tutti.tuning.jobs import TuneSettings
 from tutti.tuning.keeping import BEFORE, WRITTEN, kept_rules
 from tutti.tuning.picking import Pick, TunedRule
+from tutti.tuning.placement import Placement
 
 
 def ratio_words(ratio: Ratio) -> str:
@@ -33,7 +35,9 @@ def rule_text(rule: TunedRule) -> str:
         "oversubscribed",
         "yes" if rule.oversubscribed else "no",
     ]
-    if rule.collective != "barrier":  # a barrier moves no data, so `reached` does not apply
+    if rule.nodes > 1:
+        words += ["nodes", str(rule.nodes)]
+    elif rule.collective != "barrier":  # a barrier moves no data, so `reached` does not apply
         words += ["reached", "yes" if rule.reached else "no"]
     first, last = rule.sizes
     if first or last is not None:
@@ -56,6 +60,17 @@ def _cell_comment(one: Pick, default: str) -> str:
     )
 
 
+def how_decided(settings: TuneSettings, repetitions: int) -> str:
+    if settings.mpi is not None:
+        return f"{settings.mpi.label}, medians of {repetitions} repetitions"
+    if settings.shape is not None:
+        return "by predictions alone"
+    return (
+        "by predictions, and among threads where candidates are near, medians of "
+        f"{repetitions} repetitions"
+    )
+
+
 def table_text(
     rules: list[TunedRule],
     settings: TuneSettings,
@@ -69,15 +84,10 @@ def table_text(
     tuning. Rules for memory that all ranks reach come first, whether they are old or new.
     """
     heap = ", shared heap" if settings.shared_heap else ""
-    where = (
-        settings.mpi.label
-        if settings.mpi is not None
-        else "by predictions, and among threads where candidates are near"
-    )
+    where = settings.shape or f"{processor_name()}, {settings.cores} cores"
     lines = [
-        f"{WRITTEN}{__version__} on {time.strftime('%Y-%m-%d')}: {processor_name()}, "
-        f"{settings.cores} cores;",
-        f"# {where}{heap}, medians of {repetitions} repetitions.",
+        f"{WRITTEN}{__version__} on {time.strftime('%Y-%m-%d')}: {where};",
+        f"# {how_decided(settings, repetitions)}{heap}.",
         "# To use this table: tutti-run --table FILE, or TUTTI_TABLE=FILE.",
         "# Where no rule matches, Tutti uses its own choice. Each rule was faster than that "
         "choice by",
@@ -105,18 +115,50 @@ class Served:
 
     algorithm: str
     segment_bytes: int  # from its rule; 0: the executor chooses
+    reach: str = ""  # from its rule; "": as ranks can
+    place: str = ""  # of the rule, as default.map:12
+
+    @property
+    def candidate(self) -> Candidate:
+        return Candidate(self.algorithm, self.segment_bytes, self.reach)
 
     @property
     def label(self) -> str:
-        return self.algorithm + segment_words(self.segment_bytes)
+        return self.candidate.label
 
 
 def default_of(
-    collective: str, size: int, ranks: int, oversubscribed: bool, reached: bool = False
+    collective: str,
+    size: int,
+    ranks: int,
+    oversubscribed: bool,
+    reached: bool = False,
+    levels: str = "",
+    nodes: Sequence[int] = (),
 ) -> Served:
-    """The core's choice without table, plans and variables; the caller has cleared those."""
-    found = core().explain(collective, size, ranks, 0, oversubscribed, [], reached=reached)
-    return Served(found["runs"], found["wanted_segment_bytes"])
+    """The core's choice without table, plans and variables; the caller has cleared those.
+
+    `levels` and `nodes`: as in `Placement`.
+    """
+    found = core().explain(
+        collective, size, ranks, 0, oversubscribed, [],
+        levels=levels, node_of=list(nodes), reached=reached,
+    )  # fmt: skip
+    rule = found["considered"][found["chosen"]]
+    return Served(found["runs"], found["wanted_segment_bytes"], rule["reach"], rule["place"])
+
+
+def default_on(collective: str, size: int, placement: Placement) -> Served:
+    """The same for ranks that each have a core."""
+    return default_of(
+        collective,
+        size,
+        placement.ranks,
+        False,
+        placement.reached,
+        placement.levels,
+        placement.nodes,
+    )
 
 
 def show_summary(

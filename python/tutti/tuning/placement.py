@@ -1,0 +1,67 @@
+"""Where the ranks of a call are, and which roots of it differ."""
+
+from dataclasses import dataclass
+
+from tutti.model.algorithms import levels_here
+from tutti.model.prediction import Where, shared_levels
+from tutti.places import core
+from tutti.plan.command.machines import levels_of, nodes_of
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Ranks on a machine. `levels`: those that they share (`Placed.levels`); "": one.
+
+    `nodes`: the node of each rank; empty: they are on one node. `reach`: as `Where.reach`.
+    """
+
+    ranks: int
+    levels: str = ""
+    nodes: tuple[int, ...] = ()
+    reach: str = "slots"
+
+    @property
+    def node_count(self) -> int:
+        return len(set(self.nodes)) or 1
+
+    @property
+    def reached(self) -> bool:
+        """As rules with `reached` see the ranks."""
+        return self.reach != "slots" and not self.nodes
+
+    def where(self) -> Where:
+        return Where(self.ranks, shared_levels(self.levels), list(self.nodes), self.reach, 0, [])
+
+
+def placement_here(ranks: int, reach: str) -> Placement:
+    """So many ranks, one on each core of this machine."""
+    return Placement(ranks, levels_here(ranks), (), reach)
+
+
+def placement_on(shape: str, ranks: int, reach: str) -> Placement:
+    """So many ranks on the cores of a machine, node after node. Raises UserError."""
+    return Placement(
+        ranks, levels_of(shape, "block", ranks), tuple(nodes_of(shape, "block", ranks)), reach
+    )
+
+
+def roots_to_try(collective: str, placement: Placement) -> list[int]:
+    """Roots that differ in their position, 0 first: one of each kind.
+
+    The kinds: first in its group or not, in the first group or in another one, and how large the
+    group is. The groups are those of the outermost level that divides the ranks; without such a
+    level all ranks are one group.
+    """
+    if not core().rooted(collective):
+        return [0]
+    levels = shared_levels(placement.levels)
+    group_of = next(
+        (groups for _, groups in levels if 1 < len(set(groups)) < placement.ranks),
+        [0] * placement.ranks,
+    )
+    kinds: dict[tuple[bool, bool, int], list[int]] = {}
+    for rank, group in enumerate(group_of):
+        kind = (group_of.index(group) == rank, group == group_of[0], group_of.count(group))
+        kinds.setdefault(kind, []).append(rank)
+    # Of ranks that are not the first of their group, one in the middle.
+    return [ranks[0 if first else len(ranks) // 2] for (first, _, _), ranks in kinds.items()]
