@@ -159,7 +159,7 @@ TEST(GroupOnLevels, RulesChooseByLevels) {
     with_groups(
         6, {}, {},
         [&](Group& group) {
-          if (group.rank() == 0) algorithm = group.algorithm(Collective::bcast, 4096, 0);
+          if (group.rank() == 0) algorithm = group.algorithm(Collective::bcast, 65536, 0);
         },
         false, 64 * 1024, true, levels);
     return algorithm;

@@ -84,7 +84,7 @@ TEST(Choose, AnswersOnLevelsWithWhatServes) {
     }
   }
   const placement::Levels halves({found[0]});
-  Call call{.collective = Collective::bcast, .bytes = 4096, .ranks = 16, .shape = {}, .root = 0};
+  Call call{.collective = Collective::bcast, .bytes = 65536, .ranks = 16, .shape = {}, .root = 0};
   EXPECT_EQ(choose(call, {}).algorithm, "flat");
   call.levels = &halves;
   EXPECT_EQ(choose(call, {}).algorithm, "levels:flat");
@@ -99,14 +99,14 @@ TEST(Choose, AnswersForSockets) {
   const placement::Levels around = placement::read_levels(
       "socket:0,0,0,0,0,0,0,0,1,1,1,1,1,1,1,1 numa:0,0,0,0,1,1,1,1,2,2,2,2,3,3,3,3");
   const placement::Levels regions = placement::read_levels("numa:0,0,0,0,0,0,0,0,1,1,1,1,1,1,1,1");
+  const placement::Levels four = placement::read_levels("numa:0,0,0,0,1,1,1,1,2,2,2,2,3,3,3,3");
   for (const Collective collective :
        {Collective::barrier, Collective::bcast, Collective::reduce, Collective::allreduce}) {
     for (const size_t bytes : {size_t{8}, size_t{4096}, size_t{1} << 20}) {
       Call call{.collective = collective, .bytes = bytes, .ranks = 16, .shape = {}, .root = 0};
-      call.levels = &regions;
-      const Choice expected = choose(call, {});
-      EXPECT_NE(expected.algorithm.find("levels"), std::string_view::npos);
-      for (const placement::Levels* levels : {&alone, &around}) {
+      for (const auto& [levels, as] : {std::pair{&alone, &regions}, std::pair{&around, &four}}) {
+        call.levels = as;
+        const Choice expected = choose(call, {});
         call.levels = levels;
         EXPECT_EQ(choose(call, {}).algorithm, expected.algorithm)
             << plan::name(collective) << " " << levels->contents();
@@ -126,7 +126,69 @@ TEST(Choose, AnswersForSockets) {
   };
   EXPECT_EQ(chosen_on(alone), "nary:4");
   EXPECT_EQ(chosen_on(around), "binomial");
-  EXPECT_EQ(chosen_on(regions), "levels:flat");
+  EXPECT_EQ(chosen_on(regions), "flat");
+  EXPECT_EQ(chosen_on(four), "levels:flat");
+}
+
+// So many ranks in as many equal runs, one in each numa region.
+placement::Levels regions_of(int ranks, int regions) {
+  std::vector<int32_t> group_of;
+  for (int rank = 0; rank < ranks; ++rank) group_of.push_back(rank * regions / ranks);
+  return placement::Levels({{"numa", group_of, 1}});
+}
+
+// On both sides of each edge: whoever changes it asks `tutti model rules`.
+TEST(Choose, TheDefaultForSeveralRegionsIsGolden) {
+  struct Golden {
+    Collective collective;
+    int ranks, regions;
+    size_t bytes;
+    const char* algorithm;
+    bool rank_order = false;
+  };
+  const std::vector<Golden> table = {
+      {Collective::barrier, 4, 2, 0, "all_read_all"},
+      {Collective::barrier, 5, 2, 0, "dissemination"},
+      {Collective::barrier, 12, 4, 0, "dissemination"},
+      {Collective::barrier, 16, 4, 0, "levels:flat"},
+      {Collective::bcast, 4, 2, 64, "flat"},
+      {Collective::bcast, 12, 2, 8192, "flat"},
+      {Collective::bcast, 12, 2, 8193, "levels:flat"},
+      {Collective::bcast, 12, 3, 8, "levels:flat"},
+      {Collective::reduce, 12, 2, 255, "levels:flat:binary:stepwise"},
+      {Collective::reduce, 12, 2, 256, "tiled:levels"},
+      {Collective::reduce, 12, 2, 16384, "tiled:levels 24576"},
+      {Collective::allreduce, 4, 2, 8, "all_read_all"},
+      {Collective::allreduce, 12, 2, 255, "doubling"},
+      {Collective::allreduce, 16, 2, 255, "levels:flat:binary:stepwise"},
+      {Collective::allreduce, 12, 2, 256, "tiled:levels"},
+      {Collective::allreduce, 12, 2, 4095, "tiled:levels"},
+      {Collective::allreduce, 12, 2, 4096, "ring"},
+      {Collective::allreduce, 12, 2, 4096, "tiled:levels", true},
+      {Collective::allreduce, 12, 2, 16384, "tiled:levels 24576", true},
+      {Collective::allgather, 12, 2, 48, "doubling"},
+      {Collective::allgather, 12, 2, 127, "all_read_all"},
+      {Collective::allgather, 12, 2, 128, "ring"},
+      {Collective::reduce_scatter, 12, 2, 255, "flat"},
+      {Collective::reduce_scatter, 12, 2, 256, "ring"},
+      {Collective::reduce_scatter, 12, 2, 256, "flat", true},
+  };
+  for (const Golden& golden : table) {
+    const placement::Levels levels = regions_of(golden.ranks, golden.regions);
+    Call call{.collective = golden.collective,
+              .bytes = golden.bytes,
+              .ranks = golden.ranks,
+              .shape = {},
+              .root = 0,
+              .rank_order = golden.rank_order};
+    call.levels = &levels;
+    const Choice choice = choose(call, {});
+    const std::string segment =
+        choice.segment_bytes == 0 ? "" : " " + std::to_string(choice.segment_bytes);
+    EXPECT_EQ(std::string(choice.algorithm) + segment, golden.algorithm)
+        << plan::name(golden.collective) << " of " << golden.bytes << " bytes, " << golden.ranks
+        << " ranks in " << golden.regions << " regions";
+  }
 }
 
 TEST(Choose, AnswersForMemoryThatRanksReach) {

@@ -43,7 +43,7 @@ def test_sockets_are_a_level_unless_they_are_regions(tutti):
         "explain",
         "bcast",
         "--bytes",
-        "4K",
+        "64K",
         "--ranks",
         "8",
         "--no-oversubscribed",
@@ -117,7 +117,7 @@ def test_explain_asks_rules_for_the_levels_of_a_shape(tutti):
     )
     assert json.loads(tutti(*arguments).stdout)["runs"] == "tiled"
     found = json.loads(tutti(*arguments, "--shape", "numa:2 core:8").stdout)
-    assert found["runs"] == "tiled:levels" and found["levels"].startswith("numa:0,0,0")
+    assert found["runs"] == "ring" and found["levels"].startswith("numa:0,0,0")
 
 
 def test_explain_says_why_an_algorithm_cannot_serve(tutti):

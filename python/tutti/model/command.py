@@ -13,13 +13,20 @@ from tutti.bench.progress import with_progress
 from tutti.bench.words import parse_ranks, parse_sizes
 from tutti.errors import UserError
 from tutti.model import check as checking
+from tutti.model import rules
 from tutti.model.algorithms import checked_reach
 from tutti.model.machines import known_files, model_of, read_model
 from tutti.model.measure import measure, units_here
 from tutti.model.messages import choose_mpi, measure_messages, parse_between
 from tutti.model.plot import draw
 from tutti.model.prediction import Cell, Where, parse_late, predict, shared_levels
-from tutti.model.report import print_check, print_machine, print_one, print_table
+from tutti.model.report import (
+    print_check,
+    print_machine,
+    print_one,
+    print_rules,
+    print_table,
+)
 from tutti.places import core
 from tutti.plan.command.files import (
     ALGORITHM_HELP,
@@ -364,3 +371,58 @@ def check_command(
         print(json.dumps(checking.as_json(checked), indent=1))
     else:
         print_check(checked)
+
+
+@app.command("rules")
+def rules_command(
+    machine: Annotated[
+        str,
+        typer.Option(
+            help="Machines, with commas between: files with costs and a shape, or machines that "
+            f"come with Tutti: {', '.join(known_files())}."
+        ),
+    ] = "hmpi-xeon,hmpi-opteron,juropa,judge",
+    collectives: Annotated[
+        str, typer.Option(help="Collectives, with commas between, or all.")
+    ] = "barrier,bcast,reduce,allreduce",
+    sizes: Annotated[
+        str, typer.Option(help="Bytes of the vector or of one part.")
+    ] = "8,64,512,2K,8K,32K,128K,1M",
+    ranks: Annotated[
+        str | None,
+        typer.Option(help="Numbers of ranks; by default a rank for each core of --nodes."),
+    ] = None,
+    nodes: Annotated[str, typer.Option(help="Numbers of nodes, with a rank on each core.")] = "1",
+    reached: Annotated[
+        bool, typer.Option(help="Ranks reach each other's buffers, as with --shared-heap.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Write JSON, with every call.")] = False,
+) -> None:
+    """Predict what Tutti's rules choose, beside the best that the model finds, on machines.
+
+    The regret of a rule is how much longer its choice takes than the best. Calls with a root are
+    predicted with roots in different positions, and count by the mean.
+    """
+    names, wanted = parse_collectives(collectives), parse_sizes(sizes)
+    work = []
+    for word in machine.split(","):
+        model = read_model(Path(word))
+        shape = json.loads(model.text).get("shape")
+        if not shape:
+            raise UserError(f"--machine: '{word}' has no \"shape\"; add it to the file")
+        counts = parse_ranks(ranks) if ranks is not None else None
+        on = rules.placements_of(
+            shape, counts, parse_ranks(nodes), "mapped" if reached else "slots"
+        )
+        work.append((model, on))
+    cells = with_progress(
+        sum(len(on) for _, on in work) * len(names),
+        "predicting",
+        lambda say: [
+            cell for model, on in work for cell in rules.rule_cells(model, on, names, wanted, say)
+        ],
+    )
+    if as_json:
+        print(json.dumps(rules.as_json(cells), indent=1))
+    else:
+        print_rules(cells)

@@ -10,6 +10,7 @@ from rich.table import Table
 from tutti.bench.texts import size_text
 from tutti.model.check import OUTLIER, Checked, families, regrets
 from tutti.model.prediction import Cell
+from tutti.model.rules import RuleCell, summaries
 
 MOST_STEPS = 40  # of a critical path, in a report for people
 
@@ -222,3 +223,19 @@ def print_check(checked: Checked) -> None:
                 f"  {cell.collective}, {cell.ranks} ranks, {size_text(cell.size)}: chose "
                 f"{cell.chosen}, best {cell.best}, {_percent(cell.lost)} more"
             )
+
+
+def print_rules(cells: list[RuleCell]) -> None:
+    """For each rule and machine the regret, and the worst call with what is best there."""
+    last = ""
+    for one in summaries(cells):
+        if one.place != last:
+            print(f"{one.place}: {one.text}")
+        last = one.place
+        worst = one.worst
+        size = size_text(worst.size) if worst.size else "barrier"
+        print(
+            f"  {one.machine:<14}{len(one.cells):>3} calls, mean {_percent(one.mean):>6}, worst "
+            f"{_percent(worst.regret):>6}: {worst.ranks} ranks, {size}: {worst.us:.2f} us, "
+            f"{worst.best_us:.2f} by {worst.best}"
+        )

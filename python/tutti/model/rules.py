@@ -1,0 +1,156 @@
+"""`tutti model rules`: what Tutti's rules cost on a machine, over the best that the model finds.
+
+For each call of a grid the rule that decides is predicted, and so are all candidates that the model
+would choose from (tutti.tuning.search). The regret of the rule is how much longer it takes than the
+best of them.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
+
+from tutti.errors import UserError
+from tutti.places import core
+from tutti.plan.machine import Machine
+from tutti.tuning.measuring import chosen_by
+from tutti.tuning.placement import Placement, placement_on
+from tutti.tuning.search import search
+from tutti.tuning.writing import default_on
+
+
+@dataclass(frozen=True)
+class RuleCell:
+    """A call on a machine: what serves it by rule, and the best by the model. Times are in us."""
+
+    machine: str
+    ranks: int
+    nodes: int
+    reached: bool
+    collective: str
+    size: int
+    place: str  # of the rule, as default.map:12
+    runs: str
+    us: float
+    best: str
+    best_us: float
+
+    @property
+    def regret(self) -> float:
+        """0.1: the rule takes 10% longer than the best."""
+        return self.us / self.best_us - 1
+
+
+@dataclass(frozen=True)
+class RuleSummary:
+    """All cells of a machine that one rule decides."""
+
+    place: str
+    text: str
+    machine: str
+    cells: list[RuleCell]
+
+    @property
+    def mean(self) -> float:
+        return fmean(one.regret for one in self.cells)
+
+    @property
+    def worst(self) -> RuleCell:
+        return max(self.cells, key=lambda one: one.regret)
+
+
+def placements_of(
+    shape: str, ranks: Sequence[int] | None, nodes: Sequence[int], reach: str
+) -> list[Placement]:
+    """A rank on each core of so many nodes; or so many ranks. Raises UserError."""
+    machine = Machine.parse(shape)
+    counts = ranks
+    if counts is None:
+        counts = [count * machine.node.cores for count in nodes if count <= machine.nodes]
+    for count in counts:
+        if count > machine.cores:
+            raise UserError(
+                f"--ranks: '{shape}' has {machine.cores} cores, and the model knows no ranks that "
+                "share a core; give fewer"
+            )
+    return [placement_on(shape, count, reach) for count in counts if count > 1]
+
+
+def rule_cells(
+    model: Any,
+    placements: Sequence[Placement],
+    collectives: Sequence[str],
+    sizes: Sequence[int],
+    say: Callable[[str], None] = lambda line: None,
+) -> list[RuleCell]:
+    """One cell for each call that has a prediction. `say` takes a line before each collective."""
+    name = json.loads(model.text)["name"]
+    cells = []
+    for placement in placements:
+        for collective in collectives:
+            say(f"{name}, {placement.ranks} ranks, {collective}")
+            for size in [0] if collective == "barrier" else sizes:
+                with chosen_by(None):
+                    served = default_on(collective, size, placement)
+                found = search(model, collective, size, placement, served.candidate)
+                us = found.time_of(served.candidate)
+                if us is None:
+                    continue
+                best = found.order[0]
+                cells.append(
+                    RuleCell(
+                        name, placement.ranks, placement.node_count, placement.reached, collective,
+                        size, served.place, served.label, us, best.candidate.label,
+                        best.microseconds,
+                    )
+                )  # fmt: skip
+    return cells
+
+
+def summaries(cells: Sequence[RuleCell]) -> list[RuleSummary]:
+    """By rule in the order of the table, and machine."""
+    with chosen_by(None):
+        texts = dict(core().table_rules(""))
+    by_rule: dict[tuple[str, str], list[RuleCell]] = {}
+    for one in cells:
+        by_rule.setdefault((one.place, one.machine), []).append(one)
+    found = [
+        RuleSummary(place, texts[place], machine, mine)
+        for (place, machine), mine in by_rule.items()
+    ]
+    return sorted(found, key=lambda one: int(one.place.rpartition(":")[2]))
+
+
+def as_json(cells: Sequence[RuleCell]) -> dict[str, Any]:
+    return {
+        "format": "tutti-model-rules 1",
+        "rules": [
+            {
+                "place": one.place,
+                "rule": one.text,
+                "machine": one.machine,
+                "cells": len(one.cells),
+                "mean": round(one.mean, 4),
+                "worst": round(one.worst.regret, 4),
+            }
+            for one in summaries(cells)
+        ],
+        "cells": [
+            {
+                "machine": one.machine,
+                "ranks": one.ranks,
+                "nodes": one.nodes,
+                "reached": one.reached,
+                "collective": one.collective,
+                "bytes": one.size,
+                "place": one.place,
+                "runs": one.runs,
+                "predicted_us": round(one.us, 4),
+                "best": one.best,
+                "best_us": round(one.best_us, 4),
+                "regret": round(one.regret, 4),
+            }
+            for one in cells
+        ],
+    }

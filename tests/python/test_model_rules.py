@@ -1,0 +1,62 @@
+"""`tutti model rules`: what Tutti's rules cost on machines, over the best that the model finds."""
+
+import json
+
+import pytest
+from tutti.model.machines import known_files, read_model
+from tutti.model.rules import RuleCell, placements_of, rule_cells, summaries
+
+
+def cell(place, machine, us, best_us):
+    return RuleCell(machine, 8, 1, False, "scan", 8, place, "chain", us, "doubling", best_us)
+
+
+def test_regret_by_rule_and_machine(tutti):
+    rules = json.loads(tutti("explain", "--json").stdout)["rules"]
+    first, last = rules[0]["place"], rules[-1]["place"]
+    found = summaries(
+        [
+            cell(last, "a", 3, 2),
+            cell(first, "a", 1, 1),
+            cell(last, "a", 2, 2),
+            cell(last, "b", 4, 2),
+        ]
+    )
+    assert [(one.place, one.machine, one.mean) for one in found] == [
+        (first, "a", 0), (last, "a", 0.25), (last, "b", 1),
+    ]  # fmt: skip
+    assert found[1].worst.regret == 0.5 and found[1].text == rules[-1]["rule"]
+
+
+def test_the_command(tutti):
+    words = ("--machine", "hmpi-xeon", "--collectives", "barrier,bcast", "--sizes", "8,64")
+    result = tutti("model", "rules", *words, "--ranks", "4,12", "--json")
+    assert result.returncode == 0, result.stderr
+    found = json.loads(result.stdout)
+    assert len(found["cells"]) == 6
+    for one in found["cells"]:
+        assert one["regret"] >= 0 and one["best_us"] <= one["predicted_us"]
+        assert one["place"].startswith("default.map:")
+    assert {rule["place"] for rule in found["rules"]} == {one["place"] for one in found["cells"]}
+    text = tutti("model", "rules", *words, "--ranks", "12").stdout
+    assert "hmpi-xeon" in text and "worst" in text
+
+
+def test_a_machine_without_a_shape_is_refused(tutti, tmp_path):
+    machine = json.loads(known_files()["hmpi-xeon"].read_text())
+    del machine["shape"]
+    file = tmp_path / "machine.json"
+    file.write_text(json.dumps(machine))
+    result = tutti("model", "rules", "--machine", str(file))
+    assert result.returncode == 2 and 'has no "shape"' in result.stderr
+
+
+@pytest.mark.parametrize(("name", "ranks"), [("hmpi-xeon", 12), ("hmpi-opteron", 32)])
+def test_the_shipped_rules_are_near_the_best_on_the_papers_nodes(name, ranks):
+    """docs/model.md has the table; before, reduce and allreduce took up to three times the best."""
+    model = read_model(known_files()[name])
+    (placement,) = placements_of(json.loads(model.text)["shape"], [ranks], [], "slots")
+    names = ("barrier", "bcast", "reduce", "allreduce", "allgather")
+    for one in rule_cells(model, [placement], names, [64, 512, 2048, 16384]):
+        if (one.collective, one.size) != ("allgather", 64):
+            assert one.regret < 0.25, one
