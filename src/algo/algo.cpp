@@ -211,10 +211,13 @@ std::vector<Algorithm> table() {
        1,
        {C::gather, C::scatter},
        [](const Request& r) {
-         return token_ring(r.collective, r.ranks, r.root, r.form.degree, r.levels);
+         const bool gathers = r.collective == C::gather;
+         return token_ring(r.collective, r.ranks, r.root,
+                           {r.form.degree, r.form.threshold, gathers ? r.form.pull : r.form.push},
+                           r.levels);
        },
-       {},
-       {},
+       {"threshold=BYTES", "push", "pull"},
+       {"token_ring:1:threshold=32K", "token_ring:1:push", "token_ring:1:pull"},
        true,
        Order::kept,
        true,
@@ -334,6 +337,14 @@ plan::Plan generate(Collective collective, std::string_view spec, int ranks, int
   plan::Plan plan = algorithm.generate(request);
   plan.algorithm = std::string(spec);
   return plan;
+}
+
+ServedAs served_as(std::string_view spec, size_t bytes) {
+  const Algorithm& algorithm = named(spec);
+  const auto threshold = static_cast<size_t>(form_of(algorithm, spec, 1).threshold);
+  if (threshold == 0) return {spec, 0, SIZE_MAX};
+  if (bytes <= threshold) return {"direct", 0, threshold};
+  return {spec, threshold + 1, SIZE_MAX};
 }
 
 bool goes_by_levels(std::string_view spec) {

@@ -7,6 +7,8 @@
 // function, for any thread; the table of algorithms lives as long as the program.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +31,8 @@ struct Form {
   bool cyclic = false;     // cyclic (tiled only)
   bool levels = false;     // levels (tiled only)
   int leaders = 1;         // leaders=K
+  int threshold = 0;       // threshold=BYTES (token_ring only)
+  bool pull = false;       // pull: the reader of the data copies it
   std::string_view between, within;  // specs after the first and second '+'; empty: the default
 };
 
@@ -67,6 +71,14 @@ const std::vector<Algorithm>& algorithms();
 // spec that is not valid and for levels of another rank count.
 plan::Plan generate(plan::Collective collective, std::string_view spec, int ranks, int root,
                     const placement::Levels& levels = {});
+
+// The algorithm that serves calls of `bytes` bytes by a spec, and from how many bytes to how many
+// it does. A ring with a threshold needs no token for shorter parts, so `direct` serves them.
+struct ServedAs {
+  std::string_view algorithm;
+  size_t least = 0, most = SIZE_MAX;
+};
+ServedAs served_as(std::string_view spec, size_t bytes);
 
 // The name and its parameters, for lists: "nary:N", "tiled[:cyclic][:levels]",
 // "hierarchical[:leaders=K][+BETWEEN[+WITHIN]]".

@@ -229,6 +229,7 @@ INSTANTIATE_TEST_SUITE_P(
         Golden{Collective::scan, "hierarchical+all_read_all+flat", 6, 0, "node:0,0,1,1,2,2"},
         Golden{Collective::exscan, "hierarchical+flat+flat", 5, 0, "node:0,1,0,0,1"},
         Golden{Collective::bcast, "binary", 7, 1},
+        Golden{Collective::gather, "token_ring:1:threshold=32K", 4, 1},
         Golden{Collective::reduce, "levels:leaves=5:stepwise", 8, 0},
         Golden{Collective::gather, "levels:binary", 6, 0},
         Golden{Collective::scan, "doubling", 4, 0}, Golden{Collective::exscan, "doubling", 5, 0}));
@@ -315,6 +316,45 @@ TEST(Algorithms, FlatTreesDoNotWaitForTheBinaryTreeOfTheirLeaders) {
             "reduce out[0] <- out[0], tmp[4]\n");
 }
 
+// By whom the part of a rank is moved, and how.
+TEST(Algorithms, ARingPushesOrPulls) {
+  const auto of_rank_2 = [](Collective collective, const char* spec) {
+    std::string found;
+    for (const plan::Transfer& transfer : generate(collective, spec, 4, 0).transfers)
+      if (transfer.kind != plan::TransferKind::token && transfer.dst.rank != transfer.src[0].rank &&
+          (transfer.dst.rank == 2 || transfer.src[0].rank == 2))
+        found += plan::print(transfer) + "\n";
+    return found;
+  };
+  EXPECT_EQ(of_rank_2(Collective::gather, "token_ring:1"), "push @0 tmp[0].1 <- in[2]\n");
+  EXPECT_EQ(of_rank_2(Collective::gather, "token_ring:1:pull"), "copy out[0].2 <- in[2]\n");
+  EXPECT_EQ(of_rank_2(Collective::scatter, "token_ring:1"), "copy @0 out[2] <- tmp[0].1\n");
+  EXPECT_EQ(of_rank_2(Collective::scatter, "token_ring:1:push"), "push out[2] <- in[0].2\n");
+}
+
+// NUMACol's ring, section 3.2: a rank copies its last T bytes while its successor copies the first
+// ones. In the second segment the stages of the plan are one tick later.
+TEST(Algorithms, ARingWithAThresholdGoesOnWithTheLastBytes) {
+  const Plan plan = generate(Collective::gather, "token_ring:1:threshold=64K", 4, 0);
+  EXPECT_EQ(plan.last_segment, 65536);
+  std::vector<std::pair<int32_t, int32_t>> pushes, tokens;  // rank and stage; two ranks
+  for (const plan::Transfer& transfer : plan.transfers) {
+    if (transfer.kind == plan::TransferKind::token)
+      tokens.emplace_back(transfer.dst.rank, transfer.src[0].rank);
+    else if (transfer.push)
+      pushes.emplace_back(transfer.src[0].rank, transfer.stage);
+  }
+  using Pairs = std::vector<std::pair<int32_t, int32_t>>;
+  EXPECT_EQ(pushes, (Pairs{{1, 0}, {2, 1}, {3, 2}}));
+  EXPECT_EQ(tokens, (Pairs{{2, 1}, {3, 2}}));
+  for (const char* spec : {"token_ring:1:threshold=64K", "token_ring:3:threshold=1M:pull"}) {
+    EXPECT_EQ(served_as(spec, 65537).most, spec[11] == '1' ? SIZE_MAX : size_t{1} << 20);
+    EXPECT_EQ(served_as(spec, 65536).algorithm, "direct");
+  }
+  EXPECT_EQ(served_as("token_ring:1:threshold=64K", 65537).algorithm, "token_ring:1:threshold=64K");
+  EXPECT_EQ(served_as("binomial", 8).most, SIZE_MAX);
+}
+
 double median_milliseconds(const std::function<void()>& work) {
   std::vector<double> times;
   for (int round = 0; round < 25; ++round) {
@@ -357,7 +397,10 @@ TEST(Algorithms, UnknownNamesAreRefused) {
   }
   EXPECT_THROW(generate(Collective::barrier, "staggered:0", 4, 0), Error);
   EXPECT_THROW(generate(Collective::allreduce, "staggered", 4, 0), Error);
-  EXPECT_THROW(generate(Collective::gather, "token_ring:0", 4, 0), Error);
+  for (const char* spec : {"token_ring:0", "token_ring:1:threshold=0", "token_ring:1:threshold=",
+                           "token_ring:1:push:pull", "token_ring:1:threshold=2048M",
+                           "token_ring:1:threshold=8:threshold=8", "direct:2:push"})
+    EXPECT_THROW(generate(Collective::gather, spec, 4, 0), Error) << spec;
   EXPECT_THROW(generate(Collective::barrier, "levels", 4, 0, placement::read_levels("numa:0,0,1")),
                Error);
 }

@@ -14,6 +14,8 @@ constexpr std::string_view shape_word = "SHAPE";
 constexpr std::string_view leaves_prefix = "leaves=";
 constexpr std::string_view leaders_word = "leaders=K";
 constexpr std::string_view leaders_prefix = "leaders=";
+constexpr std::string_view threshold_word = "threshold=BYTES";
+constexpr std::string_view threshold_prefix = "threshold=";
 
 bool takes(const Algorithm& algorithm, std::string_view word) {
   return std::find(algorithm.words.begin(), algorithm.words.end(), word) != algorithm.words.end();
@@ -60,10 +62,25 @@ std::optional<TreeShape> shape_of(std::string_view word) {
   return degree ? std::optional(TreeShape{*degree}) : std::nullopt;
 }
 
+// A number of bytes, of which K and M count 1024s: 8192, 64K, 1M.
+std::optional<int> bytes_of(std::string_view word) {
+  int shift = 0;
+  if (word.ends_with('K')) shift = 10;
+  if (word.ends_with('M')) shift = 20;
+  if (shift > 0) word.remove_suffix(1);
+  int number = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+  const bool whole = error == std::errc() && end == word.data() + word.size();
+  constexpr int most = 1 << 30;
+  return whole && number > 0 && number <= most >> shift ? std::optional(number << shift)
+                                                        : std::nullopt;
+}
+
 bool* flag_of(Form& form, std::string_view word) {
   if (word == "fixed") return &form.fixed;
   if (word == "one_stage") return &form.one_stage;
   if (word == "push") return &form.push;
+  if (word == "pull") return &form.pull;
   if (word == "stepwise") return &form.stepwise;
   if (word == "cyclic") return &form.cyclic;
   if (word == "levels") return &form.levels;
@@ -82,6 +99,12 @@ bool take(const Algorithm& algorithm, std::string_view word, int& shapes, Form& 
   }
   if (bool* const flag = flag_of(form, word); flag != nullptr && takes(algorithm, word) && !*flag)
     return *flag = true;
+  if (takes(algorithm, threshold_word) && word.starts_with(threshold_prefix)) {
+    const auto threshold = bytes_of(word.substr(threshold_prefix.size()));
+    if (!threshold || form.threshold > 0) return false;
+    form.threshold = *threshold;
+    return true;
+  }
   if (algorithm.takes_degree) {
     const auto degree = number_of(word, algorithm.least_degree);
     if (!degree || shapes++ > 0) return false;
@@ -170,6 +193,7 @@ Form form_of(const Algorithm& algorithm, std::string_view spec, int ranks) {
     colon = next;
   }
   if (form.cyclic && form.levels) refuse(algorithm, spec, "cyclic");
+  if (form.push && form.pull) refuse(algorithm, spec, "pull");
   return form;
 }
 

@@ -1,6 +1,7 @@
 #include "algo/token_ring.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "algo/fold.h"
 #include "algo/parts.h"
@@ -9,6 +10,10 @@ namespace tutti::algo {
 namespace {
 
 using plan::Plan;
+using plan::Region;
+
+// In two phases: how many ranks that need no token copy at once.
+constexpr int32_t most_near = 2;
 
 class TokenRing {
  public:
@@ -23,36 +28,111 @@ class TokenRing {
       return !levels.one_level() &&
              group_of[static_cast<size_t>(rank)] == group_of[static_cast<size_t>(plan.root)];
     };
-    std::copy_if(others_.begin(), others_.end(), std::back_inserter(ring_),
-                 [&](int32_t rank) { return !at_the_root(rank); });
+    for (const int32_t rank : others_) (at_the_root(rank) ? near_ : ring_).push_back(rank);
+    is_between_nodes_ = !levels.one_level() && (levels.all().front().name == "node" ||
+                                                levels.all().front().name == "cluster");
   }
 
-  void gather() {
-    in_groups(
-        [&](int32_t rank, int32_t place) {
-          take_token(rank);
-          plan_.copy(plan::tmp(plan_.root, place), plan::in(rank));
-          plan_.transfers.back().push = true;
-        },
-        [&](int32_t rank, int32_t place) {
-          plan_.copy(plan::out(plan_.root, rank), plan::tmp(plan_.root, place));
-        });
-    plan_.copy(plan::out(plan_.root, plan_.root), plan::in(plan_.root));
+  void by_ranks() {
+    if (gathers()) {
+      in_groups(
+          [&](int32_t rank, int32_t place) {
+            take_token(rank);
+            put(rank, place);
+          },
+          [&](int32_t rank, int32_t place) { take(rank, place); });
+    } else {
+      in_groups([&](int32_t rank, int32_t place) { put(rank, place); },
+                [&](int32_t rank, int32_t place) {
+                  take_token(rank);
+                  take(rank, place);
+                });
+    }
+    copy_own();
+    // All transfers have one stage. In a pipeline over stages each rank would copy a different
+    // segment, and all ranks would copy at once.
+    for (plan::Transfer& transfer : plan_.transfers) transfer.stage = 0;
   }
 
-  void scatter() {
-    in_groups(
-        [&](int32_t rank, int32_t place) {
-          plan_.copy(plan::tmp(plan_.root, place), plan::in(plan_.root, rank));
-        },
-        [&](int32_t rank, int32_t place) {
-          take_token(rank);
-          plan_.copy(plan::out(rank), plan::tmp(plan_.root, place));
-        });
-    plan_.copy(plan::out(plan_.root), plan::in(plan_.root, plan_.root));
+  void by_root() {
+    for (const int32_t rank : others_) {
+      plan_.copy(out_of(rank), in_of(rank));
+      plan_.transfers.back().push = !gathers();
+    }
+    copy_own();
+  }
+
+  // The two phases are two segments. The stages of ranks follow their places in the ring, so a rank
+  // copies its last segment while its successor copies the first one.
+  void in_two_phases() {
+    copy_own();
+    std::vector<Turn> turns;
+    for (size_t k = 0; k < near_.size(); ++k) {
+      const auto at = static_cast<int32_t>(k);
+      turns.push_back({near_[k], -1, at / most_near, at % most_near});
+    }
+    const int32_t at_once = std::min(tokens_, most_window),
+                  window = std::min(2 * at_once, most_window),
+                  first_place = std::min(static_cast<int32_t>(near_.size()), most_near);
+    for (size_t k = 0; k < ring_.size(); ++k) {
+      const auto at = static_cast<int32_t>(k);
+      const int32_t after = at < tokens_ ? -1 : ring_[k - static_cast<size_t>(tokens_)];
+      turns.push_back(
+          {ring_[k], after, at / at_once, is_between_nodes_ ? nowhere : first_place + at % window});
+    }
+    int32_t stages = 0;
+    for (const Turn& turn : turns) stages = std::max(stages, turn.stage + 2);
+    for (int32_t stage = 0; stage < stages; ++stage) {
+      const size_t first = plan_.transfers.size();
+      for (const Turn& turn : turns)
+        if (turn.stage + 1 == stage) end(turn);
+      for (const Turn& turn : turns)
+        if (turn.stage == stage) begin(turn);
+      for (size_t at = first; at < plan_.transfers.size(); ++at) plan_.transfers[at].stage = stage;
+    }
+    plan_.transfers.front().stage = 0;
   }
 
  private:
+  static constexpr int32_t nowhere = -1;
+  // When and where a rank's part moves.
+  struct Turn {
+    int32_t rank;
+    int32_t after;  // the rank from which it takes the token; -1: it needs none
+    int32_t stage;
+    int32_t place;  // in the root's slot; nowhere: from buffer to buffer
+  };
+
+  void begin(const Turn& turn) {
+    if (gathers() && turn.after >= 0) plan_.token(turn.rank, turn.after);
+    if (turn.place != nowhere) return put(turn.rank, turn.place);
+    plan_.copy(out_of(turn.rank), in_of(turn.rank));
+    plan_.transfers.back().push = gathers();
+  }
+  // The root sends in the order of the ring, so messages of a scatter need no tokens.
+  void end(const Turn& turn) {
+    if (turn.place == nowhere) return;
+    if (!gathers() && turn.after >= 0) plan_.token(turn.rank, turn.after);
+    take(turn.rank, turn.place);
+  }
+
+  bool gathers() const { return plan_.collective == plan::Collective::gather; }
+  // The part of a rank at its source and at its destination.
+  Region in_of(int32_t rank) const {
+    return gathers() ? plan::in(rank) : plan::in(plan_.root, rank);
+  }
+  Region out_of(int32_t rank) const {
+    return gathers() ? plan::out(plan_.root, rank) : plan::out(rank);
+  }
+  void copy_own() { plan_.copy(out_of(plan_.root), in_of(plan_.root)); }
+
+  // Into the root's slot, and out of it.
+  void put(int32_t rank, int32_t place) {
+    plan_.copy(plan::tmp(plan_.root, place), in_of(rank));
+    plan_.transfers.back().push = gathers();
+  }
+  void take(int32_t rank, int32_t place) { plan_.copy(out_of(rank), plan::tmp(plan_.root, place)); }
+
   // Calls `first` and then `second` for each rank and its place in the root's slot, group by group.
   void in_groups(auto&& first, auto&& second) {
     for (size_t low = 0; low < others_.size(); low += most_window) {
@@ -77,23 +157,29 @@ class TokenRing {
   const int32_t tokens_;
   std::vector<int32_t> others_;  // all ranks but the root, beginning with its neighbour
   std::vector<int32_t> ring_;    // those of them that need a token, in the same order
-  int32_t next_ = 0;             // the place in ring_ of the first that has not taken one
+  std::vector<int32_t> near_;    // the rest
+  bool is_between_nodes_ = false;
+  int32_t next_ = 0;  // the place in ring_ of the first that has not taken one
 };
 
 }  // namespace
 
-Plan token_ring(plan::Collective collective, int ranks, int root, int tokens,
+Plan token_ring(plan::Collective collective, int ranks, int root, const Ring& ring,
                 const placement::Levels& levels) {
   Plan plan;
   plan.collective = collective;
   plan.ranks = ranks;
   plan.root = root;
   plan.blocks = ranks;
-  TokenRing ring(plan, tokens, levels);
-  collective == plan::Collective::gather ? ring.gather() : ring.scatter();
-  // All transfers have one stage. In a pipeline over stages each rank would copy a different
-  // segment, and all ranks would copy at once.
-  for (plan::Transfer& transfer : plan.transfers) transfer.stage = 0;
+  TokenRing writer(plan, ring.tokens, levels);
+  if (ring.by_root) {
+    writer.by_root();
+  } else if (ring.threshold > 0) {
+    plan.last_segment = ring.threshold;
+    writer.in_two_phases();
+  } else {
+    writer.by_ranks();
+  }
   return plan;
 }
 

@@ -2,21 +2,30 @@
 // while it holds a token, and then passes the token to the next rank, so that at most `tokens`
 // ranks load the root's link at once.
 //
-//   scatter   The root copies the parts to its slot, and every rank reads its own (pull).
-//   gather    Every rank writes its part into the root's slot (push); the root copies it to `out`.
+//   by ranks   In a gather every rank writes its part into the root's slot (push), and the root
+//              copies it to `out`. In a scatter the root copies the parts to its slot, and every
+//              rank reads its own (pull).
+//   by root    The root moves all parts itself, in the order of the ring: in a gather it reads them
+//              (pull), in a scatter it writes them (push). It moves one at a time, so there is no
+//              token.
+//   threshold  A part of N bytes is copied in two phases: N - T bytes, then the last T. A rank
+//              passes the token between them, so its last T bytes overlap with its successor's
+//              copy. T is at most half of a part. Between nodes parts go directly from buffer to
+//              buffer.
 //
 // The ring goes through the ranks outside the root's outermost group, in the order of levels. Ranks
 // inside that group do not use the link and need no token (NUMACol's condition 1); on one level all
-// ranks are in the ring. NUMACol passes the token on when less than a threshold is left to copy.
-// Here a rank passes it on after each segment, so the segment is the threshold; with two tokens the
-// next rank copies while the token is on its way. Tokens go round from one segment to the next: the
-// first ranks of a segment wait for the last ones of the segment before. Parts go through the
-// root's slot in groups of `most_window` (parts.h).
+// ranks are in the ring. A part that is no longer than T needs no token either (condition 2); calls
+// that short take `direct` (served_as in algo.h). Without a threshold a rank passes the token on
+// after each segment, and tokens go round from one segment to the next: the first ranks of a
+// segment wait for the last ones of the segment before. Parts go through the root's slot in groups
+// of `most_window` (parts.h), with a threshold of two: no more ranks copy at once.
 // When: long parts, and many ranks behind a link that a few of them fill. Short parts are faster
 // without tokens (`direct`).
 // Cost: (p - 1) (alpha / N + m beta) for N tokens.
-// Restrictions: none; any rank count and root.
-// Source: NUMACol section 3.2, which leaves several tokens to others.
+// Restrictions: none; any rank count and root. If the slots do not hold two segments of a part
+// beside each other, there are more segments, and then as many ranks copy at once.
+// Source: NUMACol section 3.2, which leaves several tokens to others, and table 1 (push and pull).
 #pragma once
 
 #include "plan/plan.h"
@@ -24,8 +33,14 @@
 
 namespace tutti::algo {
 
+struct Ring {
+  int tokens = 1;
+  int threshold = 0;  // bytes; 0: none
+  bool by_root = false;
+};
+
 // gather and scatter, with at least one token.
-plan::Plan token_ring(plan::Collective collective, int ranks, int root, int tokens,
+plan::Plan token_ring(plan::Collective collective, int ranks, int root, const Ring& ring,
                       const placement::Levels& levels);
 
 }  // namespace tutti::algo

@@ -67,7 +67,8 @@ class Channel::Execution {
     for (int64_t tick = 0; tick < ticks; ++tick) {
       for (const BoundStep& step : std::span(start_.steps, start_.step_count)) {
         const int64_t segment = several ? plan::segment_at(tick, step.stage) : 0;
-        if (several && (segment < 0 || segment >= geometry_.segments)) continue;
+        if (several && segment < 0) break;
+        if (several && segment >= geometry_.segments) continue;
         // Movements are tested first: most steps of a short program are movements, and the count of
         // operands is all that their dispatch needs.
         const Code code = step.operand_count != 0 ? move(step, segment) : hand_over(step, segment);

@@ -4,6 +4,7 @@
 #include <new>
 #include <utility>
 
+#include "algo/algo.h"
 #include "base/log.h"
 #include "group/programs.h"
 #include "group/room.h"
@@ -87,7 +88,13 @@ Group::Entry* Group::look_up(const Selector& selector, size_t bytes) {
     choice.bytes_low = std::max(choice.bytes_low, shm::line_payload + 1);
   }
   Entry* entry = mapped(selector, bytes, carrier, choice);
-  if (entry == nullptr) entry = built_in(selector, carrier, choice);
+  if (entry == nullptr) {
+    const algo::ServedAs served = algo::served_as(choice.algorithm, bytes);
+    choice.algorithm = served.algorithm;
+    choice.bytes_low = std::max(choice.bytes_low, served.least);
+    choice.bytes_high = std::min(choice.bytes_high, served.most);
+    entry = built_in(selector, carrier, choice);
+  }
   ranges_.note(key_of(selector), bytes, choice.bytes_low, choice.bytes_high, entry);
   return entry;
 }

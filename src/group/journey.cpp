@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "algo/algo.h"
 #include "base/line.h"
 #include "group/programs.h"
 #include "group/room.h"
@@ -57,7 +58,8 @@ void Traveller::travel(std::vector<Leg>& legs, const Wanted& wanted) const {
 }
 
 Journey Traveller::built_in(std::string_view algorithm, const Wanted& wanted) const {
-  const Candidate served = find_room(call_.collective, {algorithm, carrier_for(call_.bytes)}, 1,
+  const std::string_view by_size = algo::served_as(algorithm, call_.bytes).algorithm;
+  const Candidate served = find_room(call_.collective, {by_size, carrier_for(call_.bytes)}, 1,
                                      [&](const Candidate& one, size_t element) {
                                        return fits(legs_of(one.algorithm, one.carrier), element);
                                      });

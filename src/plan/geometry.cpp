@@ -48,6 +48,17 @@ size_t halves(const Program& program, size_t element, size_t bytes, size_t slot_
   }
 }
 
+// Two segments, of which the second has `last` bytes, or half of a message that is not twice as
+// long; nothing if the ring does not hold both.
+std::optional<size_t> all_but_last(const Program& program, size_t element, size_t bytes,
+                                   size_t slot_bytes) {
+  const size_t grain = grain_of(element), last = static_cast<size_t>(program.last_segment);
+  const size_t segment = round_up(std::max(bytes - last, (bytes + 1) / 2), grain);
+  if (segment >= bytes || 2 * position_bytes_of(program, element, segment) > slot_bytes)
+    return std::nullopt;
+  return segment;
+}
+
 // Between nodes: the most bytes of a vector that the transport sends without waiting for the
 // receiver, or of a part, of which a message may carry several.
 size_t unasked_bytes(const Program& program, size_t prompt) {
@@ -89,10 +100,11 @@ Resources resources_of(size_t slot_bytes, int32_t lines) {
 }
 
 size_t whole_up_to(const Program& program, const Resources& resources, size_t wanted) {
-  if (program.slot_blocks == 0 && !resources.prompt) return SIZE_MAX;
+  if (program.slot_blocks == 0 && !resources.prompt && program.last_segment == 0) return SIZE_MAX;
   size_t limit = wanted;
   if (wanted == 0) limit = default_whole(program, resources);
   if (wanted == segment_halves) limit = whole_on_a_node(resources);
+  if (program.last_segment > 0) limit = static_cast<size_t>(program.last_segment);
   if (program.slot_blocks == 0) return limit;
   // The size of the elements is not known here. The slack is for rounding a block up to a whole
   // element and to a whole line.
@@ -105,6 +117,9 @@ size_t whole_up_to(const Program& program, const Resources& resources, size_t wa
 size_t segment_bytes(const Program& program, const Resources& resources, size_t element,
                      size_t bytes, size_t wanted) {
   if (bytes <= whole_up_to(program, resources, wanted)) return bytes;
+  if (program.last_segment > 0) {
+    if (const auto two = all_but_last(program, element, bytes, resources.long_slots)) return *two;
+  }
   if (wanted == segment_halves) return halves(program, element, bytes, resources.long_slots);
   const size_t target = wanted != 0 ? wanted : default_segment(program, resources, bytes);
   const size_t grain = grain_of(element);

@@ -101,6 +101,26 @@ TEST(Geometry, ShortMessagesAreWhole) {
   EXPECT_EQ(segment_bytes(program, memory, 1, 8193, segment_halves), 4224u);
 }
 
+// A plan may say how long the last of two segments is. A message of less than twice that is cut in
+// halves, and a shorter one not at all, whatever a rule's segments are.
+TEST(Geometry, TheLastOfTwoSegmentsHasTheLengthThatThePlanSays) {
+  const Resources memory = resources(deep);
+  const Program program = program_of(Collective::gather, "token_ring:1:threshold=32K", 4);
+  const auto segments = [&](size_t bytes) {
+    return travel(program, memory, 1, bytes, 0, ReachChoice::automatic).geometry;
+  };
+  EXPECT_EQ(segments(32768).segments, 1);
+  EXPECT_EQ(segments(40960).segments, 2);
+  EXPECT_EQ(segments(40960).segment_bytes, 20480u);
+  EXPECT_EQ(segments(131072).segments, 2);
+  EXPECT_EQ(segments(131072).segment_bytes, 131072u - 32768u);
+  EXPECT_EQ(segment_bytes(program, memory, 1, 131072, 4096), 131072u - 32768u);
+  const Resources small = resources(131072);
+  EXPECT_GT(travel(program, small, 1, size_t{1} << 20, 0, ReachChoice::automatic).geometry.segments,
+            2)
+      << "two segments do not fit";
+}
+
 TEST(Geometry, ThreadsNeedNoSegmentsForLongerMessages) {
   Resources memory = resources(131072);
   memory.threads = true;

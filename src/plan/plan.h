@@ -124,8 +124,11 @@ struct Plan {
   int32_t ranks = 1;
   int32_t root = 0;          // 0 if the collective has none
   bool commutative = false;  // relies on the operation to commute
-  int32_t blocks = 1;      // 1 (of no bytes) for a barrier; one for each rank if buffers have parts
-  std::string shape;       // the machine that it was written for; empty: any
+  int32_t blocks = 1;  // 1 (of no bytes) for a barrier; one for each rank if buffers have parts
+  std::string shape;   // the machine that it was written for; empty: any
+  // A longer message is cut in two segments, of which the last has so many bytes; 0: geometry
+  // chooses.
+  int32_t last_segment = 0;
   placement::Nodes nodes;  // in a staged plan: which ranks share memory
   // The files in which its transfers were written, for messages; empty if they have no name.
   std::vector<std::string> files;

@@ -118,6 +118,7 @@ struct Program {
   bool has_elidable_copies = false;  // at any rank
   // This rank's elidable copies may be left out also if its `in` and `out` are one buffer.
   bool elides_in_place = false;
+  int32_t last_segment = 0;  // as in Plan
   std::string algorithm;
   std::vector<Step> steps;
   std::vector<Operand> operands;

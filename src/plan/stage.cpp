@@ -126,15 +126,25 @@ class Stager {
     });
   }
 
+  void end_messages_of(int32_t rank) {
+    for (Transfer& sent : under_way_) {
+      if (sent.message < 0 || sent.executor() != rank) continue;
+      staged_.transfers.push_back(sent);
+      sent.message = -1;
+    }
+  }
+
   // Blocks of tmp that staging added are not original; they are written once.
   bool is_original(const Region& region) const {
     return region.buffer != Buffer::tmp || region.first < first_fresh_[region.rank];
   }
 
-  // A token for a rank on another node becomes a message without data.
+  // A token for a rank on another node becomes a message without data. A rank hands a token on when
+  // its messages have ended: until then they load the link.
   void add_token(Transfer transfer) {
     std::vector<Region> here;
     for (const Region& src : transfer.src) {
+      end_messages_of(src.rank);
       if (crosses(src, transfer.dst)) {
         add_message(transfer, transfer.dst, src);
       } else {

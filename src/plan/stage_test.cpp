@@ -78,6 +78,19 @@ TEST(Stage, WhatIsSentGoesRightBehindWhatMadeIt) {
   EXPECT_EQ(found, (std::vector<K>{K::receive, K::reduce, K::send, K::receive, K::sent}));
 }
 
+// A rank whose message loads the link hands a token on when the message has ended.
+TEST(Stage, AMessageEndsBeforeItsSendersToken) {
+  const Plan staged = stage(read("tutti-plan 1\ncollective gather\nranks 3\n"
+                                 "push out[0].1 <- in[1]\ntoken 2 <- 1\npush out[0].2 <- in[2]\n"
+                                 "copy out[0] <- in[0]\n"),
+                            placement::Nodes({0, 1, 2}));
+  std::vector<TransferKind> found;
+  for (const Transfer& transfer : staged.transfers)
+    if (transfer.executor() == 1) found.push_back(transfer.kind);
+  using K = TransferKind;
+  EXPECT_EQ(found, (std::vector<K>{K::send, K::sent, K::send, K::sent})) << "data, then the token";
+}
+
 // A token waits for the peer's last transfer before it or, if there is none, for the last one of
 // the segment before. The dependences are the same for both carriers.
 TEST(Depend, ATokenWaitsForWhatStandsBefore) {

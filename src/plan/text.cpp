@@ -13,9 +13,11 @@ namespace tutti::plan {
 namespace {
 
 constexpr std::string_view first_line = "tutti-plan 1";
-constexpr std::array<std::string_view, 11> words = {"collective",  "algorithm", "ranks", "root",
-                                                    "commutative", "blocks",    "shape", "copy",
-                                                    "reduce",      "push",      "token"};
+constexpr size_t settings = 8;  // of the words
+constexpr std::array<std::string_view, settings + 4> words = {
+    "collective", "algorithm", "ranks", "root",   "commutative", "blocks",
+    "shape",      "last",      "copy",  "reduce", "push",        "token"};
+constexpr int32_t most_last_bytes = 1 << 30;
 
 std::string nearest_word(std::string_view word) {
   for (std::string_view known : words) {
@@ -23,9 +25,8 @@ std::string nearest_word(std::string_view word) {
       return "; is it '" + std::string(known) + "'?";
     }
   }
-  return "; a line is a setting (collective, algorithm, ranks, root, commutative, blocks, shape) "
-         "or a transfer "
-         "(copy, reduce, push, token)";
+  return "; a line is a setting (collective, algorithm, ranks, root, commutative, blocks, shape, "
+         "last) or a transfer (copy, reduce, push, token)";
 }
 
 class Reader {
@@ -100,6 +101,8 @@ class Reader {
     if (word == "ranks") plan_.ranks = bounded(line, "the number of ranks", max_ranks);
     if (word == "blocks") plan_.blocks = bounded(line, "the number of blocks", max_blocks);
     if (word == "root") plan_.root = line.number("the root");
+    if (word == "last")
+      plan_.last_segment = bounded(line, "the bytes of the last segment", most_last_bytes);
     line.expect_end();
   }
 
@@ -211,7 +214,7 @@ class Reader {
   Lines lines_;
   bool has_version_ = false;
   bool in_transfers_ = false;
-  std::array<std::optional<std::string>, 7>
+  std::array<std::optional<std::string>, settings>
       set_at_;  // the place of each setting, in the order of `words`
   Plan plan_;
 };
@@ -272,6 +275,7 @@ std::string print(const Plan& plan) {
   if (plan.commutative) text += "commutative yes\n";
   if (!parted(plan.collective)) text += "blocks " + std::to_string(plan.blocks) + '\n';
   if (!plan.shape.empty()) text += "shape " + plan.shape + '\n';
+  if (plan.last_segment > 0) text += "last " + std::to_string(plan.last_segment) + '\n';
   for (const Transfer& transfer : plan.transfers) {
     append(text, transfer);
     text += '\n';

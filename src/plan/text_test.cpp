@@ -75,6 +75,11 @@ TEST(Text, RoundTrip) {
   const std::string rooted =
       "tutti-plan 1\ncollective bcast\nranks 4\nroot 2\nblocks 1\ncopy out[0] <- in[2]\n";
   EXPECT_EQ(print(read(rooted)), rooted);
+  const std::string in_two =
+      "tutti-plan 1\ncollective bcast\nranks 2\nroot 0\nblocks 1\nlast 65536\ncopy out[1] <- "
+      "in[0]\n";
+  EXPECT_EQ(print(read(in_two)), in_two);
+  EXPECT_EQ(read(in_two).last_segment, 65536);
 }
 
 TEST(Text, ToleratesSpacesCommentsAndLineEnds) {

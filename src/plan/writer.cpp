@@ -19,6 +19,7 @@ Writer::Writer(const Plan& staged, const Dependences& dependences, int32_t rank,
   program_.ranks = staged.ranks;
   program_.rank = rank;
   program_.root = staged.root;
+  program_.last_segment = staged.last_segment;
   program_.parted = parted(staged.collective);
   program_.blocks = program_.parted ? 1 : staged.blocks;
   program_.transfers = static_cast<int32_t>(staged.transfers.size());

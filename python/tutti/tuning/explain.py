@@ -111,7 +111,9 @@ def _segments_of(leg: dict[str, Any], place: str) -> str:
 
 
 def _segments(found: dict[str, Any]) -> str:
-    return _each_leg(found, lambda leg: _segments_of(leg, found["segment_place"]))
+    # The two phases of a ring with a threshold are two segments, whatever a rule asks for.
+    place = "" if "threshold=" in found["runs"] else found["segment_place"]
+    return _each_leg(found, lambda leg: _segments_of(leg, place))
 
 
 def _readers(found: dict[str, Any]) -> str:
@@ -145,7 +147,11 @@ def _notes(collective: str, found: dict[str, Any]) -> list[str]:
             "TUTTI_REPRODUCIBLE=placement: reductions read placement.map alone, no table and no plans of yours"
         )
     chosen = found["considered"][found["chosen"]]
-    if chosen["target"] != found["runs"]:
+    if "threshold=" in chosen["target"] and found["runs"] == "direct":
+        notes.append(
+            f"{chosen['target']}: parts that are no longer than the threshold go by direct"
+        )
+    elif chosen["target"] != found["runs"]:
         too_large = (
             f"{chosen['target']} needs more shared memory than there is (TUTTI_SHM_BYTES_PER_RANK)"
         )
