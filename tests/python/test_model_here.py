@@ -5,7 +5,18 @@ import os
 import subprocess
 
 import pytest
-from tutti.model.check import Compared, family_of, percentile, regrets, steady
+from tutti.bench.mpis import find_mpis
+from tutti.model.check import (
+    Checked,
+    Compared,
+    as_json,
+    families,
+    family_of,
+    judged,
+    percentile,
+    regrets,
+    steady,
+)
 from tutti.model.measure import _places, by_length, machine_of, units_to_measure
 from tutti.places import core, program
 
@@ -75,6 +86,18 @@ def test_errors_and_regret():
     assert (regret.chosen, regret.best, regret.lost) == ("flat", "ring", 1.0)
 
 
+def test_errors_are_judged_with_a_core_for_each_rank():
+    cores = len(os.sched_getaffinity(0))
+    here, crowded = (
+        Compared("bcast", "flat", ranks, 8, [2.0], [1.0]) for ranks in (cores, cores + 1)
+    )
+    assert judged([here, crowded]) == [here]
+    assert families([here, crowded])["direct"]["cells"] == 1 and families([crowded]) == {}
+    found = as_json(Checked([here, crowded], []))
+    assert [one["judged"] for one in found["cells"]] == [True, False]
+    assert len(found["regret"]["cells"]) == 2
+
+
 @TWO_UNITS
 def test_this_machine_is_measured_and_read(tutti, tmp_path):
     file = tmp_path / "here.json"
@@ -113,6 +136,37 @@ def test_predictions_beside_measurements(tutti):
     assert "errors by family" in result.stdout and "regret of choosing" in result.stdout
 
 
+@TWO_UNITS
+def test_shuffled_kinds_and_a_late_rank(tutti):
+    words = ("--collectives", "barrier,bcast", "--sizes", "8", "--repetitions", "2", "--json")
+    words += ("--machine", "hmpi-xeon")
+    shuffled = json.loads(tutti("model", "check", *words, "--shuffled").stdout)["cells"]
+    assert {cell["collective"] for cell in shuffled} == {"barrier", "bcast"}
+    late = json.loads(tutti("model", "check", *words, "--late", "1=20").stdout)["cells"]
+    for cell in late:
+        # Once the last rank comes, the others are there; what takes 20 us is not in the times.
+        assert 0 <= cell["predicted_us"] < 10 and cell["measured_us"] >= 0, cell
+
+
+@pytest.mark.skipif(not find_mpis(), reason="needs an MPI")
+def test_predictions_beside_jobs(tutti, tmp_path):
+    file = tmp_path / "machine.json"
+    file.write_text(json.dumps(machine_of([("node", STEPS)], "here", "a test")))
+    ranks = len(os.sched_getaffinity(0)) + 1
+    mpi = find_mpis()[0].name
+    words = ("--collectives", "scan", "--sizes", "8", "--repetitions", "2", "--shuffled")
+    result = tutti(
+        *("model", "check", *words, "--mpi", mpi, "--ranks", str(ranks)),
+        *("--machine", str(file), "--json"),
+    )
+    assert result.returncode == 0, result.stderr
+    cells = json.loads(result.stdout)["cells"]
+    assert {"flat", "doubling"} <= {cell["algorithm"] for cell in cells}
+    for cell in cells:
+        assert (cell["ranks"], cell["judged"]) == (ranks, False)
+        assert cell["measured_us"] > 0 and cell["predicted_us"] > 0
+
+
 def test_a_machine_from_a_file(tutti, tmp_path):
     file = tmp_path / "machine.json"
     file.write_text(json.dumps(machine_of([("node", STEPS)], "here", "a test")))
@@ -132,6 +186,11 @@ def test_a_machine_from_a_file(tutti, tmp_path):
         (("check", "--ranks", "0"), "--ranks: '0' is not a rank count"),
         (("check", "--machine", "nowhere.json"), "--machine: cannot read 'nowhere.json'"),
         (("check", "--reach", "far"), "--reach: 'far' is none of threads, mapped, slots"),
+        (("check", "--late", "1=2,0=3"), "--late: one rank can be late"),
+        (("check", "--late", "7=2"), "--late: rank 7 is out of range"),
+        (("check", "--mpi", "mpich", "--late", "1=2"), "--late: ranks of MPI jobs cannot be"),
+        (("check", "--mpi", "mpich", "--reach", "threads"), "--reach: ranks of MPI jobs are"),
+        (("rules", "--machine", "hmpi-xeon", "--ranks", "1000"), "has 192 cores"),
         (("measure", "--output", "nowhere/here.json"), "--output:"),
     ],
 )
@@ -152,6 +211,14 @@ def test_bad_options_are_one_line(tutti, words, line):
         ("tutti-algorithms", ["--sizes"], "--sizes: its value is missing"),
         ("tutti-algorithms", ["bcast=flat=x"], "give --cores"),
         ("tutti-algorithms", ["bcast=flat@0"], "SEGMENT: '0' is no number"),
+        ("tutti-algorithms", ["bcast=flat^direct"], "'^direct': ^staged is known"),
+        ("tutti-algorithms", ["bcast:x=flat"], "ROOT: 'x' is no number"),
+        ("tutti-algorithms", ["--late", "1"], "--late: '1' is not RANK=MICROSECONDS"),
+        (
+            "tutti-algorithms",
+            ["--cores", "0", "--sizes", "8", "--late", "1=1", "bcast=flat"],
+            "--late: rank 1 is none of 1",
+        ),
         ("tutti-algorithms", ["--reach", "far"], "--reach: 'far' is none of threads"),
         ("tutti-algorithms", ["gossip=flat"], "gossip"),
         (

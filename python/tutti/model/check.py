@@ -1,18 +1,22 @@
 """`tutti model check`: predictions beside measurements, and what choosing by prediction costs.
 
-tutti-algorithms measures a grid of algorithms and sizes among bound threads of this machine.
+tutti-algorithms measures a grid of algorithms and sizes among bound threads of this machine, or
+tutti-bench over MPI jobs.
 """
 
 import itertools
 import json
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 from typing import Any
 
-from tutti.model.algorithms import MeasuredCall, levels_here, run_algorithms
+from tutti.bench.mpis import Mpi
+from tutti.model.algorithms import Late, MeasuredCall, levels_here, run_algorithms
 from tutti.model.machines import model_of
 from tutti.model.measure import Steps, machine_here, units_here
+from tutti.model.over_jobs import run_over_jobs
 from tutti.model.prediction import Where, predict, shared_levels
 from tutti.places import core
 from tutti.tuning.candidates import algorithms_for
@@ -114,45 +118,100 @@ class Checked:
     left_out: int = 0  # repetitions in which the machine changed
 
 
-def compare(
-    model: Any,
-    collective: str,
+@dataclass(frozen=True)
+class Conditions:
+    """How the calls are made. `mpi`: over its jobs; without one among threads of this machine.
+
+    `shuffled`: all kinds in a shuffled order, not each many times. `late`: a rank comes late; times
+    then count from its call on.
+    """
+
+    reach: str = "threads"
+    shuffled: bool = False
+    late: Late | None = None
+    mpi: Mpi | None = None
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Microseconds by (collective, algorithm, bytes) and repetition.
+
+    `steps`: the costs of this machine before the first repetition and after each, if measured.
+    """
+
+    times: dict[tuple[str, str, int], list[float]]
+    steps: list[Steps]
+
+
+def _among_threads(
+    names: Sequence[str],
     ranks: int,
     sizes: Sequence[int],
     repetitions: int,
-    reach: str,
+    conditions: Conditions,
+    with_steps: bool,
+) -> Measured:
+    calls = [MeasuredCall(name, one) for name in names for one in algorithms_for(ranks, name)]
+    units = units_here() if with_steps else []
+    found = run_algorithms(
+        calls, ranks, sizes, repetitions, conditions.reach, units, conditions.shuffled,
+        conditions.late,
+    )  # fmt: skip
+    steps: list[Steps] = [
+        [(unit.level, one) for unit, one in zip(units, row, strict=True)]
+        for row in found.get("steps", [])
+    ]
+    times = {
+        (one["collective"], one["algorithm"], one["bytes"]): one["us"]
+        for one in found["cells"]
+        if one["served"] == one["algorithm"]
+    }
+    return Measured(times, steps)
+
+
+def compare(
+    model: Any,
+    names: Sequence[str],
+    ranks: int,
+    sizes: Sequence[int],
+    repetitions: int,
+    conditions: Conditions,
+    say: Callable[[str], None] = lambda line: None,
 ) -> Checked:
-    """All algorithms that serve a collective. A cell that another algorithm serves is left out.
+    """All algorithms that serve the collectives. A cell that another one serves is left out.
 
     Without a model the machine is measured in each repetition, because the cores of a virtual
     machine may change their places.
     """
-    levels = levels_here(ranks)
-    where = Where(ranks, shared_levels(levels), [], reach, 0, [])
-    calls = [MeasuredCall(collective, algorithm) for algorithm in algorithms_for(ranks, collective)]
-    units = [] if model is not None else units_here()
-    measured = run_algorithms(calls, ranks, sizes, repetitions, reach, units)
+    if conditions.mpi is not None:
+        measured = Measured(
+            *run_over_jobs(
+                conditions.mpi, names, ranks, sizes, repetitions, len(os.sched_getaffinity(0)),
+                conditions.reach == "mapped", conditions.shuffled, model is None, say,
+            )
+        )  # fmt: skip
+    else:
+        measured = _among_threads(names, ranks, sizes, repetitions, conditions, model is None)
     kept: Sequence[int] = range(repetitions)
     if model is not None:
         models, machine = [model] * repetitions, json.loads(model.text)
     else:
-        steps: list[Steps] = [
-            [(unit.level, one) for unit, one in zip(units, row, strict=True)]
-            for row in measured["steps"]
-        ]
-        kept = steady([row[-1][1]["hand_over"] for row in steps])
-        around = [machine_here(steps[place : place + 2]) for place in kept]
+        kept = steady([row[-1][1]["hand_over"] for row in measured.steps])
+        around = [machine_here(measured.steps[place : place + 2]) for place in kept]
         models = [model_of(json.dumps(one), "tutti model measure") for one in around]
-        machine = machine_here([steps[place] for place in kept])
+        machine = machine_here([measured.steps[place] for place in kept])
+    levels, late = levels_here(ranks), conditions.late
+    arrivals = [0.0] * ranks if late else []
+    if late:
+        arrivals[late.rank] = late.microseconds * 1000
+    where = Where(ranks, shared_levels(levels), [], conditions.reach, 0, arrivals)
     cells = []
-    for cell in measured["cells"]:
-        algorithm, size = cell["algorithm"], cell["bytes"]
-        if cell["served"] != algorithm:
-            continue
+    for (collective, algorithm, size), taken in measured.times.items():
         plan = core().generate(collective, algorithm, ranks, 0, levels)
-        times = [predict(one, plan, algorithm, size, where).microseconds for one in models]
-        taken = [cell["us"][place] for place in kept]
-        cells.append(Compared(collective, algorithm, ranks, size, times, taken))
+        waited = late.microseconds if late else 0
+        times = [predict(one, plan, algorithm, size, where).microseconds - waited for one in models]
+        mine = [taken[place] for place in kept]
+        cells.append(Compared(collective, algorithm, ranks, size, times, mine))
     return Checked(cells, [machine], repetitions - len(kept))
 
 
@@ -184,9 +243,21 @@ def regrets(cells: Sequence[Compared]) -> list[Regret]:
     return result
 
 
+def judged(cells: Sequence[Compared]) -> list[Compared]:
+    """The cells with a core for each rank: with more ranks the scheduler decides, which is not
+    modelled.
+    """
+    cores = len(os.sched_getaffinity(0))
+    return [one for one in cells if one.ranks <= cores]
+
+
 def families(cells: Sequence[Compared]) -> dict[str, dict[str, float]]:
-    """For each family: the number of cells, and the median and 90th percentile of errors."""
+    """For each family: the number of cells, and the median and 90th percentile of errors.
+
+    Cells with more ranks than cores are left out.
+    """
     result = {}
+    cells = judged(cells)
     for family in dict.fromkeys(one.family for one in cells):
         errors = [abs(one.error) for one in cells if one.family == family]
         result[family] = {
@@ -200,6 +271,7 @@ def families(cells: Sequence[Compared]) -> dict[str, dict[str, float]]:
 
 def as_json(checked: Checked) -> dict[str, Any]:
     cells, lost = checked.cells, regrets(checked.cells)
+    rated = judged(cells)
     return {
         "format": "tutti-model-check 1",
         "machines": checked.machines,
@@ -214,6 +286,7 @@ def as_json(checked: Checked) -> dict[str, Any]:
                 "predicted_us": round(one.predicted, 4),
                 "measured_us": round(one.measured, 4),
                 "error": round(one.error, 4),
+                "judged": one in rated,
                 "spread": round(one.spread, 4),
             }
             for one in cells
@@ -239,22 +312,34 @@ def as_json(checked: Checked) -> dict[str, Any]:
 
 def check(
     model: Any,
-    collectives: Sequence[str],
+    names: Sequence[str],
     ranks: Sequence[int],
     sizes: Sequence[int],
     repetitions: int,
-    reach: str,
+    conditions: Conditions,
     say: Callable[[str], None] = lambda line: None,
 ) -> Checked:
-    """Measures and predicts. `say` takes a line before each collective and number of ranks."""
+    """Measures and predicts. `say` takes a line before each step (see `steps_of`)."""
     cells: list[Compared] = []
     machines: list[dict[str, Any]] = []
     left_out = 0
     for count in ranks:
-        for collective in collectives:
-            say(f"{collective}, {count} ranks")
-            one = compare(model, collective, count, sizes, repetitions, reach)
+        # Kinds in a shuffled order are measured together; jobs measure all collectives at once.
+        together = conditions.shuffled or conditions.mpi is not None
+        for group in [list(names)] if together else [[name] for name in names]:
+            if conditions.mpi is None:
+                say(f"{', '.join(group)}, {count} ranks")
+            one = compare(model, group, count, sizes, repetitions, conditions, say)
             cells += one.cells
             machines += one.machines if model is None or not machines else []
             left_out += one.left_out
     return Checked(cells, machines, left_out)
+
+
+def steps_of(
+    names: Sequence[str], ranks: Sequence[int], repetitions: int, conditions: Conditions
+) -> int:
+    """How many lines `check` says."""
+    if conditions.mpi is not None:
+        return len(ranks) * repetitions
+    return len(ranks) * (1 if conditions.shuffled else len(names))

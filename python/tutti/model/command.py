@@ -2,31 +2,26 @@
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from tutti.bench.command import output_file, plot_stem
+from tutti.bench.command import choose_mpis, output_file, plot_stem, with_tutti
+from tutti.bench.mpis import find_mpis
 from tutti.bench.progress import with_progress
 from tutti.bench.words import parse_ranks, parse_sizes
 from tutti.errors import UserError
 from tutti.model import check as checking
 from tutti.model import rules
-from tutti.model.algorithms import checked_reach
+from tutti.model.algorithms import Late, checked_reach
 from tutti.model.machines import known_files, model_of, read_model
 from tutti.model.measure import measure, units_here
 from tutti.model.messages import choose_mpi, measure_messages, parse_between
 from tutti.model.plot import draw
 from tutti.model.prediction import Cell, Where, parse_late, predict, shared_levels
-from tutti.model.report import (
-    print_check,
-    print_machine,
-    print_one,
-    print_rules,
-    print_table,
-)
+from tutti.model.report import print_check, print_machine, print_one, print_rules, print_table
 from tutti.places import core
 from tutti.plan.command.files import (
     ALGORITHM_HELP,
@@ -325,11 +320,33 @@ def measure_command(
         print(f"written to {file}")
 
 
+def _late_rank(text: str | None, ranks: Sequence[int]) -> Late | None:
+    arrivals = parse_late(text, min(ranks))
+    late = [(rank, time) for rank, time in enumerate(arrivals) if time > 0]
+    if len(late) > 1:
+        raise UserError("--late: one rank can be late, as in --late 1=2.5")
+    return Late(late[0][0], late[0][1] / 1000) if late else None
+
+
+def _conditions(
+    ranks: Sequence[int], reach: str | None, shuffled: bool, late: str | None, mpi: str | None
+) -> checking.Conditions:
+    if mpi is None:
+        return checking.Conditions(
+            checked_reach(reach or "threads"), shuffled, _late_rank(late, ranks)
+        )
+    if late is not None:
+        raise UserError("--late: ranks of MPI jobs cannot be held back; leave --mpi or --late out")
+    if checked_reach(reach or "slots") == "threads":
+        raise UserError("--reach: ranks of MPI jobs are processes; give slots or mapped")
+    chosen = choose_mpis([mpi], find_mpis())[0]
+    with_tutti(True, [chosen])
+    return checking.Conditions(reach or "slots", shuffled, None, chosen)
+
+
 @app.command("check")
 def check_command(
-    ranks: Annotated[
-        str, typer.Option(help="Numbers of ranks, threads on this machine's cores.")
-    ] = "2",
+    ranks: Annotated[str, typer.Option(help="Numbers of ranks, on this machine's cores.")] = "2",
     collectives: Annotated[
         str, typer.Option(help="Collectives, with commas between, or all.")
     ] = "barrier,bcast,reduce,allreduce",
@@ -344,28 +361,44 @@ def check_command(
         ),
     ] = None,
     reach: Annotated[
-        str,
+        str | None,
         typer.Option(
             help="threads reach each other's buffers; so do processes with --shared-heap (mapped); "
-            "others use slots."
+            "others use slots [threads; with --mpi slots]."
         ),
-    ] = "threads",
+    ] = None,
+    mpi: Annotated[
+        str | None,
+        typer.Option(help="Measure over jobs of this MPI, as `tutti bench --mpi` takes it."),
+    ] = None,
+    shuffled: Annotated[
+        bool,
+        typer.Option(
+            "--shuffled", help="Make the calls of all kinds in a shuffled order, not repeated."
+        ),
+    ] = False,
+    late: Annotated[
+        str | None,
+        typer.Option(
+            help="A rank that makes each call later, as in 1=2.5 (microseconds), predicted and "
+            "measured; times count from its call on."
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Write JSON, with every cell.")] = False,
 ) -> None:
     """Measure algorithms on this machine, and compare them with their predictions.
 
     It also tells the regret: what the algorithm that is predicted best costs over the one that is
-    best.
+    best. With more ranks than cores only the regret is judged.
     """
     counts = parse_ranks(ranks)
-    names = parse_collectives(collectives)
+    names, lengths = parse_collectives(collectives), parse_sizes(sizes)
+    conditions = _conditions(counts, reach, shuffled, late, mpi)
     model = read_model(machine) if machine is not None else None
     checked = with_progress(
-        len(counts) * len(names),
+        checking.steps_of(names, counts, repetitions, conditions),
         "measuring",
-        lambda say: checking.check(
-            model, names, counts, parse_sizes(sizes), repetitions, checked_reach(reach), say
-        ),
+        lambda say: checking.check(model, names, counts, lengths, repetitions, conditions, say),
     )
     if as_json:
         print(json.dumps(checking.as_json(checked), indent=1))

@@ -1,6 +1,5 @@
 """Tables and sentences of predictions."""
 
-import os
 from statistics import fmean
 from typing import Any
 
@@ -8,7 +7,7 @@ from rich.console import Console
 from rich.table import Table
 
 from tutti.bench.texts import size_text
-from tutti.model.check import OUTLIER, Checked, families, regrets
+from tutti.model.check import OUTLIER, Checked, Compared, families, judged, regrets
 from tutti.model.prediction import Cell
 from tutti.model.rules import RuleCell, summaries
 
@@ -175,7 +174,7 @@ def _percent(value: float) -> str:
 
 
 def print_check(checked: Checked) -> None:
-    cells = checked.cells
+    cells, rated = checked.cells, judged(checked.cells)
     table = Table(title="predictions and measurements", title_justify="left")
     names = ("collective", "ranks", "size", "algorithm")
     for name in (*names, "predicted us", "measured us", "spread", "error"):
@@ -189,9 +188,24 @@ def print_check(checked: Checked) -> None:
             f"{one.predicted:.3f}",
             f"{one.measured:.3f}",
             _percent(one.spread),
-            f"{100 * one.error:+.0f}%{' *' if abs(one.error) > OUTLIER else ''}",
+            _error_text(one) if one in rated else "not judged",
         )
     _console().print(table)
+    if rated:
+        _print_families(rated)
+    if len(rated) < len(cells):
+        print(
+            "with more ranks than cores the scheduler decides, which is not modelled: errors are "
+            "not judged there, only the regret is"
+        )
+    _print_regrets(checked)
+
+
+def _error_text(one: Compared) -> str:
+    return f"{100 * one.error:+.0f}%{' *' if abs(one.error) > OUTLIER else ''}"
+
+
+def _print_families(cells: list[Compared]) -> None:
     summary = Table(title="errors by family", title_justify="left")
     for name in ("family", "cells", "median", "90th percentile", "spread of repetitions"):
         summary.add_column(name, justify="left" if name == "family" else "right")
@@ -204,14 +218,12 @@ def print_check(checked: Checked) -> None:
             _percent(found["spread"]),
         )
     _console().print(summary)
-    if any(one.ranks > len(os.sched_getaffinity(0)) for one in cells):
-        print(
-            "with more ranks than cores the scheduler decides, which is not modelled: "
-            "only the regret says something there"
-        )
+
+
+def _print_regrets(checked: Checked) -> None:
     if checked.left_out:
         print(f"{checked.left_out} repetitions are left out, in which the machine changed")
-    lost = regrets(cells)
+    lost = regrets(checked.cells)
     print(
         "regret of choosing by prediction: "
         f"mean {_percent(fmean(one.lost for one in lost))}, "
