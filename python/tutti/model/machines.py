@@ -22,7 +22,7 @@ def read_model(file: Path) -> Any:
 
     A file wins over a name.
     """
-    if not file.exists():
+    if not os.path.exists(file):  # unlike Path.exists, for names of any length
         file = known_files().get(str(file), file)
     try:
         text = file.read_text(encoding="utf-8")

@@ -61,14 +61,13 @@ def _cell_comment(one: Pick, default: str) -> str:
 
 
 def how_decided(settings: TuneSettings, repetitions: int) -> str:
-    if settings.mpi is not None:
-        return f"{settings.mpi.label}, medians of {repetitions} repetitions"
+    heap = ", shared heap" if settings.shared_heap else ""
     if settings.shape is not None:
-        return "by predictions alone"
-    return (
-        "by predictions, and among threads where candidates are near, medians of "
-        f"{repetitions} repetitions"
-    )
+        return f"by predictions alone{heap}"
+    where = "by predictions, and among threads where candidates are near"
+    if settings.mpi is not None:
+        where = settings.mpi.label
+    return f"{where}{heap}, medians of {repetitions} repetitions"
 
 
 def table_text(
@@ -83,11 +82,10 @@ def table_text(
     `defaults`: the default's algorithm for each pick. `existing`: the text of the table before this
     tuning. Rules for memory that all ranks reach come first, whether they are old or new.
     """
-    heap = ", shared heap" if settings.shared_heap else ""
     where = settings.shape or f"{processor_name()}, {settings.cores} cores"
     lines = [
         f"{WRITTEN}{__version__} on {time.strftime('%Y-%m-%d')}: {where};",
-        f"# {how_decided(settings, repetitions)}{heap}.",
+        f"# {how_decided(settings, repetitions)}.",
         "# To use this table: tutti-run --table FILE, or TUTTI_TABLE=FILE.",
         "# Where no rule matches, Tutti uses its own choice. Each rule was faster than that "
         "choice by",
