@@ -241,7 +241,8 @@ tutti_status tutti_get_strict(tutti_group* group, int target, void* to, const vo
 tutti_status tutti_test(tutti_group* group, tutti_handle* handle, int* complete) {
   return guarded([&] {
     require_group(group);
-    require(handle != nullptr && complete != nullptr, "handle or complete is null");
+    require(handle != nullptr && complete != nullptr,
+            "handle or complete is null; pass their addresses");
     *complete = is_of_none(*handle) || group->one_sided.client().test(outstanding(group, *handle));
     if (*complete != 0) *handle = {};
     return TUTTI_OK;
@@ -251,7 +252,7 @@ tutti_status tutti_test(tutti_group* group, tutti_handle* handle, int* complete)
 tutti_status tutti_wait(tutti_group* group, tutti_handle* handle) {
   return guarded([&] {
     require_group(group);
-    require(handle != nullptr, "handle is null");
+    require(handle != nullptr, "handle is null; pass its address");
     if (!is_of_none(*handle)) group->one_sided.client().wait(outstanding(group, *handle));
     *handle = {};
     return TUTTI_OK;

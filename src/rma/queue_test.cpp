@@ -1,4 +1,5 @@
-// The queue and the doorbell in all interleavings of their atomic operations.
+// The queue in interleavings of its atomic operations with few preemptions, and the doorbell in
+// all.
 #include "rma/queue.h"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,6 @@
 #include "rma/server.h"
 
 #include <sched.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -63,8 +62,6 @@ void Server::sleep() {
 }
 
 void Server::run() {
-  shm::store_relaxed(state_.process, static_cast<uint64_t>(getpid()));
-  shm::publish(state_.life, static_cast<uint64_t>(Life::running));
   for (int idle = 0;;) {
     // Read before the round, so that the round finds all that was posted before stop().
     const bool ends = is_asked_to_stop();

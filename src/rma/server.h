@@ -24,7 +24,9 @@ class Server {
   // polls so many times before it sleeps; others may need its core meanwhile.
   Server(const Domain& domain, int32_t place, Mover& mover, int polls);
 
-  // Serves until stop() has been called, and all that was posted before is done.
+  // Serves until stop() has been called, and all that was posted before is done. Who starts the
+  // server tells the clients before that it runs (ServerState::life and process), so that they hand
+  // transfers over from then on.
   void run();
   // One round over all clients' queues, with at most `most` transfers of each. Returns how many
   // transfers it has executed. For run() and tests.

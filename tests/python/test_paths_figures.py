@@ -73,13 +73,15 @@ def test_the_order_of_arrival_gains_over_lams_sequence_for_long_vectors():
         where = Where(8, levels, [], "slots", 1 << 26, arrivals)
         return predict(model, star(8, **forms[form]), form, size, where).microseconds - 500
 
-    for size, most in ((8, 1.25), (32 << 10, 3)):
+    for size in (8, 32 << 10):
         pass_, sequence, arrival = (
             fmean(time(form, size, late) for late in range(1, 8)) for form in forms
         )
-        assert arrival <= sequence <= pass_ < most * arrival, size
+        assert arrival <= sequence <= pass_ < 3 * arrival, size
         if size > 8:
             assert sequence > 1.5 * arrival
+        else:  # the lines of the others have come before, and are fetched one after another
+            assert pass_ - arrival < 0.03
     # The last child in the sequence holds up nobody.
     assert time("sequence", 32 << 10, 7) == pytest.approx(time("arrival", 32 << 10, 7), rel=0.05)
 
