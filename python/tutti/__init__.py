@@ -6,11 +6,19 @@ libraries that `tutti-run` loads into MPI programs are in `lib/` beside this fil
 `bin/`.
 """
 
-from importlib.metadata import PackageNotFoundError, version
+__version__: str
 
-try:
-    __version__ = version("tutti-mpi")
-except PackageNotFoundError:  # imported from a source tree, not from an installed package
-    __version__ = "0+unknown"
+
+def __getattr__(name: str) -> str:
+    """The version, which is looked up when it is asked for: that takes longer than short commands."""
+    if name != "__version__":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("tutti-mpi")
+    except PackageNotFoundError:  # imported from a source tree, not from an installed package
+        return "0+unknown"
+
 
 __all__ = ["__version__"]

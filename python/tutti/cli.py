@@ -5,12 +5,25 @@ Each error is one line on stderr. The exit code is 2 for bad input and 1 for a f
 
 import os
 import sys
+from importlib import import_module
 from typing import Annotated
 
 import typer
 
-from tutti import __version__, plans
 from tutti.errors import RunError, UserError
+
+# The module of each command, and its name there. Only the command that is run is imported, because
+# all of them take several times as long as most commands run. A name `app` is a group of commands.
+COMMANDS = {
+    "bench": ("tutti.bench.command", "bench"),
+    "doctor": ("tutti.doctor", "doctor"),
+    "explain": ("tutti.tuning.explain", "explain"),
+    "model": ("tutti.model.command", "app"),
+    "plan": ("tutti.plans", "app"),
+    "sim": ("tutti.simulation.command", "sim"),
+    "trace": ("tutti.tracing.command", "trace"),
+    "tune": ("tutti.tuning.command", "tune"),
+}
 
 app = typer.Typer(
     help="Tutti: the collectives of any MPI program, fast on many-core machines.",
@@ -18,11 +31,12 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-app.add_typer(plans.app, name="plan")
 
 
 def _show_version(wanted: bool) -> None:
     if wanted:
+        from tutti import __version__
+
         print(f"tutti {__version__}")
         raise typer.Exit
 
@@ -39,25 +53,28 @@ def tutti(
     """Tutti: the collectives of any MPI program, fast on many-core machines."""
 
 
-def _add_commands() -> None:
-    from tutti.bench.command import bench
-    from tutti.doctor import doctor
-    from tutti.model.command import app as model
-    from tutti.simulation.command import sim
-    from tutti.tracing.command import trace
-    from tutti.tuning.command import tune
-    from tutti.tuning.explain import explain
-
-    app.command()(bench)
-    app.command()(doctor)
-    app.command()(explain)
-    app.command()(sim)
-    app.command()(trace)
-    app.command()(tune)
-    app.add_typer(model, name="model")
+_added: set[str] = set()
 
 
-_add_commands()
+def add_commands(arguments: list[str]) -> None:
+    """Adds the command that the arguments begin with to `app`, or all if they name none."""
+    named = arguments[0] if arguments and arguments[0] in COMMANDS else None
+    for name in [named] if named else list(COMMANDS):
+        if name in _added:
+            continue
+        _added.add(name)
+        module, member = COMMANDS[name]
+        command = getattr(import_module(module), member)
+        if member == "app":
+            app.add_typer(command, name=name)
+        else:
+            app.command(name)(command)
+
+
+def whole_app() -> typer.Typer:
+    """The app with all commands."""
+    add_commands([])
+    return app
 
 
 def _complain(message: str) -> None:
@@ -67,6 +84,7 @@ def _complain(message: str) -> None:
 def run(arguments: list[str]) -> int:
     """Runs a command line and returns its exit code."""
     try:
+        add_commands(arguments)
         code = app(arguments, prog_name="tutti", standalone_mode=False)
         sys.stdout.flush()
         return code if isinstance(code, int) else 0

@@ -107,6 +107,7 @@ def become(arguments: list[str], environment: dict[str, str], cwd: str, streams:
 def serve(connection: socket.socket) -> None:
     # A refused command reads what commands need to parse their arguments, and nothing else: the
     # compiled module may remember its environment.
+    cli.whole_app()
     with redirect_stderr(StringIO()):
         cli.run(["plan", "show", "allreduce", "--ranks", "none"])
     while True:

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from tutti.bench import one_sided
 from tutti.bench.driver import execute
-from tutti.cli import app
+from tutti.cli import whole_app
 from tutti.places import program
 
 pytestmark = [
@@ -20,7 +20,7 @@ pytestmark = [
 def test_command(tmp_path):
     file = tmp_path / "transfers.json"
     words = ["bench", "--one-sided", "--repetitions", "2", "--json", str(file)]
-    result = CliRunner().invoke(app, words)
+    result = CliRunner().invoke(whole_app(), words)
     assert result.exit_code == 0, result.output
     assert "put of 8 B by a server" in result.output
     document = json.loads(file.read_text())
@@ -32,7 +32,7 @@ def test_command(tmp_path):
 
 
 def test_mistakes():
-    result = CliRunner().invoke(app, ["bench", "--one-sided", "--halo"])
+    result = CliRunner().invoke(whole_app(), ["bench", "--one-sided", "--halo"])
     assert result.exit_code != 0
     for words in ([], ["--cores", "0"], ["--cores", "0,0", "--repetitions", "1"]):
         code, _, err = execute([str(program("tutti-transfers")), *words], dict(os.environ), 30)

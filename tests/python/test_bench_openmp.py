@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from tutti.bench import openmp
 from tutti.bench.driver import execute
-from tutti.cli import app
+from tutti.cli import whole_app
 from tutti.places import find_program
 
 pytestmark = [
@@ -31,7 +31,7 @@ def test_every_cell(threads):
 def test_command(tmp_path):
     file = tmp_path / "openmp.json"
     result = CliRunner().invoke(
-        app,
+        whole_app(),
         [
             "bench",
             "--openmp",

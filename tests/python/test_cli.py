@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 import tutti as package
-from tutti.cli import app
+from tutti.cli import whole_app
 from tutti.places import core
 
 
@@ -113,14 +113,14 @@ def every_plan():
 def test_plan_show_is_a_plan_that_checks(collective, algorithm):
     """Runs in this process, because starting two processes for each plan would take very long."""
     shown = CliRunner().invoke(
-        app, ["plan", "show", collective, "--algorithm", algorithm, "--ranks", "5"]
+        whole_app(), ["plan", "show", collective, "--algorithm", algorithm, "--ranks", "5"]
     )
     assert shown.exit_code == 0, shown.output
     assert shown.stdout.startswith("tutti-plan 1\n")
     assert "# check: right" in shown.stdout
     for rank in range(5):
         assert f"# program of rank {rank} of 5: {collective}" in shown.stdout
-    checked = CliRunner().invoke(app, ["plan", "check", "-"], input=shown.stdout)
+    checked = CliRunner().invoke(whole_app(), ["plan", "check", "-"], input=shown.stdout)
     assert checked.exit_code == 0, checked.output
     assert f"{collective}, 5 ranks" in checked.stdout
 
