@@ -79,7 +79,7 @@ INSTANTIATE_TEST_SUITE_P(Ranks, Parts, testing::ValuesIn(rank_counts({1, 2, 3, 5
 // There are fewer lines than parts, so short messages use slots, too.
 TEST(Parts, ManyRanksInLittleMemory) {
   with_groups(
-      18, {}, {},
+      many_ranks, {}, {},
       [](Group& group) {
         for (Collective collective : collectives)
           all_calls(group, collective, std::array<size_t, 2>{1, 700});

@@ -36,7 +36,8 @@ inline exec::Combine sum_of_integers() { return sum_of(kernels::Type::int64, exe
 // The check of lowered programs uses one thread and would take half of the time of a build with
 // sanitizers, so such a build checks small groups only.
 inline constexpr int most_ranks = looks_for_races ? 5 : 64,
-                     most_checked_ranks = looks_for_races || looks_at_memory ? 2 : 64;
+                     most_checked_ranks = looks_for_races || looks_at_memory ? 2 : 64,
+                     many_ranks = looks_for_races || looks_at_memory ? 7 : 18;
 inline std::vector<int> rank_counts(std::initializer_list<int> wanted) {
   std::vector<int> counts;
   std::copy_if(wanted.begin(), wanted.end(), std::back_inserter(counts),

@@ -269,7 +269,7 @@ TEST_P(VCollectives, UnlikeTheLastOnes) {
 }
 
 TEST(VCollectives, OfManyRanks) {
-  with_groups(18, {}, {}, calls_unlike_the_last, true, 64 * 1024, false);
+  with_groups(many_ranks, {}, {}, calls_unlike_the_last, true, 64 * 1024, false);
 }
 
 // One part is long while short ones are expected. The long part goes from every rank to every rank
@@ -319,8 +319,8 @@ TEST(VCollectives, AMismatchBearsTheCollectivesNames) {
 
 TEST(VCollectives, InLittleMemory) {
   with_groups(
-      18, {}, {}, [](Group& group) { all_calls(group, std::array<size_t, 3>{0, 2, 300}); }, true,
-      shm::smallest_area, false);
+      many_ranks, {}, {}, [](Group& group) { all_calls(group, std::array<size_t, 3>{0, 2, 300}); },
+      true, shm::smallest_area, false);
 }
 
 }  // namespace

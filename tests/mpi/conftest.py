@@ -18,6 +18,23 @@ def built():
         )
 
 
+def pytest_collection_modifyitems(config, items):
+    """Of each test function with several variants, only the last runs with the standard ABI.
+
+    The standard ABI's interposer is compiled from the same sources as MPICH's, and runs on MPICH.
+    """
+    last, left_out = {}, []
+    for item in items:
+        variant = getattr(item, "callspec", None)
+        if variant is not None and "mpiabi" in variant.params.values():
+            left_out.append(last.get(item.function))
+            last[item.function] = item
+    left_out = {item for item in left_out if item is not None}
+    if left_out:
+        config.hook.pytest_deselected(items=list(left_out))
+        items[:] = [item for item in items if item not in left_out]
+
+
 @pytest.fixture(params=["mpich", "openmpi", "mpiabi"])
 def host(request):
     """The host MPIs that Tutti supports."""

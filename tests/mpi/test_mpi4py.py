@@ -252,11 +252,15 @@ def test_own_collective_tests(python, ranks, setup_after):
 
 
 @pytest.mark.slow
-def test_own_collective_tests_of_five_ranks(python):
-    """Those of buffers; the others take minutes if there are more ranks than cores."""
+@pytest.mark.parametrize(
+    ("python", "module"),
+    [("mpich", "test_cco_buf"), ("openmpi", "test_cco_nb_buf")],
+    indirect=["python"],
+)
+def test_own_collective_tests_of_five_ranks(python, module):
+    """Some of those of buffers; others take minutes if there are more ranks than cores."""
     setup_after = {"mpich": "0", "openmpi": "3"}[python[0].name]
-    modules = ["test_cco_buf", "test_cco_nb_buf", "test_cco_pr_buf"]
-    run_own_tests(python, 5, modules, timeout=280, TUTTI_SETUP_AFTER=setup_after)
+    run_own_tests(python, 5, [module], timeout=280, TUTTI_SETUP_AFTER=setup_after)
 
 
 @pytest.mark.slow
@@ -287,8 +291,12 @@ def test_calls_arrive(python, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
+@pytest.mark.parametrize("python", ["openmpi"], indirect=True)
 def test_own_tests_built_from_source(python, from_source, tmp_path):
-    """Built from source, mpi4py is linked to its MPI, while the wheel loads it at import."""
+    """Built from source, mpi4py is linked to its MPI, while the wheel loads it at import.
+
+    The build takes minutes, so it is tried with one MPI.
+    """
     target = from_source(*python)
     place = check_served(python, tmp_path, PYTHONPATH=str(target))
     assert place.is_relative_to(target), f"{place} is not the module that was built in {target}"

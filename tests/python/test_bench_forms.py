@@ -285,6 +285,7 @@ def run_bench(tutti, mpi, tmp_path):
 
 
 @pytest.mark.mpi
+@pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
 def test_a_run_of_forms_repeated_and_shuffled(run_bench):
     document, output, with_tutti = run_bench(
         "--form", "all", "--mixed", "--kinds", "allreduce:8,alltoallw:64,barrier"
@@ -317,6 +318,7 @@ def test_a_run_beside_computations(run_bench):
 
 
 @pytest.mark.mpi
+@pytest.mark.parametrize("mpi", ["openmpi"], indirect=True)
 def test_a_run_of_exchanges(run_bench):
     document, output, with_tutti = run_bench("--halo", "--faces", "4,1K")
     rows = document["halo"]["rows"]

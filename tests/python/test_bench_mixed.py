@@ -134,6 +134,7 @@ def test_bad_input(mpi, tmp_path, arguments, culprit):
 
 
 @pytest.mark.mpi
+@pytest.mark.parametrize("mpi", ["openmpi"], indirect=True)
 def test_a_run(tutti, tmp_path, mpi):
     """The command writes tables and JSON, with 2 and with 3 ranks."""
     file = tmp_path / "mixed.json"

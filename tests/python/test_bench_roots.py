@@ -264,6 +264,7 @@ def test_the_programs_table_names_the_roots(mpi, tmp_path):
 
 
 @pytest.mark.mpi
+@pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
 def test_a_run(tutti, tmp_path, mpi):
     file = tmp_path / "roots.json"
     done = tutti(
