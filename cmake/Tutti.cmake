@@ -72,3 +72,45 @@ function(tutti_test name)
     set_tests_properties(${name} PROPERTIES RUN_SERIAL ON)
   endif()
 endfunction()
+
+# tutti_mpi_program(name mpich|openmpi source... [LIBRARIES library...]): a C program for one MPI ABI
+# that contains no path of the build machine; who starts it sets LD_LIBRARY_PATH to its MPI
+# (`tutti bench` does). It uses the compiler wrapper of the environment in .mpi, else the system's by
+# its full name. A plain mpicc on the PATH could belong to any MPI. Without a wrapper there is no
+# such target.
+function(tutti_mpi_program name mpi)
+  cmake_parse_arguments(arg "" "" "LIBRARIES" ${ARGN})
+  string(TOUPPER TUTTI_${mpi}_MPICC wrapper)
+  find_program(${wrapper} NAMES mpicc PATHS ${PROJECT_SOURCE_DIR}/.mpi/${mpi}/bin NO_DEFAULT_PATH
+    DOC "the compiler wrapper for programs of ${mpi}")
+  find_program(${wrapper} NAMES mpicc.${mpi})
+  if(NOT ${wrapper})
+    message(STATUS "no ${name}: no compiler wrapper; set ${wrapper}")
+    return()
+  endif()
+  execute_process(COMMAND ${${wrapper}} -show OUTPUT_VARIABLE command OUTPUT_STRIP_TRAILING_WHITESPACE
+    RESULT_VARIABLE failed ERROR_QUIET)
+  if(failed)
+    message(STATUS "no ${name}: '${${wrapper}} -show' fails; set ${wrapper}")
+    return()
+  endif()
+  # Only directories and libraries are taken: the wrapper's run-time search path must not get into
+  # the program.
+  string(REGEX MATCHALL "(^| )-[IL][^ ]+" directories "${command}")
+  string(REGEX MATCHALL "(^| )-l[^ ]+" libraries "${command}")
+  list(TRANSFORM libraries STRIP)
+  add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
+  foreach(directory ${directories})
+    string(STRIP "${directory}" directory)
+    string(SUBSTRING "${directory}" 2 -1 path)
+    if(directory MATCHES "^-I")
+      target_include_directories(${name} SYSTEM PRIVATE ${path})
+    else()
+      target_link_directories(${name} PRIVATE ${path})
+    endif()
+  endforeach()
+  target_compile_options(${name} PRIVATE -O3)
+  target_link_options(${name} PRIVATE "LINKER:--allow-shlib-undefined")
+  target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} ${libraries} ${CMAKE_DL_LIBS})
+  set_target_properties(${name} PROPERTIES C_STANDARD 11 SKIP_BUILD_RPATH ON SKIP_INSTALL_RPATH ON)
+endfunction()

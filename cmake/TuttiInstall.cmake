@@ -18,17 +18,19 @@ if(TARGET tutti-run)
   list(APPEND programs tutti-run)
 endif()
 
-# Programs that the Python command line starts: every executable of bench/.
+# Programs that the Python command line starts: every executable of bench/ and of examples/apps/.
 set(bench_programs "")
-if(EXISTS ${PROJECT_SOURCE_DIR}/bench/CMakeLists.txt)
-  get_property(bench_targets DIRECTORY ${PROJECT_SOURCE_DIR}/bench PROPERTY BUILDSYSTEM_TARGETS)
-  foreach(target ${bench_targets})
-    get_target_property(type ${target} TYPE)
-    if(type STREQUAL EXECUTABLE AND NOT target MATCHES "_test$")
-      list(APPEND bench_programs ${target})
-    endif()
-  endforeach()
-endif()
+foreach(directory bench examples/apps)
+  if(EXISTS ${PROJECT_SOURCE_DIR}/${directory}/CMakeLists.txt)
+    get_property(bench_targets DIRECTORY ${PROJECT_SOURCE_DIR}/${directory} PROPERTY BUILDSYSTEM_TARGETS)
+    foreach(target ${bench_targets})
+      get_target_property(type ${target} TYPE)
+      if(type STREQUAL EXECUTABLE AND NOT target MATCHES "_test$")
+        list(APPEND bench_programs ${target})
+      endif()
+    endforeach()
+  endif()
+endforeach()
 
 # only_export(target pattern...): the library exports no other symbols. Hidden visibility alone
 # would export the templates of the C++ library that the target instantiates, and a program could

@@ -9,7 +9,9 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from tutti.bench import nodes_command
+from tutti.bench import applications_command, nodes_command
+from tutti.bench.applications import APPLICATIONS, AppSettings
+from tutti.bench.document import as_json
 from tutti.bench.driver import run
 from tutti.bench.forms_command import DEFAULT_FACES, QUICK_FACES, parse_modes
 from tutti.bench.measurements import (
@@ -21,7 +23,6 @@ from tutti.bench.measurements import (
     Settings,
 )
 from tutti.bench.mpis import Mpi, find_mpis
-from tutti.bench.document import as_json
 from tutti.bench.progress import with_progress
 from tutti.bench.variants import BINDINGS, SETTINGS
 from tutti.bench.words import (
@@ -142,6 +143,19 @@ def refuse_without_hosts(hosts: str | None, given: dict[str, object]) -> None:
         )
 
 
+def refuse_with_hosts(ranks: str | None, given: dict[str, bool]) -> None:
+    if ranks is not None:
+        raise UserError(
+            "--ranks: with --hosts the rank counts follow from --nodes and --per-node; leave it out"
+        )
+    for option, is_given in given.items():
+        if is_given:
+            raise UserError(
+                f"{option}: --hosts has its own settings, because its nodes share this machine's "
+                "cores; leave it out"
+            )
+
+
 def measure(settings: Settings, microseconds: float | None) -> Measurements:
     if settings.overlap:
         from tutti.bench import overlap
@@ -210,6 +224,18 @@ def bench_one_sided(repetitions: int, json_file: Path | None, console: Console) 
 
 
 def bench(
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="-- OPTIONS", help="With --app: the application's own options."),
+    ] = None,
+    app: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help=f"Run a whole program: {', '.join(APPLICATIONS)}; list says what they are. Its "
+            "own options follow after --. Compares answers, and times by phase.",
+        ),
+    ] = None,
     ranks: Annotated[
         str | None,
         typer.Option(
@@ -417,6 +443,7 @@ def bench(
     ] = None,
 ) -> None:
     """Measure the installed MPIs' collectives with and without Tutti, interleaved in one run."""
+    from tutti.bench import applications_report
     from tutti.bench.report import show
 
     console = Console()
@@ -432,6 +459,35 @@ def bench(
     if budget_ms is not None and not 1 <= budget_ms <= 60000:
         raise UserError(
             f"--budget-ms: '{budget_ms}' is not accepted; whole numbers from 1 to 60000 are"
+        )
+    if words and app is None:
+        raise UserError(
+            f"'{words[0]}' is not understood; words after -- are options of an application, "
+            "which --app names"
+        )
+    if app == applications_command.LIST:
+        return applications_report.list_applications(console)
+    if app is not None:
+        applications_command.require_known(app)
+        applications_command.refuse_with_app(
+            {
+                "--collectives": collectives is not None,
+                "--sizes": sizes is not None,
+                "--every-root": every_root,
+                "--mixed": mixed,
+                "--cold": cold is not None,
+                "--kinds": kinds is not None,
+                "--form": form is not None,
+                "--overlap": overlap,
+                "--compute": compute is not None,
+                "--halo": halo,
+                "--faces": faces is not None,
+                "--no-dirty": not dirty,
+                "--openmp": openmp,
+                "--one-sided": one_sided,
+                "--worth": worth,
+                "--budget-ms": budget_ms is not None,
+            }
         )
     if one_sided:
         refuse_with_one_sided(
@@ -536,6 +592,33 @@ def bench(
     mpis = choose_mpis(mpi or [], find_mpis())
     if hosts is not None:
         mpis = nodes_command.startable(mpis, named=bool(mpi))
+    if app is not None:
+        of_application = AppSettings(
+            application=app,
+            arguments=tuple(words or ()),
+            mpis=mpis,
+            ranks=rank_counts,
+            cores=cores,
+            repetitions=repetitions or applications_command.usual_repetitions(quick),
+            tutti=with_tutti(tutti, mpis),
+            heap=shared_heap,
+            peer_settings=peer_settings,
+            bind=bind,
+            seed=seed,
+            limits=not quick,
+        )
+        if hosts is not None:
+            refuse_with_hosts(
+                ranks, {"--bind": bind != "auto", "--peer-settings": peer_settings != "auto"}
+            )
+            of_application = applications_command.over_nodes(
+                of_application,
+                hosts,
+                nodes or "2",
+                2 if per_node is None else per_node,
+                delay or nodes_command.DEFAULT_DELAYS,
+            )
+        return applications_command.bench_application(of_application, json_file, stem, console)
     settings = Settings(
         mpis=mpis,
         ranks=rank_counts,
@@ -560,21 +643,14 @@ def bench(
     )
     if hosts is not None:
         delays = delay or ("0" if worth else nodes_command.DEFAULT_DELAYS)
-        if ranks is not None:
-            raise UserError(
-                "--ranks: with --hosts the rank counts follow from --nodes and --per-node; leave "
-                "it out"
-            )
-        for option, given in (
-            ("--bind", bind != "auto"),
-            ("--peer-settings", peer_settings != "auto"),
-            ("--shared-heap", shared_heap),
-        ):
-            if given:
-                raise UserError(
-                    f"{option}: --hosts has its own settings, because its nodes share this "
-                    "machine's cores; leave it out"
-                )
+        refuse_with_hosts(
+            ranks,
+            {
+                "--bind": bind != "auto",
+                "--peer-settings": peer_settings != "auto",
+                "--shared-heap": shared_heap,
+            },
+        )
         if worth and every_root:
             raise UserError("--every-root: --worth measures root 0; leave one of them out")
         if worth and stem is not None:

@@ -1,0 +1,55 @@
+/* What the applications print of themselves, and the times that they print.
+ *
+ * A program counts the seconds of its phases at each rank. At its end all ranks call
+ * phases_print, and rank 0 writes one line for each phase, with the largest time over the ranks:
+ *
+ *   phase NAME communication|computation|setup SECONDS
+ *   whole SECONDS                  of the timed part, the largest over the ranks
+ *   answer NAME VALUE              the same in every run with as many ranks
+ *   tolerance NAME RELATIVE        before an answer whose last digits depend on the order of a
+ *                                  reduction: how far two runs may differ, relative to the value
+ *   # ...                          anything else
+ *
+ * `tutti bench --app` reads these lines. Everything here is plain C and MPI. */
+#ifndef PHASES_H
+#define PHASES_H
+
+#include <mpi.h>
+#include <stdio.h>
+
+typedef enum { PHASE_COMMUNICATION, PHASE_COMPUTATION, PHASE_SETUP } PhaseKind;
+
+typedef struct {
+  const char* name; /* one word */
+  PhaseKind kind;
+  double seconds; /* of this rank, so far */
+  double began;   /* while the phase is under way */
+} Phase;
+
+static inline void phase_begin(Phase* phase) { phase->began = MPI_Wtime(); }
+static inline void phase_end(Phase* phase) { phase->seconds += MPI_Wtime() - phase->began; }
+
+/* All ranks call it, each with its own times of the same phases. */
+static inline void phases_print(const Phase* phases, int count, double whole, MPI_Comm comm) {
+  static const char* const kinds[] = {"communication", "computation", "setup"};
+  int rank;
+  MPI_Comm_rank(comm, &rank);
+  for (int i = 0; i <= count; ++i) {
+    const double mine = i < count ? phases[i].seconds : whole;
+    double most;
+    MPI_Reduce(&mine, &most, 1, MPI_DOUBLE, MPI_MAX, 0, comm);
+    if (rank != 0) continue;
+    if (i < count)
+      printf("phase %s %s %.9f\n", phases[i].name, kinds[phases[i].kind], most);
+    else
+      printf("whole %.9f\n", most);
+  }
+}
+
+/* Rank 0 calls these. A tolerance of 0 asks for the same bits. */
+static inline void answer_print(const char* name, double value, double tolerance) {
+  if (tolerance > 0) printf("tolerance %s %g\n", name, tolerance);
+  printf("answer %s %.17g\n", name, value);
+}
+
+#endif

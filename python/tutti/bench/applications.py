@@ -1,0 +1,308 @@
+"""Applications (`tutti bench --app`): whole programs with and without Tutti on every host MPI.
+
+The programs are in examples/apps of Tutti's sources. They are plain MPI programs, one for each MPI
+ABI, and print lines that parse_output reads (examples/apps/phases.h): the seconds of their phases,
+their answers, and the whole time. Every repetition runs all variants in shuffled order, as in the
+other benchmarks. One more job of each variant with Tutti, which is not timed, writes Tutti's
+report, from which the share of each collective is computed.
+"""
+
+import json
+import os
+import random
+import re
+import tempfile
+from collections.abc import Callable, Iterable
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tutti.bench.driver import NO_HEAP, JobNodes, execute_job, measure_limits, what_failed
+from tutti.bench.hosts import Hosts
+from tutti.bench.load import watched
+from tutti.bench.measurements import JOB_SECONDS
+from tutti.bench.mpis import Mpi
+from tutti.bench.variants import Variant, binding_for, command, environment, variants_for
+from tutti.errors import RunError, UserError
+from tutti.places import find_program, program
+
+APPLICATIONS = {
+    "matvec": "dense matrix times vector: scatter, bcast, then a reduce in each iteration",
+    "barnes_hut": "Barnes-Hut's tree: allreduces whose length changes from level to level",
+    "fft": "Fourier transform in three dimensions: transposes by alltoall",
+    "multigrid": "geometric multigrid: ghost cells between boxes",
+    "array_reduce": "all values of a distributed array become one element",
+}
+KINDS = ("communication", "computation", "setup")
+# One thread computes for each rank, in the libraries that programs may use, unless the user says
+# otherwise.
+ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+
+
+def program_name(application: str, abi: str) -> str:
+    return f"tutti-app-{application}-{abi}"
+
+
+def find_application(application: str, abi: str) -> Path:
+    """The program of an application. Raises UserError if it was not built."""
+    found = find_program(program_name(application, abi))
+    if found is None:
+        raise UserError(
+            f"--app: {application} was not built for this MPI ({program_name(application, abi)} is "
+            "missing); build Tutti's sources with the MPI's compiler wrapper and the libraries "
+            "that examples/README.md names"
+        )
+    return found
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a job runs: so many ranks, on this machine or on emulated nodes."""
+
+    ranks: int
+    nodes: int | None = None
+    delay: str | None = None  # one way, in the units of tests/hosts/link
+
+    @property
+    def text(self) -> str:
+        ranks = f"{self.ranks} rank{'s' if self.ranks > 1 else ''}"
+        return ranks if self.nodes is None else f"{self.nodes} nodes, {ranks}, delay {self.delay}"
+
+
+@dataclass(frozen=True)
+class AppSettings:
+    application: str
+    arguments: tuple[str, ...]  # of the application
+    mpis: list[Mpi]
+    ranks: list[int]  # with `hosts`: nodes * per_node for each number of nodes
+    cores: int
+    repetitions: int
+    tutti: bool = True
+    heap: bool = False
+    peer_settings: str = "auto"
+    bind: str = "auto"
+    seed: int | None = None
+    limits: bool = True  # measure the machine's own operations before each repetition
+    hosts: Path | None = None  # the directory of the scripts that make nodes
+    per_node: int = 1
+    delays: tuple[str, ...] = ()
+
+    def oversubscribed(self, ranks: int) -> bool:
+        return ranks > self.cores
+
+    def variants(self, ranks: int) -> list[Variant]:
+        return variants_for(
+            self.mpis, self.peer_settings, self.oversubscribed(ranks), self.tutti, self.heap
+        )
+
+    @property
+    def places(self) -> list[Place]:
+        if self.hosts is None:
+            return [Place(ranks) for ranks in self.ranks]
+        return [
+            Place(ranks, ranks // self.per_node, delay)
+            for delay in self.delays
+            for ranks in self.ranks
+        ]
+
+    @property
+    def jobs(self) -> int:
+        """The number of jobs, with those that write reports and those that measure the machine."""
+        every = [variant for place in self.places for variant in self.variants(place.ranks)]
+        timed = self.repetitions * (len(every) + self.limits)
+        return timed + sum(variant.tutti for variant in every)
+
+
+@dataclass(frozen=True)
+class Answer:
+    text: str
+    tolerance: float  # relative; 0: the same text is expected
+
+
+@dataclass(frozen=True)
+class Output:
+    """What an application printed. Times are in seconds."""
+
+    whole: float
+    phases: dict[str, tuple[str, float]]  # name: (kind, seconds), in the order printed
+    answers: dict[str, Answer]
+    notes: tuple[str, ...]  # lines that begin with #
+
+    @property
+    def communication(self) -> float:
+        return sum(seconds for kind, seconds in self.phases.values() if kind == KINDS[0])
+
+
+def parse_output(text: str) -> Output:
+    """Reads an application's output. Raises RunError if it is not as examples/apps/phases.h says."""
+    whole: float | None = None
+    phases: dict[str, tuple[str, float]] = {}
+    answers: dict[str, Answer] = {}
+    tolerances: dict[str, float] = {}
+    notes = []
+    for line in text.splitlines():
+        match line.split():
+            case ["phase", name, kind, seconds] if kind in KINDS:
+                phases[name] = (kind, _number(line, seconds))
+            case ["answer", name, value]:
+                answers[name] = Answer(value, tolerances.get(name, 0.0))
+            case ["tolerance", name, value]:
+                tolerances[name] = _number(line, value)
+            case ["whole", seconds]:
+                whole = _number(line, seconds)
+            case ["#", *_]:
+                notes.append(line.lstrip("# "))
+            case []:
+                pass
+            case _:
+                raise RunError(f"the application printed a line that is not understood: '{line}'")
+    if whole is None:
+        raise RunError("the application printed no line 'whole SECONDS'")
+    for name, found in (("phase", phases), ("answer", answers)):
+        if not found:
+            raise RunError(f"the application printed no line '{name} NAME ...'")
+    return Output(whole, phases, answers, tuple(notes))
+
+
+def _number(line: str, word: str) -> float:
+    try:
+        return float(word)
+    except ValueError:
+        raise RunError(f"the application printed no number in the line '{line}'") from None
+
+
+@dataclass
+class Jobs:
+    """The jobs of one variant at one place, by repetition."""
+
+    outputs: list[Output] = field(default_factory=list)
+    shares_of_others: list[float | None] = field(default_factory=list)
+    report: dict[str, Any] | None = None  # Tutti's, of a job of its own
+    reported: Output | None = None  # what that job printed
+
+
+@dataclass
+class Applications:
+    """All jobs of one `tutti bench --app`."""
+
+    settings: AppSettings
+    seed: int
+    jobs: dict[tuple[Place, str], Jobs] = field(default_factory=dict)  # by place and variant's key
+    one_way_us: dict[str, list[float]] = field(default_factory=dict)  # by delay
+    limits: list[dict[str, Any]] = field(default_factory=list)  # one for each repetition
+
+    def of(self, place: Place, variant: Variant) -> Jobs:
+        return self.jobs.setdefault((place, variant.key), Jobs())
+
+
+def failure(application: str, code: int, out: str, err: str) -> str:
+    """One line that says why a job failed: the application's own, if it said one."""
+    own = re.search(rf"^{application}: .*$", err, re.MULTILINE)
+    return own[0] if own else f"exit code {code}: {what_failed(err + out)}"
+
+
+def run_application(
+    settings: AppSettings,
+    place: Place,
+    variant: Variant,
+    directory: Path,
+    hosts: Hosts | None = None,
+    report: Path | None = None,
+) -> tuple[Output, float | None]:
+    """Runs one job; returns its output and the share of the cores that other processes used.
+
+    `report` is a file for Tutti's report. Raises RunError, or UserError if the application does
+    not accept its arguments.
+    """
+    binary = find_application(settings.application, variant.mpi.abi)
+    binding = binding_for(settings.bind, settings.oversubscribed(place.ranks))
+    launcher = program("tutti-run") if variant.tutti else None
+    words = [str(binary), *settings.arguments]
+    environ = environment(variant, binding, directory)
+    environ = dict.fromkeys(ONE_THREAD, "1") | environ
+    if hosts is None:
+        started = command(variant, place.ranks, binding, words, launcher)
+    else:
+        nodes = JobNodes(hosts, settings.per_node)
+        started = hosts.command(variant, place.ranks, nodes.per_node, words, launcher)
+        environ |= hosts.variables
+    if report is not None:
+        # Not every launcher passes variables on to other nodes, but all pass arguments on.
+        started.insert(started.index(str(launcher)) + 1, f"--report={report}")
+    where = f"{variant.label}, {place.text}"
+    try:
+        with watched(place.ranks) as watch:
+            code, out, err = execute_job(started, environ, JOB_SECONDS)
+        if code != 0:
+            said = failure(settings.application, code, out, err)
+            if said.startswith(f"{settings.application}: "):
+                raise UserError(said)
+            raise RunError(said)
+        if variant.heap and NO_HEAP in err:
+            raise RunError(what_failed(err))
+        return parse_output(out), watch.share
+    except (OSError, RunError) as error:
+        raise RunError(f"{where}: {error}") from error
+
+
+def measure(settings: AppSettings, before_job: Callable[[str], None]) -> Applications:
+    """Runs all jobs; `before_job` gets a line before each job."""
+    seed = settings.seed if settings.seed is not None else random.randrange(1 << 31)
+    shuffle = random.Random(seed)
+    result = Applications(settings, seed)
+    nodes = max((place.nodes or 0 for place in settings.places), default=0)
+    emulated = Hosts(settings.hosts, max(2, nodes)) if settings.hosts is not None else nullcontext()
+    with tempfile.TemporaryDirectory(prefix="tutti-bench-") as name, emulated as hosts:
+        directory = Path(name)
+        for repetition in range(settings.repetitions):
+            if settings.limits:
+                before_job("the machine's limits")
+                result.limits.append(measure_limits())
+            for place, variant in _in_order(result, hosts, shuffle):
+                before_job(
+                    f"{repetition + 1}/{settings.repetitions}, {place.text}, {variant.label}"
+                )
+                output, share = run_application(settings, place, variant, directory, hosts)
+                jobs = result.of(place, variant)
+                jobs.outputs.append(output)
+                jobs.shares_of_others.append(share)
+        for place, variant in _in_order(result, hosts, shuffle):
+            if variant.tutti:
+                before_job(f"report, {place.text}, {variant.label}")
+                file = directory / "report.json"
+                file.unlink(missing_ok=True)
+                jobs = result.of(place, variant)
+                jobs.reported, _ = run_application(settings, place, variant, directory, hosts, file)
+                jobs.report = json.loads(file.read_text()) if file.exists() else None
+    return result
+
+
+def _in_order(
+    result: Applications, hosts: Hosts | None, shuffle: random.Random
+) -> Iterable[tuple[Place, Variant]]:
+    """All places and their variants, shuffled; sets the links' delay when it changes."""
+    delay = None
+    for place in result.settings.places:
+        if hosts is not None and place.delay is not None and place.delay != delay:
+            delay = place.delay
+            hosts.link(delay)
+            result.one_way_us.setdefault(delay, []).append(hosts.one_way_us())
+        variants = result.settings.variants(place.ranks)
+        shuffle.shuffle(variants)
+        for variant in variants:
+            yield place, variant
+
+
+def built(application: str) -> list[str]:
+    """The ABIs for which the application was built."""
+    return [abi for abi in ("mpich", "openmpi") if find_program(program_name(application, abi))]
+
+
+def require_built(settings: AppSettings) -> None:
+    for mpi in settings.mpis:
+        find_application(settings.application, mpi.abi)
+
+
+def variables_of_user() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name.startswith("TUTTI_")}
