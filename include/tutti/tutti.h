@@ -55,7 +55,8 @@ typedef enum tutti_status TUTTI_INT {
   TUTTI_UNAVAILABLE = 3,      /* memory or a permission is missing */
   TUTTI_MISMATCH = 4,  /* ranks called different collectives, or with different counts or roots */
   TUTTI_DEAD_PEER = 5, /* a rank has ended, or has stalled and TUTTI_STALL=abort */
-  TUTTI_INTERNAL = 6   /* a defect in Tutti: please report it */
+  TUTTI_INTERNAL = 6,  /* a defect in Tutti: please report it */
+  TUTTI_EMPTY = 7      /* an array without elements has no value (tutti_reduce_array_by) */
 } tutti_status;
 
 typedef enum tutti_type TUTTI_INT {
@@ -68,10 +69,15 @@ typedef enum tutti_type TUTTI_INT {
   TUTTI_UINT32,
   TUTTI_UINT64,
   TUTTI_FLOAT32,
-  TUTTI_FLOAT64
+  TUTTI_FLOAT64,
+  TUTTI_LONG_DOUBLE,        /* C's, of this platform */
+  TUTTI_COMPLEX64,          /* two float */
+  TUTTI_COMPLEX128,         /* two double */
+  TUTTI_COMPLEX_LONG_DOUBLE /* two long double */
 } tutti_type;
 
-/* The logical and bitwise operations are for integers. */
+/* The logical and bitwise operations are for integers, TUTTI_MAX and TUTTI_MIN for all but complex
+ * numbers. Integers wrap. */
 typedef enum tutti_op TUTTI_INT {
   TUTTI_SUM,
   TUTTI_PROD,
@@ -153,6 +159,68 @@ TUTTI_API tutti_status tutti_scan(tutti_group* group, const void* in, void* out,
  * its `out` is ignored, is not written and may be null. In place: out = in. */
 TUTTI_API tutti_status tutti_exscan(tutti_group* group, const void* in, void* out, size_t count,
                                     tutti_type type, tutti_op op);
+
+/* Reductions of a shared array: all its elements become one, as in UPC.
+ *
+ * The array is spread over the ranks in blocks: its block b is at rank b modulo the number of
+ * ranks, behind that rank's earlier blocks. `local` is this rank's part: `count` elements without
+ * gaps, as many as the rank has, which may differ between ranks. A rank without elements passes 0.
+ * `block` is the number of elements in a block, the same at all ranks; a rank's last block may be
+ * shorter. 0: the part of each rank is one block.
+ *
+ * `root` is the rank that gets the result, or TUTTI_ALL: all ranks get it, with the same bits.
+ * `out` is one element; it may be an element of `local`. It is ignored at ranks that do not get the
+ * result and may be null there.
+ *
+ * Each rank folds its part, and then one element of each rank travels, so the calls are quick. */
+enum { TUTTI_ALL = -1 };
+
+/* By a built-in operation. Ranks without elements contribute the neutral element: 0 of a sum (-0.0
+ * of floating-point numbers, which changes no bit of any number), 1 of a product, the lowest number
+ * for TUTTI_MAX and the highest for TUTTI_MIN (infinities of floating-point numbers), all ones for
+ * TUTTI_BAND, 1 for TUTTI_LAND, 0 for the others. It is also the result if no rank has elements.
+ * Logical results are 0 and 1.
+ *
+ * These operations commute, so `block` changes nothing. Each rank combines its elements in an order
+ * that depends on `count` alone, on every processor (docs/array-reduction.md); parts are then
+ * combined as by tutti_reduce. NaNs of sums and products lose their bits; TUTTI_MAX and TUTTI_MIN
+ * may pass NaNs over. */
+TUTTI_API tutti_status tutti_reduce_array(tutti_group* group, const void* local, size_t count,
+                                          size_t block, tutti_type type, tutti_op op, int root,
+                                          void* out);
+
+/* A user's operation on elements of `element_bytes` bytes. It is associative. */
+typedef struct tutti_user_op {
+  /* Appends `count` elements, at least 1, to *folded from the left:
+   * *folded = *folded op in[0] op ... op in[count - 1].
+   * `in` is aligned as `local` is, or to 64 bytes, and `folded` to 64. It makes no call of Tutti
+   * and throws nothing. Ranks call it at the same time, each in its own thread. */
+  void (*fold)(void* folded, const void* in, size_t count, void* context);
+  void* context; /* passed on to `fold` */
+  size_t element_bytes;
+  int commutes; /* 0: elements are combined in the order of the array */
+  /* An element e with e op x = x op e = x, which ranks without elements contribute. Null: there is
+   * none. Such ranks then say that they have no elements. The same choice at all ranks. */
+  const void* neutral;
+} tutti_user_op;
+
+/* By a user's operation, which is the same at all ranks; *op is read during the call. An operation
+ * that does not commute combines the array's elements in their order: block after block, and the
+ * blocks of a row of ranks in the order of ranks, as many as each rank has. With `block` = 0 one
+ * element of each rank travels, else one of each block. Ranks with different blocks get
+ * TUTTI_MISMATCH.
+ *
+ * TUTTI_EMPTY, at the ranks that get the result: no rank has elements and there is no neutral one.
+ * `out` is then unchanged, and the group may be used on. */
+TUTTI_API tutti_status tutti_reduce_array_by(tutti_group* group, const void* local, size_t count,
+                                             size_t block, const tutti_user_op* op, int root,
+                                             void* out);
+
+/* The part of tutti_reduce_array that a rank does alone: *out = in[0] op ... op in[count - 1], in
+ * the order said there, or the neutral element. For programs whose ranks are processes: an
+ * MPI_Reduce of one element comes next. `out` may be an element of `in`. */
+TUTTI_API tutti_status tutti_fold(const void* in, size_t count, tutti_type type, tutti_op op,
+                                  void* out);
 
 /* One-sided transfers. The caller names the memory of both sides: `to` and `from` are addresses as
  * their owners have them, and `target` is the rank that owns the other side's memory (of thread

@@ -12,19 +12,30 @@ void require(bool holds, const char* message) {
   if (!holds) throw Error(Code::invalid_argument, message);
 }
 
-exec::Combine combine_of(tutti_type type, tutti_op op) {
-  using kernels::Op;
+kernels::Type kernel_type(tutti_type type) {
   using kernels::Type;
-  static constexpr Type types[] = {Type::int8,    Type::int16,  Type::int32,  Type::int64,
-                                   Type::uint8,   Type::uint16, Type::uint32, Type::uint64,
-                                   Type::float32, Type::float64};
+  static constexpr Type types[] = {
+      Type::int8,    Type::int16,     Type::int32,      Type::int64,     Type::uint8,
+      Type::uint16,  Type::uint32,    Type::uint64,     Type::float32,   Type::float64,
+      Type::float80, Type::complex64, Type::complex128, Type::complex160};
+  require(static_cast<unsigned>(type) < std::size(types), "unknown type; see tutti_type");
+  return types[type];
+}
+
+kernels::Op kernel_op(tutti_op op) {
+  using kernels::Op;
   static constexpr Op ops[] = {Op::sum, Op::prod, Op::max,  Op::min, Op::land,
                                Op::lor, Op::lxor, Op::band, Op::bor, Op::bxor};
-  require(static_cast<unsigned>(type) < std::size(types), "unknown type; see tutti_type");
   require(static_cast<unsigned>(op) < std::size(ops), "unknown operation; see tutti_op");
+  return ops[op];
+}
+
+exec::Combine combine_of(tutti_type type, tutti_op op) {
   exec::Combine combine;
-  combine.kernel = kernels::find_reduce(types[type], ops[op]);
-  combine.element = kernels::size(types[type]);
+  combine.kernel = kernels::find_reduce(kernel_type(type), kernel_op(op));
+  combine.element = kernels::size(kernel_type(type));
+  const bool has_no_order = (op == TUTTI_MAX || op == TUTTI_MIN) && combine.kernel == nullptr;
+  require(!has_no_order, "complex numbers have no order; they have TUTTI_SUM and TUTTI_PROD");
   require(combine.kernel != nullptr, "logical and bitwise operations need an integer type");
   return combine;
 }

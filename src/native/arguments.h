@@ -14,6 +14,9 @@ namespace tutti::native {
 
 void require(bool holds, const char* message);
 
+// A type and an operation as the kernels name them.
+kernels::Type kernel_type(tutti_type type);
+kernels::Op kernel_op(tutti_op op);
 // The kernel for elements of this type under this operation.
 exec::Combine combine_of(tutti_type type, tutti_op op);
 

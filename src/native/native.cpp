@@ -5,6 +5,7 @@
 
 #include "base/options.h"
 #include "native/arguments.h"
+#include "native/collective_call.h"
 #include "native/guard.h"
 #include "native/team.h"
 #include "topo/shape.h"
@@ -13,32 +14,21 @@
 
 namespace {
 
-using tutti::Code;
 using tutti::native::Buffer;
 using tutti::native::bytes_of;
 using tutti::native::combine_of;
 using tutti::native::guarded;
+using tutti::native::is_root;
 using tutti::native::last_error;
-using tutti::native::report;
+using tutti::native::outcome;
+using tutti::native::ready;
 using tutti::native::require;
 using tutti::native::require_buffers;
 using tutti::native::require_group;
+using tutti::native::require_root;
 using tutti::plan::Collective;
 
 constexpr int max_team = 4096;
-
-// The group of a call whose arguments have been checked. The first call finds the levels.
-tutti::group::Group& ready(tutti_group* group) {
-  if (!group->knows_levels) [[unlikely]]
-    tutti::native::find_levels(*group);
-  return group->group;
-}
-
-void require_root(const tutti_group* group, int root) {
-  tutti::native::require_root(root, group->group.ranks());
-}
-
-bool is_root(const tutti_group* group, int root) { return group->group.rank() == root; }
 
 // A buffer of all ranks' parts. The call's other buffer may be this rank's part of it.
 Buffer all_parts(const tutti_group* group, const void* data, size_t part_bytes) {
@@ -48,10 +38,6 @@ Buffer all_parts(const tutti_group* group, const void* data, size_t part_bytes) 
 
 constexpr const char* in_is_own_part = "in = out + rank * part_bytes";
 constexpr const char* out_is_own_part = "out = in + rank * part_bytes";
-
-tutti_status outcome(const tutti_group* group, Code code) {
-  return code == Code::ok ? TUTTI_OK : report(code, group->group.failure());
-}
 
 }  // namespace
 

@@ -236,6 +236,78 @@ TEST(NativeErrors, ValuesOutOfRange) {
   });
 }
 
+void add_doubles(void* folded, const void* in, size_t count, void*) {
+  for (size_t i = 0; i < count; ++i)
+    *static_cast<double*>(folded) += static_cast<const double*>(in)[i];
+}
+
+TEST(NativeErrors, ReductionsOfArrays) {
+  with_two([](tutti_group* group, int rank) {
+    double in[4] = {}, out[1] = {};
+    const auto reduce = [&](const void* local, size_t count, tutti_type type, tutti_op op, int root,
+                            void* to) {
+      return tutti_reduce_array(group, local, count, 0, type, op, root, to);
+    };
+    expect_refusal(tutti_reduce_array(nullptr, in, 4, 0, TUTTI_FLOAT64, TUTTI_SUM, 0, out),
+                   "group is null");
+    expect_refusal(reduce(nullptr, 4, TUTTI_FLOAT64, TUTTI_SUM, 0, out), "local is null");
+    expect_refusal(reduce(in, 4, TUTTI_FLOAT64, TUTTI_SUM, rank, nullptr), "out is null");
+    expect_refusal(reduce(in, 4, TUTTI_FLOAT64, TUTTI_SUM, TUTTI_ALL, nullptr), "out is null");
+    expect_refusal(reduce(in, 4, TUTTI_FLOAT64, TUTTI_SUM, 2, out), "root 2 is out of range");
+    expect_refusal(reduce(in, 4, TUTTI_FLOAT64, TUTTI_SUM, -2, out), "root -2 is out of range");
+    expect_refusal(reduce(in, SIZE_MAX / 8 + 1, TUTTI_FLOAT64, TUTTI_SUM, 0, out), "out of range");
+    expect_refusal(reduce(in, 4, TUTTI_FLOAT64, TUTTI_BAND, 0, out), "need an integer type");
+    expect_refusal(reduce(in, 1, TUTTI_COMPLEX128, TUTTI_MAX, 0, out), "complex numbers");
+    expect_refusal(reduce(in, 1, static_cast<tutti_type>(14), TUTTI_SUM, 0, out), "unknown type");
+    expect_refusal(tutti_fold(nullptr, 4, TUTTI_FLOAT64, TUTTI_SUM, out), "in is null");
+    expect_refusal(tutti_fold(in, 4, TUTTI_FLOAT64, TUTTI_SUM, nullptr), "out is null");
+    expect_refusal(tutti_fold(in, 4, TUTTI_FLOAT64, TUTTI_LXOR, out), "need an integer type");
+  });
+}
+
+TEST(NativeErrors, ReductionsOfArraysByUsersOperations) {
+  with_two([](tutti_group* group, int rank) {
+    double in[4] = {}, out[1] = {};
+    const tutti_user_op good = {add_doubles, nullptr, sizeof(double), 1, nullptr};
+    const auto refused = [&](const tutti_user_op* op, int root, void* to, const char* words) {
+      expect_refusal(tutti_reduce_array_by(group, in, 4, 0, op, root, to), words);
+    };
+    refused(nullptr, 0, out, "op is null");
+    refused(&good, 2, out, "root 2 is out of range");
+    refused(&good, rank, nullptr, "out is null");
+    tutti_user_op bad = good;
+    bad.fold = nullptr;
+    refused(&bad, 0, out, "op->fold is null");
+    bad = good;
+    bad.element_bytes = 0;
+    refused(&bad, 0, out, "op->element_bytes is 0");
+    bad.element_bytes = SIZE_MAX;
+    refused(&bad, 0, out, "TUTTI_SHM_BYTES_PER_RANK");
+    bad.element_bytes = size_t{1} << 30;
+    refused(&bad, 0, out, "TUTTI_SHM_BYTES_PER_RANK");
+    expect_refusal(tutti_reduce_array_by(group, nullptr, 4, 0, &good, 0, out), "local is null");
+    expect_refusal(tutti_reduce_array_by(nullptr, in, 4, 0, &good, 0, out), "group is null");
+    // An array without elements is no mistake of the caller's: the group may be used on.
+    const tutti_status status = tutti_reduce_array_by(group, nullptr, 0, 0, &good, 0, out);
+    EXPECT_EQ(status, rank == 0 ? TUTTI_EMPTY : TUTTI_OK);
+    const std::string message = tutti_error_message();
+    EXPECT_EQ(message.find("no rank has elements") == std::string::npos, rank != 0) << message;
+  });
+}
+
+TEST(NativeErrors, RanksWithDifferentBlocks) {
+  spawn(3, [](tutti_group* group, int rank) {
+    const double in[4] = {};
+    double out = 0;
+    const tutti_user_op op = {add_doubles, nullptr, sizeof(double), 0, nullptr};
+    const size_t block = rank == 1 ? 3 : 2;
+    EXPECT_EQ(tutti_reduce_array_by(group, in, 4, block, &op, 0, &out), TUTTI_MISMATCH);
+    EXPECT_NE(std::string(tutti_error_message()).find("blocks of 2 to 3 elements"),
+              std::string::npos)
+        << tutti_error_message();
+  });
+}
+
 TEST(Memory, IsAlignedAndCanBeGivenBack) {
   for (const size_t bytes : {size_t{0}, size_t{1}, size_t{1000}, size_t{1} << 20}) {
     auto* const memory = static_cast<char*>(tutti_alloc(bytes));

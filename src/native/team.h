@@ -15,6 +15,7 @@
 
 #include "group/group.h"
 #include "native/one_sided.h"
+#include "native/scratch.h"
 #include "placement/levels.h"
 
 struct tutti_team {
@@ -43,7 +44,8 @@ struct tutti_group {
   tutti::group::Group group;
   tutti_team* team;
   tutti::native::OneSided one_sided;
-  bool knows_levels = false;  // set by the first collective call
+  tutti::native::Scratch scratch = {};  // of reductions by users' operations
+  bool knows_levels = false;            // set by the first collective call
 };
 
 namespace tutti::native {

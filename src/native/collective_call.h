@@ -1,0 +1,28 @@
+// What all collective calls of the C API share, behind the guard. Internal to src/native; for the
+// thread of the group.
+#pragma once
+
+#include "native/arguments.h"
+#include "native/guard.h"
+#include "native/team.h"
+
+namespace tutti::native {
+
+// The group of a call whose arguments have been checked. The first call finds the levels.
+inline group::Group& ready(tutti_group* group) {
+  if (!group->knows_levels) [[unlikely]]
+    find_levels(*group);
+  return group->group;
+}
+
+inline void require_root(const tutti_group* group, int root) {
+  require_root(root, group->group.ranks());
+}
+
+inline bool is_root(const tutti_group* group, int root) { return group->group.rank() == root; }
+
+inline tutti_status outcome(const tutti_group* group, Code code) {
+  return code == Code::ok ? TUTTI_OK : report(code, group->group.failure());
+}
+
+}  // namespace tutti::native
