@@ -4,9 +4,10 @@
  * phases_print, and rank 0 writes one line for each phase, with the largest time over the ranks:
  *
  *   phase NAME communication|computation|setup SECONDS
- *   whole SECONDS                  of the timed part, the largest over the ranks
- *   answer NAME VALUE              the same in every run with as many ranks
- *   tolerance NAME RELATIVE        before an answer whose last digits depend on the order of a
+ *   least NAME SECONDS             the smallest time over the ranks: of a collective, about what
+ * the rank that came last was in it, so without waiting for others whole SECONDS of the timed part,
+ * the largest over the ranks answer NAME VALUE              the same in every run with as many
+ * ranks tolerance NAME RELATIVE        before an answer whose last digits depend on the order of a
  *                                  reduction: how far two runs may differ, relative to the value
  *   # ...                          anything else
  *
@@ -36,11 +37,13 @@ static inline void phases_print(const Phase* phases, int count, double whole, MP
   MPI_Comm_rank(comm, &rank);
   for (int i = 0; i <= count; ++i) {
     const double mine = i < count ? phases[i].seconds : whole;
-    double most;
+    double most, least;
     MPI_Reduce(&mine, &most, 1, MPI_DOUBLE, MPI_MAX, 0, comm);
+    MPI_Reduce(&mine, &least, 1, MPI_DOUBLE, MPI_MIN, 0, comm);
     if (rank != 0) continue;
     if (i < count)
-      printf("phase %s %s %.9f\n", phases[i].name, kinds[phases[i].kind], most);
+      printf("phase %s %s %.9f\nleast %s %.9f\n", phases[i].name, kinds[phases[i].kind], most,
+             phases[i].name, least);
     else
       printf("whole %.9f\n", most);
   }

@@ -126,6 +126,7 @@ class Output:
 
     whole: float
     phases: dict[str, tuple[str, float]]  # name: (kind, seconds), in the order printed
+    least: dict[str, float]  # seconds by phase, of the rank that was in it for the shortest time
     answers: dict[str, Answer]
     notes: tuple[str, ...]  # lines that begin with #
 
@@ -138,6 +139,7 @@ def parse_output(text: str) -> Output:
     """Reads an application's output. Raises RunError if it is not as examples/apps/phases.h says."""
     whole: float | None = None
     phases: dict[str, tuple[str, float]] = {}
+    least: dict[str, float] = {}
     answers: dict[str, Answer] = {}
     tolerances: dict[str, float] = {}
     notes = []
@@ -145,6 +147,8 @@ def parse_output(text: str) -> Output:
         match line.split():
             case ["phase", name, kind, seconds] if kind in KINDS:
                 phases[name] = (kind, _number(line, seconds))
+            case ["least", name, seconds]:
+                least[name] = _number(line, seconds)
             case ["answer", name, value]:
                 answers[name] = Answer(value, tolerances.get(name, 0.0))
             case ["tolerance", name, value]:
@@ -162,7 +166,7 @@ def parse_output(text: str) -> Output:
     for name, found in (("phase", phases), ("answer", answers)):
         if not found:
             raise RunError(f"the application printed no line '{name} NAME ...'")
-    return Output(whole, phases, answers, tuple(notes))
+    return Output(whole, phases, least, answers, tuple(notes))
 
 
 def _number(line: str, word: str) -> float:

@@ -39,8 +39,11 @@ def list_applications(console: Console) -> None:
     console.print(table)
 
 
-def _row(table: Table, name: str, kind: str, timed: Timed, style: str = "") -> None:
+def _row(
+    table: Table, name: str, kind: str, timed: Timed, style: str = "", least: Timed | None = None
+) -> None:
     ratio = timed.ratio
+    shortest = [least.host, least.tutti] if least is not None else []
     table.add_row(
         name,
         kind,
@@ -48,6 +51,7 @@ def _row(table: Table, name: str, kind: str, timed: Timed, style: str = "") -> N
         time_text(microseconds(timed.tutti) / 1000),
         ratio_text(ratio),
         interval_text(ratio),
+        *(time_text(microseconds(times) / 1000) for times in shortest),
         style=style,
     )
 
@@ -59,10 +63,10 @@ def run_table(application: str, run: Run) -> Table:
     )
     for column in ("phase", "kind"):
         table.add_column(column)
-    for column in ("host", "Tutti", "ratio", "95%"):
+    for column in ("host", "Tutti", "ratio", "95%", "host, least", "Tutti, least"):
         table.add_column(column, justify="right")
     for name, (kind, timed) in run.phases.items():
-        _row(table, name, kind, timed)
+        _row(table, name, kind, timed, least=run.least[name])
     table.add_section()
     _row(table, "all communication", KINDS[0], run.communication, "bold")
     if run.best_peer != run.host:
@@ -171,7 +175,7 @@ def show(measured: Applications, console: Console) -> None:
     notes = [
         "answers: " + ("; ".join(different) if different else f"all the same ({_names(answers)})"),
         "a phase's time is the largest over the ranks, and in a collective includes the time for "
-        "which a rank waits for the others",
+        "which a rank waits for the others; least: the smallest over the ranks",
         states_text(states_of(measured), 0).replace("0 ranks: ", "machine: "),
         CORES if settings.hosts else "",
         *(

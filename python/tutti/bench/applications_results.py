@@ -24,12 +24,19 @@ from tutti.bench.variants import Variant
 LEAST_SECONDS = 1e-9  # the resolution of the applications' clock: a phase may take none
 
 
-def times_of(jobs: Jobs, phase: str | None = None, communication: bool = False) -> list[float]:
-    """Seconds by repetition: of a phase, of all communication, or of the whole."""
+def times_of(
+    jobs: Jobs, phase: str | None = None, communication: bool = False, least: bool = False
+) -> list[float]:
+    """Seconds by repetition: of a phase, of all communication, or of the whole.
+
+    `least`: of the rank that was in the phase for the shortest time, if the application says it.
+    """
 
     def seconds(output: Output) -> float:
         if communication:
             return output.communication
+        if least and phase is not None:
+            return output.least.get(phase, output.phases[phase][1])
         return output.whole if phase is None else output.phases[phase][1]
 
     return [max(seconds(output), LEAST_SECONDS) for output in jobs.outputs]
@@ -68,6 +75,7 @@ class Run:
     whole: Timed
     communication: Timed
     phases: dict[str, tuple[str, Timed]]  # name: (kind, times)
+    least: dict[str, Timed]  # by phase, of the rank that was in it for the shortest time
     best_peer: Variant  # the MPI and setting without Tutti whose communication is shortest
     over_best: Timed  # its communication as `host`
     shares: list[Share]
@@ -124,6 +132,7 @@ def runs_of(measured: Applications) -> list[Run]:
                         name: (kind, timed(phase=name))
                         for name, (kind, _) in other.outputs[0].phases.items()
                     },
+                    {name: timed(phase=name, least=True) for name in other.outputs[0].phases},
                     best,
                     timed(measured.of(place, best), communication=True),
                     shares_of(other, place.ranks),
@@ -216,7 +225,7 @@ def _run_json(measured: Applications, run: Run) -> dict[str, Any]:
         "whole": _timed_json(run.whole),
         "communication": _timed_json(run.communication),
         "phases": [
-            {"name": name, "kind": kind} | _timed_json(timed)
+            {"name": name, "kind": kind, "least": _timed_json(run.least[name])} | _timed_json(timed)
             for name, (kind, timed) in run.phases.items()
         ],
         "best_peer": {"variant": run.best_peer.key} | _timed_json(run.over_best),
