@@ -126,12 +126,12 @@ def with_tutti(wanted: bool, mpis: list[Mpi]) -> bool:
     return True
 
 
-def refuse_with_one_sided(given: dict[str, bool]) -> None:
+def refuse_between_threads(mode: str, given: dict[str, bool]) -> None:
     for option, is_given in given.items():
         if is_given:
             raise UserError(
-                f"{option}: it cannot be combined with --one-sided, which measures transfers "
-                "between threads; leave one of them out"
+                f"{option}: it cannot be combined with {mode}, which measures threads without an "
+                "MPI; leave one of them out"
             )
 
 
@@ -213,11 +213,12 @@ def bench_openmp(
         console.print(f"wrote {json_file}", highlight=False)
 
 
-def bench_one_sided(repetitions: int, json_file: Path | None, console: Console) -> None:
-    from tutti.bench import one_sided
+def bench_threads(mode: str, repetitions: int, json_file: Path | None, console: Console) -> None:
+    from tutti.bench import one_sided, shared_array
 
-    document = one_sided.measure(repetitions)
-    one_sided.show(document, console)
+    module = one_sided if mode == "--one-sided" else shared_array
+    document = module.measure(repetitions)
+    module.show(document, console)
     if json_file is not None:
         json_file.write_text(json.dumps(document, indent=1) + "\n")
         console.print(f"wrote {json_file}", highlight=False)
@@ -356,6 +357,14 @@ def bench(
             "machine's stores, loads and lines, without MPI.",
         ),
     ] = False,
+    array: Annotated[
+        bool,
+        typer.Option(
+            "--array",
+            help="Measure the reduction of a shared array to one element between threads, beside "
+            "a loop and a reduction, without MPI.",
+        ),
+    ] = False,
     hosts: Annotated[
         str | None,
         typer.Option(
@@ -485,13 +494,17 @@ def bench(
                 "--no-dirty": not dirty,
                 "--openmp": openmp,
                 "--one-sided": one_sided,
+                "--array": array,
                 "--worth": worth,
                 "--budget-ms": budget_ms is not None,
             }
         )
-    if one_sided:
-        refuse_with_one_sided(
+    if one_sided or array:
+        mode = "--array" if array else "--one-sided"
+        refuse_between_threads(
+            mode,
             {
+                "--one-sided": one_sided and array,
                 "--ranks": ranks is not None,
                 "--collectives": collectives is not None,
                 "--sizes": sizes is not None,
@@ -507,10 +520,10 @@ def bench(
                 "--mpi": bool(mpi),
                 "--shared-heap": shared_heap,
                 "--plot": plot is not None,
-            }
+            },
         )
-        return bench_one_sided(
-            repetitions or (3 if quick else 10), output_file("--json", json_name), console
+        return bench_threads(
+            mode, repetitions or (3 if quick else 10), output_file("--json", json_name), console
         )
     modes = parse_modes(
         form,

@@ -1,0 +1,76 @@
+"""`tutti bench --array`: what the reduction of a shared array takes among two threads, beside what
+programs do without it (NUMACol, section 4.2.2: doubles, 2,048 and 131,072 of each rank).
+"""
+
+import json
+import os
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from tutti.bench.driver import execute
+from tutti.bench.statistics import centre, compare
+from tutti.bench.texts import interval_text, ratio_text
+from tutti.errors import RunError, UserError
+from tutti.places import program
+
+SECONDS = 600
+
+# What is measured, in words, and what it is compared with: the same done without the call.
+ROWS = (
+    ("array", "tutti_reduce_array", ""),
+    ("plain", "a loop, tutti_reduce of one element", "array"),
+    ("vectors", "tutti_reduce of vectors, a loop", "array"),
+    ("fold", "alone: tutti_fold of a part", ""),
+    ("loop", "alone: a loop over a part", "fold"),
+    ("one_element", "alone: tutti_reduce of one element", ""),
+)
+
+
+def two_cores() -> tuple[int, int]:
+    cores = sorted(os.sched_getaffinity(0))
+    if len(cores) < 2:
+        raise UserError(
+            "--array needs two cores, and this process may run on one; allow it more with taskset"
+        )
+    return cores[0], cores[1]
+
+
+def measure(repetitions: int) -> dict[str, Any]:
+    words = [str(program("tutti-array")), "--cores", ",".join(map(str, two_cores()))]
+    code, out, err = execute([*words, "--repetitions", str(repetitions)], dict(os.environ), SECONDS)
+    if code != 0:
+        raise RunError(err.strip() or f"tutti-array: exit code {code}")
+    document: dict[str, Any] = json.loads(out)
+    return document
+
+
+def times_by_length(document: dict[str, Any]) -> dict[int, dict[str, list[float]]]:
+    """Nanoseconds by length and by what was measured, one for each repetition."""
+    times: dict[int, dict[str, list[float]]] = {}
+    for repetition in document["repetitions"]:
+        for cell in repetition:
+            of_length = times.setdefault(cell["elements"], {})
+            for name, *_ in ROWS:
+                of_length.setdefault(name, []).append(cell[name])
+    return times
+
+
+def show(document: dict[str, Any], console: Console) -> None:
+    cores = " and ".join(map(str, document["cores"]))
+    for length, times in times_by_length(document).items():
+        table = Table(
+            title=f"a sum of {length:,} doubles of each rank, on cores {cores}, "
+            f"{len(document['repetitions'])} repetitions"
+        )
+        table.add_column("what")
+        for heading in ("us", "times as long", "95%"):
+            table.add_column(heading, justify="right")
+        for name, words, base in ROWS:
+            row = [words, f"{centre(times[name]) / 1000:.2f}"]
+            if base:
+                ratio = compare(times[name], times[base])
+                row += [ratio_text(ratio), interval_text(ratio)]
+            table.add_row(*row)
+        console.print(table)

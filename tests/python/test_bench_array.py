@@ -1,0 +1,43 @@
+"""`tutti bench --array`: the program measures every member, and a table shows them."""
+
+import json
+import os
+
+import pytest
+
+from tutti.bench import shared_array
+from tutti.bench.driver import execute
+from tutti.places import program
+
+pytestmark = [
+    pytest.mark.alone,
+    pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs two cores"),
+]
+
+
+def test_command(tutti, tmp_path):
+    file = tmp_path / "array.json"
+    result = tutti("bench", "--array", "--repetitions", "2", "--json", str(file))
+    assert result.returncode == 0, result.stderr
+    assert "131,072 doubles" in result.stdout and "tutti_reduce of vectors" in result.stdout
+    document = json.loads(file.read_text())
+    assert document["format"] == "tutti-array 1"
+    assert len(document["repetitions"]) == 2
+    times = shared_array.times_by_length(document)
+    assert set(times) == {2048, 131072}
+    for of_length in times.values():
+        assert all(0 < time < 1e9 for name in of_length for time in of_length[name])
+
+
+def test_mistakes(tutti):
+    for other in ("--halo", "--one-sided"):
+        result = tutti("bench", "--array", other)
+        assert result.returncode == 2
+        assert other in result.stderr and "--array" in result.stderr
+    for words in (
+        [],
+        ["--cores", "x", "--repetitions", "1"],
+        ["--cores", "0", "--repetitions", "0"],
+    ):
+        code, _, err = execute([str(program("tutti-array")), *words], dict(os.environ), 30)
+        assert code == 2 and err.startswith("tutti-array: ") and err.count("\n") == 1
