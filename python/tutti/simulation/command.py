@@ -13,6 +13,7 @@ from tutti.bench.command import output_file, plot_stem
 from tutti.bench.measurements import COLLECTIVES
 from tutti.bench.words import MOST_BYTES, parse_collectives, parse_sizes
 from tutti.errors import RunError, UserError
+from tutti.simulation import applications
 from tutti.simulation.jobs import Cell, Settings, simulate, simulated_program, smpirun, write_files
 from tutti.simulation.machines import MACHINES, OWN, Clusters, Machine, checked, named
 from tutti.simulation.predictions import as_json as predictions_json
@@ -23,6 +24,8 @@ from tutti.simulation.results import Results, as_json
 from tutti.simulation.variants import AGAINST, TUTTI, Variant, parse_against
 
 DEFAULT_SIZES = "8,1K,64K,1M"
+DEFAULT_ROOTS = "0"
+ALL = "all"
 ROOTED = ("bcast", "reduce", "gather", "scatter", "gatherv", "scatterv")
 # In these a buffer has a part for each rank, so that it grows with the number of ranks.
 PARTS = (
@@ -109,6 +112,20 @@ def cells_of(collectives: list[str], sizes: list[int], roots: list[int], ranks: 
     return cells
 
 
+def cells_of_application(app: str, collectives: str, sizes: str, roots: str) -> list[Cell]:
+    for option, given in (
+        ("collectives", collectives != ALL),
+        ("--sizes", sizes != DEFAULT_SIZES),
+        ("--roots", roots != DEFAULT_ROOTS),
+    ):
+        if given:
+            raise UserError(
+                f"{option}: --app has collectives, sizes and roots of its own; leave one of them "
+                "out"
+            )
+    return [step.cell for step in applications.steps_of(app)]
+
+
 def run(settings: Settings, console: Console) -> Results:
     columns = (
         BarColumn(),
@@ -179,7 +196,15 @@ def sim(
         typer.Argument(
             help="Collectives, separated by commas, as `tutti bench` names them; or all."
         ),
-    ] = "all",
+    ] = ALL,
+    app: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Simulate the collectives of an application at a paper's size, instead of "
+            f"collectives and sizes: {', '.join(applications.APPLICATIONS)}.",
+        ),
+    ] = None,
     machine: Annotated[
         str | None, typer.Option(help=f"A known cluster: {', '.join(MACHINES)}.")
     ] = None,
@@ -231,7 +256,7 @@ def sim(
     ] = DEFAULT_SIZES,
     roots: Annotated[
         str, typer.Option(help="Roots to simulate, for collectives with a root, as in 0,5.")
-    ] = "0",
+    ] = DEFAULT_ROOTS,
     against: Annotated[
         str,
         typer.Option(
@@ -293,12 +318,15 @@ def sim(
     variants = ([Variant(TUTTI)] if tutti else []) + parse_against(against)
     if not variants:
         raise UserError("--no-tutti --against none: nothing is left to simulate; leave one out")
-    cells = cells_of(
-        parse_collectives(collectives, SIMULATED),
-        parse_sizes(sizes),
-        parse_roots(roots, count),
-        count,
-    )
+    if app is not None:
+        cells = cells_of_application(app, collectives, sizes, roots)
+    else:
+        cells = cells_of(
+            parse_collectives(collectives, SIMULATED),
+            parse_sizes(sizes),
+            parse_roots(roots, count),
+            count,
+        )
     settings = Settings(place, count, deal, cells, variants, warm, operations, seconds)
     if predict:
         if not tutti:
@@ -312,11 +340,16 @@ def sim(
     results = run(settings, console)
     if json_name != "-":
         show(results, console)
+    total = applications.total_of(app, results) if app is not None else None
+    if total is not None and json_name != "-":
+        console.print(applications.table_of(total, results))
     predictions = predict_all(settings, results) if predict else []
     if predict and json_name != "-":
         show_predictions(predictions, console)
     if json_name is not None:
         document = as_json(results)
+        if total is not None:
+            document["application"] = applications.as_json(total)
         if predict:
             document["predictions"] = predictions_json(predictions)
         _write_json(document, json_name, console)

@@ -39,7 +39,7 @@ def ratio_text(ratio: float | None) -> str:
     return in_colour(ratio, ratio < SLOWER_BELOW, ratio > 1)
 
 
-def _label(key: str | None) -> str:
+def variant_label(key: str | None) -> str:
     if key is None:
         return "-"
     return "best" if key == BEST else Variant(key).label
@@ -61,7 +61,7 @@ def _row(results: Results, cell: Cell, roots: bool) -> list[str]:
         row.append(microseconds_text(results.time(TUTTI, cell)))
     for key in results.compared if results.tutti else results.others:
         row.append(
-            _label(results.best(cell))
+            variant_label(results.best(cell))
             if key == BEST
             else microseconds_text(results.time(key, cell))
         )
@@ -88,7 +88,7 @@ def table_of(results: Results) -> Table:
         *([TUTTI] if results.tutti else []),
         *(results.compared if results.tutti else results.others),
     ]:
-        table.add_column(_label(key), justify="right")
+        table.add_column(variant_label(key), justify="right")
         if results.tutti and key != TUTTI:
             table.add_column("", justify="right")
     collectives = list(dict.fromkeys(cell.collective for cell in cells))

@@ -1,0 +1,224 @@
+"""`tutti bench --app`: refused options, reading of an application's output, and real runs."""
+
+import json
+from dataclasses import replace
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from conftest import ROOT
+from rich.console import Console
+from tutti.bench.applications import (
+    APPLICATIONS,
+    Answer,
+    Applications,
+    AppSettings,
+    Jobs,
+    Place,
+    built,
+    failure,
+    find_application,
+    parse_output,
+)
+from tutti.bench.applications_command import over_nodes, require_known
+from tutti.bench.applications_report import draw, show
+from tutti.bench.applications_results import as_json, differences, runs_of, same_answer
+from tutti.bench.mpis import Mpi
+from tutti.errors import RunError, UserError
+
+MPICH = Mpi(
+    "mpich", "mpich", "5.0.2", Path("/opt/mpich/bin/mpiexec"), Path("/opt/mpich/lib/libmpi.so.12")
+)
+OUTPUT = """phase send communication {send}
+least send {least}
+phase work computation 2
+tolerance sum 1e-9
+answer sum {sum}
+answer words {words}
+# any line
+whole 3.5
+"""
+SMALL = {
+    "matvec": (["--size", "65", "--iterations", "5"], ["scatter", "bcast", "compute", "reduce"]),
+    "barnes_hut": (
+        ["--bodies", "3000", "--heaviest", "20", "--steps", "2"],
+        ["move", "sort", "align", "count", "allreduce", "split"],
+    ),
+}
+
+
+def output(send="1", least="0.5", total="1", words="abc"):
+    return parse_output(OUTPUT.format(send=send, least=least, sum=total, words=words))
+
+
+def settings(**changes):
+    return replace(AppSettings("matvec", (), [MPICH], [2], 2, repetitions=3), **changes)
+
+
+def measured(**changes):
+    """Jobs of the host, in which sending takes 2 s, and of Tutti, in which it takes 1 s."""
+    result = Applications(settings(**changes), seed=1)
+    for place in result.settings.places:
+        for variant in result.settings.variants(place.ranks):
+            jobs = result.of(place, variant)
+            jobs.outputs = [output(send="1" if variant.tutti else "2")] * 3
+            jobs.shares_of_others = [0.0, None, 0.0]
+            if variant.tutti:
+                row = {"calls": 6, "mean_us": 5e5, "host_calls": 2, "host_mean_us": 25e4}
+                jobs.report = {"collectives": [{"collective": "bcast"} | row]}
+                jobs.reported = jobs.outputs[0]
+    return result
+
+
+def test_output_is_read():
+    read = output()
+    assert read.whole == 3.5 and read.communication == 1 and read.least == {"send": 0.5}
+    assert list(read.phases.items()) == [
+        ("send", ("communication", 1.0)),
+        ("work", ("computation", 2.0)),
+    ]
+    assert read.answers == {"sum": Answer("1", 1e-9), "words": Answer("abc", 0.0)}
+    assert read.notes == ("any line",)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("whole 1\n", "no line 'phase"),
+        ("phase a setup 1\nwhole 1\n", "no line 'answer"),
+        ("phase a setup 1\nanswer b 2\n", "no line 'whole"),
+        ("phase a rest 1\n", "not understood: 'phase a rest 1'"),
+        ("phase a setup soon\n", "no number in the line 'phase a setup soon'"),
+        ("hello\n", "not understood: 'hello'"),
+    ],
+)
+def test_other_output_is_refused(text, says):
+    with pytest.raises(RunError, match=says):
+        parse_output(text)
+
+
+def test_results():
+    run = runs_of(measured())[0]
+    assert run.communication.ratio.value == pytest.approx(2)
+    assert run.whole.ratio.value == pytest.approx(1)
+    assert run.least["send"].ratio.value == pytest.approx(1)
+    share = run.shares[0]
+    assert (share.collective, share.calls, share.host_calls) == ("bcast", 8, 2)
+    assert share.microseconds == pytest.approx((6 * 5e5 + 2 * 25e4) / 2)
+    assert share.share == pytest.approx(share.microseconds / 3.5e6)
+
+
+def test_json_and_table(tmp_path):
+    result = measured(heap=True)
+    document = json.loads(json.dumps(as_json(result)))
+    assert document["format"] == "tutti-bench-app 1" and document["differences"] == []
+    assert [run["shared_heap"] for run in document["runs"]] == [False, True]
+    run = document["runs"][0]
+    times = [run[name] for name in ("host_us", "tutti_us")]
+    times += [run[f"{name}_communication_us"] for name in ("host", "tutti")]
+    assert (run["mpi"], run["ranks"], times) == ("mpich", 2, [3.5e6, 3.5e6, 2e6, 1e6])
+    assert [phase["name"] for phase in run["phases"]] == ["send", "work"]
+    assert all(answer["same"] for answer in run["answers"])
+    text = StringIO()
+    show(result, Console(file=text, width=160))
+    for words in ("all communication", "2.00x", "bcast 50.0%", "sum within 1e-09", "seed 1"):
+        assert words in text.getvalue()
+    assert [file.exists() for file in draw(result, tmp_path / "times")] == [True, True]
+
+
+def test_answers_are_compared():
+    result = measured()
+    host, tutti = result.settings.variants(2)
+    result.of(Place(2), tutti).outputs[1] = output(total="1.0000000001")
+    assert differences(result) == []
+    result.of(Place(2), tutti).outputs[1] = output(total="1.1", words="abd")
+    found = differences(result)
+    assert len(found) == 2 and "sum is 1.1, and 1 with MPICH" in found[0]
+    result.jobs[Place(2), host.key] = Jobs([output(), output(words="x")], [0.0, 0.0])
+    assert any("words is x" in one for one in differences(result))
+    assert same_answer(Answer("0", 1e-9), Answer("-0", 1e-9))
+    assert not same_answer(Answer("nan", 1e-9), Answer("nan ", 1e-9))
+
+
+def test_over_nodes():
+    changed = over_nodes(settings(), str(ROOT / "tests" / "hosts"), "2,4", 1, "0,1ms")
+    assert [place.text for place in changed.places] == [
+        "2 nodes, 2 ranks, delay 0",
+        "4 nodes, 4 ranks, delay 0",
+        "2 nodes, 2 ranks, delay 1ms",
+        "4 nodes, 4 ranks, delay 1ms",
+    ]
+    assert (changed.bind, changed.peer_settings, changed.limits) == ("none", "default", False)
+    with pytest.raises(UserError, match="--per-node: 0 is not accepted"):
+        over_nodes(settings(), str(ROOT / "tests" / "hosts"), "2", 0, "0")
+    with pytest.raises(UserError, match="--hosts: there is no program"):
+        over_nodes(settings(), "/", "2", 1, "0")
+
+
+def test_mistakes_are_named():
+    with pytest.raises(UserError, match="'matvek' is unknown; did you mean matvec[?] known are"):
+        require_known("matvek")
+    with pytest.raises(UserError, match="nothing was not built for this MPI .*is missing"):
+        find_application("nothing", "mpich")
+    assert failure("fft", 2, "", "noise\nfft: --size: bad\n") == "fft: --size: bad"
+    assert failure("fft", 3, "", "it broke") == "exit code 3: it broke"
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--app", "matvec", "--halo"], "--halo: it cannot be combined with --app"),
+        (["--app", "matvec", "--sizes", "8"], "--sizes: it cannot be combined with --app"),
+        (["--app", "other"], "--app: 'other' is unknown"),
+        (["--", "--size", "4"], "'--size' is not understood"),
+        (["--app", "matvec", "--nodes", "2"], "--nodes: it needs --hosts"),
+    ],
+)
+def test_bad_options(tutti, words, says):
+    done = tutti("bench", *words)
+    assert done.returncode == 2 and says in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_list(tutti):
+    done = tutti("bench", "--app", "list")
+    assert done.returncode == 0
+    assert all(name in done.stdout for name in APPLICATIONS)
+
+
+@pytest.mark.parametrize("application", SMALL)
+def test_a_run(tutti, mpi, application, tmp_path):
+    """Answers are the same with and without Tutti on 1, 2 and 4 ranks, whoever reduces first."""
+    if mpi.abi not in built(application):
+        pytest.skip(f"{application} was not built for {mpi.label}")
+    file = tmp_path / "app.json"
+    arguments, phases = SMALL[application]
+    options = ["--ranks", "1,2,4", "--repetitions", "1", "--quick", "--mpi", mpi.name]
+    options += ["--peer-settings", "best", "--bind", "none", "--json", str(file)]
+    done = tutti("bench", "--app", application, *options, "--", *arguments)
+    assert done.returncode == 0, done.stderr
+    document = json.loads(file.read_text())
+    assert [run["ranks"] for run in document["runs"]] == [1, 2, 4]
+    answers = set()
+    for run in document["runs"]:
+        assert [phase["name"] for phase in run["phases"]] == phases
+        assert run["tutti_communication_us"] > 0 and run["host_us"] > 0
+        assert all(answer["same"] and answer["tolerance"] == 0 for answer in run["answers"])
+        answers.add(tuple(answer["host"] for answer in run["answers"]))
+    assert len(answers) == 1  # nor do they depend on the number of ranks
+    served = {share["collective"] for share in document["runs"][1]["collectives"]}
+    assert served >= {"matvec": {"scatter", "reduce"}, "barnes_hut": {"allreduce"}}[application]
+
+
+@pytest.mark.parametrize("application", SMALL)
+def test_options_of_an_application(tutti, mpi, application):
+    if mpi.abi not in built(application):
+        pytest.skip(f"{application} was not built for {mpi.label}")
+    options = ["--ranks", "2", "--repetitions", "1", "--quick", "--mpi", mpi.name, "--no-tutti"]
+    for arguments, says in (
+        (["--sise", "4"], "unknown option '--sise'"),
+        (["--size" if application == "matvec" else "--bodies", "0"], "'0' is not accepted"),
+    ):
+        done = tutti("bench", "--app", application, *options, "--", *arguments)
+        assert done.returncode == 2, done.stderr
+        assert done.stderr.startswith(f"tutti: {application}: ") and says in done.stderr
