@@ -4,7 +4,6 @@ import json
 import os
 
 import pytest
-
 from tutti.bench import shared_array
 from tutti.bench.driver import execute
 from tutti.places import program
