@@ -1,0 +1,337 @@
+/* Solves a partial differential equation in three dimensions by Fourier transforms:
+ *
+ *   mpiexec -n RANKS fft [--class S|W|A] [--size NX NY NZ] [--iterations N]
+ *                        [--grid PX PY] [--blocking | --overlap] [--slices N]
+ *
+ * This is the problem FT of the NAS Parallel Benchmarks (Bailey and others, "The NAS
+ * Parallel Benchmarks 2.0", report NAS-95-020): du/dt = alpha laplace(u), periodic, from random
+ * complex numbers. The transform of u is computed once. In each iteration it is multiplied by
+ * exp(-4 alpha pi^2 |k|^2 t), transformed back, and 1,024 elements of the result are added up. So
+ * each iteration transposes the whole array among the ranks, by MPI_Alltoall, once (slabs) or twice
+ * (pencils, `--grid PX PY`); fft_grid.h explains how. `--overlap` transposes it in slices by
+ * MPI_Ialltoall, while the next slices are computed.
+ *
+ * Rank 0 prints the lines that phases.h explains. The program ends with 1 if the sums are not those
+ * that NAS published, or, for sizes without published sums, if the transform and its inverse do not
+ * give the numbers from which they started. */
+#include <complex.h>
+#include <math.h>
+#include <mpi.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fft_grid.h"
+#include "fft_published.h"
+#include "hash.h"
+#include "phases.h"
+
+enum { summed_elements = 1024, most_iterations = 100 };
+static const double alpha = 1e-6, accepted_error = 1e-12, pi = 3.14159265358979323846;
+
+typedef struct {
+  Shape shape;
+  int iterations;
+} Options;
+
+typedef struct {
+  Phase evolve, sum;
+  double whole; /* seconds */
+  double complex sums[most_iterations];
+  uint64_t hash;
+} Results;
+
+/* NAS's random numbers: x(k+1) = 5^13 x(k) mod 2^46, x(0) = 314159265; the k-th is x(k) / 2^46. */
+static const uint64_t multiplier = 1220703125, first_number = 314159265,
+                      mask = ((uint64_t)1 << 46) - 1;
+
+/* The state after `count` numbers. The product's low 46 bits are right though its high ones are
+ * lost. */
+static uint64_t random_after(uint64_t count) {
+  uint64_t state = first_number, power = multiplier;
+  for (; count > 0; count /= 2, power = power * power & mask)
+    if (count % 2 == 1) state = state * power & mask;
+  return state;
+}
+
+static double next_random(uint64_t* state) {
+  *state = *state * multiplier & mask;
+  return (double)*state * 0x1p-46;
+}
+
+/* Calls visit(context, element's index in this rank's x lines, initial value). The element at
+ * (x, y, z) has the numbers 2 (x + NX (y + NY z)) and the next. */
+static void for_initial(const Grid* g, void (*visit)(void*, size_t, double complex),
+                        void* context) {
+  const Shape* s = &g->shape;
+  size_t at = 0;
+  for (int z = g->z.first; z < g->z.first + g->z.count; ++z)
+    for (int y = g->y.first; y < g->y.first + g->y.count; ++y) {
+      uint64_t state =
+          random_after(2 * (uint64_t)s->nx * ((uint64_t)y + (uint64_t)s->ny * (uint64_t)z));
+      for (int x = 0; x < s->nx; ++x, ++at) {
+        const double real = next_random(&state), imaginary = next_random(&state);
+        visit(context, at, real + imaginary * I);
+      }
+    }
+}
+
+static void store(void* array, size_t at, double complex value) {
+  ((double complex*)array)[at] = value;
+}
+
+static double elements_of(const Shape* s) { return (double)s->nx * s->ny * s->nz; }
+
+/* exp(-4 alpha pi^2 k^2 time) for the indices of a direction, whose upper half has k < 0. */
+static double* decay(int count, int time) {
+  double* factors = malloc((size_t)count * sizeof(double));
+  if (factors == NULL) MPI_Abort(MPI_COMM_WORLD, 1);
+  for (int i = 0; i < count; ++i) {
+    const double k = i < (count + 1) / 2 ? i : i - count;
+    factors[i] = exp(-4 * alpha * pi * pi * k * k * time);
+  }
+  return factors;
+}
+
+/* From the transform at time 0 (z lines) to that at `time`. */
+static void evolve(const Grid* g, const double complex* initial, int time) {
+  const Shape* s = &g->shape;
+  double *fx = decay(s->nx, time), *fy = decay(s->ny, time), *fz = decay(s->nz, time);
+  const Range x = g->x_of_pencil, y = g->y_of_pencil;
+  size_t at = 0;
+  for (int k = 0; k < s->nz; ++k)
+    for (int j = 0; j < y.count; ++j) {
+      const double factor = fz[k] * fy[y.first + j];
+      for (int i = 0; i < x.count; ++i, ++at)
+        g->array[at] = initial[at] * (factor * fx[x.first + i]);
+    }
+  free(fx);
+  free(fy);
+  free(fz);
+}
+
+/* The sum over j = 1 ... 1024 of the elements at (j mod NX, 3 j mod NY, 5 j mod NZ). */
+static double complex sum_elements(const Grid* g) {
+  const Shape* s = &g->shape;
+  double complex mine = 0, all = 0;
+  for (int j = 1; j <= summed_elements; ++j) {
+    const int x = j % s->nx, y = 3 * j % s->ny - g->y.first, z = 5 * j % s->nz - g->z.first;
+    if (y >= 0 && y < g->y.count && z >= 0 && z < g->z.count)
+      mine += g->array[((size_t)z * (size_t)g->y.count + (size_t)y) * (size_t)s->nx + (size_t)x];
+  }
+  MPI_Reduce(&mine, &all, 1, MPI_C_DOUBLE_COMPLEX, MPI_SUM, 0, MPI_COMM_WORLD);
+  return all / elements_of(s);
+}
+
+/* A hash of the array in x lines. */
+static uint64_t hash_array(const Grid* g) {
+  const Shape* s = &g->shape;
+  uint64_t hash = 0;
+  const double* numbers = (const double*)g->array;
+  for (int z = 0; z < g->z.count; ++z)
+    for (int y = 0; y < g->y.count; ++y) {
+      uint64_t place = 2 * (uint64_t)s->nx *
+                       ((uint64_t)(g->y.first + y) + (uint64_t)s->ny * (uint64_t)(g->z.first + z));
+      for (int i = 0; i < 2 * s->nx; ++i) hash += hash_number(*numbers++, place++);
+    }
+  return hash;
+}
+
+static void solve(Grid* g, double complex* transformed, int iterations, Results* r) {
+  MPI_Barrier(MPI_COMM_WORLD);
+  const double began = MPI_Wtime();
+  grid_forward(g);
+  memcpy(transformed, g->array, g->elements * sizeof *transformed);
+  for (int time = 1; time <= iterations; ++time) {
+    phase_begin(&r->evolve);
+    evolve(g, transformed, time);
+    phase_end(&r->evolve);
+    grid_backward(g);
+    phase_begin(&r->sum);
+    r->sums[time - 1] = sum_elements(g);
+    phase_end(&r->sum);
+  }
+  r->whole = MPI_Wtime() - began;
+  r->hash = hash_array(g);
+}
+
+typedef struct {
+  const double complex* array;
+  double elements, largest;
+} Comparison;
+
+static void compare(void* context, size_t at, double complex value) {
+  Comparison* c = context;
+  c->largest = fmax(c->largest, cabs(c->array[at] / c->elements - value));
+}
+
+/* The largest difference between the initial numbers and those that transforms there and back make
+ * of them; at rank 0. */
+static double round_trip_error(Grid* g, const double complex* transformed) {
+  memcpy(g->array, transformed, g->elements * sizeof *transformed);
+  grid_backward(g);
+  Comparison c = {g->array, elements_of(&g->shape), 0};
+  for_initial(g, compare, &c);
+  double all = 0;
+  MPI_Reduce(&c.largest, &all, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+  return all;
+}
+
+static const Published* published_for(const Shape* s) {
+  for (int i = 0; i < published_count; ++i) {
+    const Published* p = &published_classes[i];
+    if (p->size[0] == s->nx && p->size[1] == s->ny && p->size[2] == s->nz) return p;
+  }
+  return NULL;
+}
+
+/* Rank 0 prints whether the sums, or the round trip, are right, and returns it. */
+static int verify(Grid* g, const Options* o, const Results* r, const double complex* transformed) {
+  const Shape* s = &g->shape;
+  const Published* published = o->iterations <= published_iterations ? published_for(s) : NULL;
+  double error = 0;
+  if (published == NULL)
+    error = round_trip_error(g, transformed);
+  else
+    for (int i = 0; i < o->iterations; ++i) {
+      const double complex sum = published->sums[i][0] + published->sums[i][1] * I;
+      error = fmax(error, cabs(r->sums[i] - sum) / cabs(sum));
+    }
+  const int right = error <= accepted_error;
+  int rank;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank != 0) return 1;
+  if (published == NULL)
+    printf("# verification: %s, transforms there and back change a number by at most %.1e\n",
+           right ? "passed" : "FAILED", error);
+  else
+    printf("# verification: %s, class %s, largest relative error of a sum %.1e\n",
+           right ? "passed" : "FAILED", published->name, error);
+  return right;
+}
+
+static void report(const Options* o, const Grid* g, const Results* r) {
+  const Shape* s = &o->shape;
+  Phase phases[grid_phases + 2] = {r->sum, r->evolve};
+  int rank, count = 2;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  for (int i = 0; i < grid_phases; ++i) {
+    const int used = i == grid_transpose ? !s->overlapped : s->overlapped;
+    if (used || i == grid_transform || i == grid_pack) phases[count++] = g->phases[i];
+  }
+  if (rank == 0)
+    printf("# %d x %d x %d, %d iterations, %d x %d ranks, %s%d slice%s\n", s->nx, s->ny, s->nz,
+           o->iterations, s->px, s->py, s->overlapped ? "overlapped, " : "blocking, ", s->slices,
+           s->slices == 1 ? "" : "s");
+  phases_print(phases, count, r->whole, MPI_COMM_WORLD);
+  hash_print("hash", r->hash, MPI_COMM_WORLD);
+  if (rank != 0) return;
+  for (int i = 0; i < o->iterations; ++i) {
+    char name[30];
+    snprintf(name, sizeof name, "sum_%d_real", i + 1);
+    answer_print(name, creal(r->sums[i]), accepted_error);
+    snprintf(name, sizeof name, "sum_%d_imaginary", i + 1);
+    answer_print(name, cimag(r->sums[i]), accepted_error);
+  }
+}
+
+/* Reads whole numbers from 1 to `most` after an option. */
+static const char* read_numbers(int argc, char** argv, int* at, int count, int* numbers, int most) {
+  static char complaint[100];
+  for (int i = 0; i < count; ++i) {
+    char* end = "";
+    const long number = *at + i + 1 < argc ? strtol(argv[*at + i + 1], &end, 10) : 0;
+    if (*end != '\0' || number < 1 || number > most) {
+      snprintf(complaint, sizeof complaint, "%s takes %d whole number%s from 1 to %d", argv[*at],
+               count, count == 1 ? "" : "s", most);
+      return complaint;
+    }
+    numbers[i] = (int)number;
+  }
+  *at += count;
+  return NULL;
+}
+
+/* Reads the command line. Returns NULL, or a message if it is wrong. */
+static const char* parse(int argc, char** argv, Options* o) {
+  int size[3] = {64, 64, 64}, grid[2] = {0, 0}, slices = 0;
+  const char* complaint = NULL;
+  o->iterations = published_iterations;
+  for (int i = 1; i < argc && complaint == NULL; ++i) {
+    if (strcmp(argv[i], "--class") == 0) {
+      const char* name = i + 1 < argc ? argv[++i] : "";
+      int at = 0;
+      while (at < published_count && strcmp(published_classes[at].name, name) != 0) ++at;
+      if (at == published_count) return "--class takes S, W or A";
+      memcpy(size, published_classes[at].size, sizeof size);
+    } else if (strcmp(argv[i], "--size") == 0) {
+      complaint = read_numbers(argc, argv, &i, 3, size, 1 << 14);
+    } else if (strcmp(argv[i], "--iterations") == 0) {
+      complaint = read_numbers(argc, argv, &i, 1, &o->iterations, most_iterations);
+    } else if (strcmp(argv[i], "--grid") == 0) {
+      complaint = read_numbers(argc, argv, &i, 2, grid, 1 << 14);
+    } else if (strcmp(argv[i], "--slices") == 0) {
+      complaint = read_numbers(argc, argv, &i, 1, &slices, 1024);
+    } else if (strcmp(argv[i], "--overlap") == 0) {
+      o->shape.overlapped = 1;
+    } else if (strcmp(argv[i], "--blocking") == 0) {
+      o->shape.overlapped = 0;
+    } else {
+      return "usage: fft [--class S|W|A] [--size NX NY NZ] [--iterations N] [--grid PX PY] "
+             "[--blocking | --overlap] [--slices N]";
+    }
+  }
+  if (complaint != NULL) return complaint;
+  if (slices > 0 && !o->shape.overlapped) return "--slices needs --overlap";
+  o->shape.nx = size[0], o->shape.ny = size[1], o->shape.nz = size[2];
+  o->shape.px = grid[0], o->shape.py = grid[1];
+  o->shape.slices = slices > 0 ? slices : 4;
+  if (!o->shape.overlapped) o->shape.slices = 1;
+  return NULL;
+}
+
+/* Without --grid, all ranks are a column: slabs. */
+static const char* divide(Shape* s, int ranks) {
+  static char complaint[160];
+  if (s->px == 0) s->px = 1, s->py = ranks;
+  if ((long long)s->px * s->py != ranks)
+    snprintf(complaint, sizeof complaint, "--grid %d %d needs %lld ranks, and there are %d", s->px,
+             s->py, (long long)s->px * s->py, ranks);
+  else if (s->px > s->nx || s->px > s->ny || s->py > s->ny || s->py > s->nz)
+    snprintf(complaint, sizeof complaint,
+             "%d x %d ranks are too many for %d x %d x %d: PX is at most NX and NY, PY at most NY "
+             "and NZ (--grid)",
+             s->px, s->py, s->nx, s->ny, s->nz);
+  else
+    return NULL;
+  return complaint;
+}
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  int rank, ranks;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  Options options = {0};
+  const char* complaint = parse(argc, argv, &options);
+  if (complaint == NULL) complaint = divide(&options.shape, ranks);
+  if (complaint != NULL) {
+    if (rank == 0) fprintf(stderr, "fft: %s\n", complaint);
+    MPI_Finalize();
+    return 2;
+  }
+  static Results results = {.sum = {"sum", PHASE_COMMUNICATION, 0, 0},
+                            .evolve = {"evolve", PHASE_COMPUTATION, 0, 0}};
+  Grid* grid = grid_make(&options.shape, MPI_COMM_WORLD);
+  double complex* transformed = malloc(grid->elements * sizeof *transformed);
+  if (transformed == NULL) MPI_Abort(MPI_COMM_WORLD, 1);
+  for_initial(grid, store, grid->array);
+  solve(grid, transformed, options.iterations, &results);
+  report(&options, grid, &results);
+  const int right = verify(grid, &options, &results, transformed);
+  free(transformed);
+  grid_free(grid);
+  MPI_Finalize();
+  return right ? 0 : 1;
+}

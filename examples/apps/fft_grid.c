@@ -1,0 +1,279 @@
+#include "fft_grid.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fft_exchange.h"
+
+enum { along_x, along_y, along_z };
+
+Range grid_part(int count, int parts, int index) {
+  const int first = (int)((long long)count * index / parts);
+  const int after = (int)((long long)count * (index + 1) / parts);
+  return (Range){first, after - first};
+}
+
+static size_t product(int a, int b, int c) { return (size_t)a * (size_t)b * (size_t)c; }
+
+static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
+
+/* A part of z planes of x lines goes as y lines to the ranks of the row that have those x. */
+static void fill_x_to_y(const Grid* g, Exchange* e) {
+  const Shape* s = &g->shape;
+  const int x = g->x_of_pencil.count;
+  for (int slice = 0; slice < e->slices; ++slice) {
+    const Range z = grid_part(g->z.count, e->slices, slice);
+    for (int peer = 0; peer < e->ranks; ++peer) {
+      const Range their_x = grid_part(s->nx, s->px, peer), their_y = grid_part(s->ny, s->px, peer);
+      e->leaving[slice * e->ranks + peer] = (Block){
+          .first = product(z.first, g->y.count, s->nx) + (size_t)their_x.first,
+          .planes = z.count,
+          .plane_distance = product(1, g->y.count, s->nx),
+          .lines = g->y.count,
+          .line_distance = (size_t)s->nx,
+          .length = (size_t)their_x.count,
+      };
+      e->arriving[slice * e->ranks + peer] = (Block){
+          .first = product(z.first, s->ny, x) + product(1, their_y.first, x),
+          .planes = z.count,
+          .plane_distance = product(1, s->ny, x),
+          .lines = 1,
+          .length = product(1, their_y.count, x),
+      };
+    }
+  }
+}
+
+/* A part of z planes of y lines goes to the ranks of the column that have those y in z lines. */
+static void fill_y_to_z(const Grid* g, Exchange* e) {
+  const Shape* s = &g->shape;
+  const int x = g->x_of_pencil.count, y = g->y_of_pencil.count;
+  for (int slice = 0; slice < e->slices; ++slice) {
+    const Range z = grid_part(g->z.count, e->slices, slice);
+    for (int peer = 0; peer < e->ranks; ++peer) {
+      const Range their_y = grid_part(s->ny, s->py, peer), their_z = grid_part(s->nz, s->py, peer);
+      const Range slice_of_z = grid_part(their_z.count, e->slices, slice);
+      e->leaving[slice * e->ranks + peer] = (Block){
+          .first = product(z.first, s->ny, x) + product(1, their_y.first, x),
+          .planes = z.count,
+          .plane_distance = product(1, s->ny, x),
+          .lines = 1,
+          .length = product(1, their_y.count, x),
+      };
+      e->arriving[slice * e->ranks + peer] = (Block){
+          .first = product(their_z.first + slice_of_z.first, y, x),
+          .planes = slice_of_z.count,
+          .plane_distance = product(1, y, x),
+          .lines = 1,
+          .length = product(1, y, x),
+      };
+    }
+  }
+}
+
+/* A part of y of z lines goes to the ranks of the column that have those z in y lines. */
+static void fill_z_to_y(const Grid* g, Exchange* e) {
+  const Shape* s = &g->shape;
+  const int x = g->x_of_pencil.count, y = g->y_of_pencil.count;
+  for (int slice = 0; slice < e->slices; ++slice) {
+    const Range part = grid_part(y, e->slices, slice);
+    for (int peer = 0; peer < e->ranks; ++peer) {
+      const Range their_y = grid_part(s->ny, s->py, peer), their_z = grid_part(s->nz, s->py, peer);
+      const Range slice_of_y = grid_part(their_y.count, e->slices, slice);
+      e->leaving[slice * e->ranks + peer] = (Block){
+          .first = product(their_z.first, y, x) + product(1, part.first, x),
+          .planes = their_z.count,
+          .plane_distance = product(1, y, x),
+          .lines = 1,
+          .length = product(1, part.count, x),
+      };
+      e->arriving[slice * e->ranks + peer] = (Block){
+          .first = product(1, their_y.first + slice_of_y.first, x),
+          .planes = g->z.count,
+          .plane_distance = product(1, s->ny, x),
+          .lines = 1,
+          .length = product(1, slice_of_y.count, x),
+      };
+    }
+  }
+}
+
+static Exchange* reversed(const Exchange* other) {
+  Exchange* e = exchange_make(other->comm, other->slices, other->equal);
+  for (int i = 0; i < e->slices * e->ranks; ++i) {
+    e->leaving[i] = other->arriving[i];
+    e->arriving[i] = other->leaving[i];
+  }
+  return e;
+}
+
+static void make_exchanges(Grid* g) {
+  const Shape* s = &g->shape;
+  const int equal = s->nz % s->py == 0 && s->ny % s->py == 0;
+  g->y_to_z = exchange_make(g->column, s->slices, equal);
+  fill_y_to_z(g, g->y_to_z);
+  exchange_ready(g->y_to_z, g->elements);
+  g->z_to_y = exchange_make(g->column, s->slices, equal);
+  fill_z_to_y(g, g->z_to_y);
+  exchange_ready(g->z_to_y, g->elements);
+  if (s->px == 1) return;
+  g->x_to_y = exchange_make(g->row, s->slices, s->nx % s->px == 0 && s->ny % s->px == 0);
+  fill_x_to_y(g, g->x_to_y);
+  g->y_to_x = reversed(g->x_to_y);
+  exchange_ready(g->x_to_y, g->elements);
+  exchange_ready(g->y_to_x, g->elements);
+}
+
+/* The transforms of lines of `count` elements that are `distance` apart, for two loops around them.
+ * FFTW_ESTIMATE makes the same plan in each run, and so the same bits. */
+static fftw_plan lines_plan(double complex* at, int sign, int count, int distance, int inner,
+                            int inner_distance, int outer, int outer_distance) {
+  if (inner == 0 || outer == 0) return NULL;
+  const fftw_iodim line = {count, distance, distance};
+  const fftw_iodim loops[2] = {{outer, outer_distance, outer_distance},
+                               {inner, inner_distance, inner_distance}};
+  return fftw_plan_guru_dft(1, &line, 2, loops, at, at, sign, FFTW_ESTIMATE);
+}
+
+/* x and y lines are divided into slices by z, z lines by y. */
+static void make_plans(Grid* g, int backward) {
+  const Shape* s = &g->shape;
+  const int sign = backward ? FFTW_BACKWARD : FFTW_FORWARD;
+  const int x = g->x_of_pencil.count, y = g->y_of_pencil.count;
+  for (int direction = 0; direction < 3; ++direction)
+    g->plans[direction][backward] = calloc((size_t)s->slices, sizeof(fftw_plan));
+  for (int slice = 0; slice < s->slices; ++slice) {
+    const Range z_part = grid_part(g->z.count, s->slices, slice);
+    const Range y_part = grid_part(y, s->slices, slice);
+    g->plans[along_x][backward][slice] =
+        lines_plan(g->array + product(z_part.first, g->y.count, s->nx), sign, s->nx, 1, g->y.count,
+                   s->nx, z_part.count, g->y.count * s->nx);
+    g->plans[along_y][backward][slice] = lines_plan(g->array + product(z_part.first, s->ny, x),
+                                                    sign, s->ny, x, x, 1, z_part.count, s->ny * x);
+    g->plans[along_z][backward][slice] = lines_plan(g->array + product(1, y_part.first, x), sign,
+                                                    s->nz, y * x, x, 1, y_part.count, x);
+  }
+}
+
+Grid* grid_make(const Shape* shape, MPI_Comm comm) {
+  Grid* g = calloc(1, sizeof *g);
+  if (g == NULL) MPI_Abort(comm, 1);
+  g->shape = *shape;
+  const Phase phases[grid_phases] = {
+      [grid_transpose] = {"transpose", PHASE_COMMUNICATION, 0, 0},
+      [grid_start] = {"start", PHASE_COMMUNICATION, 0, 0},
+      [grid_wait] = {"wait", PHASE_COMMUNICATION, 0, 0},
+      [grid_transform] = {"transform", PHASE_COMPUTATION, 0, 0},
+      [grid_pack] = {"pack", PHASE_COMPUTATION, 0, 0},
+  };
+  memcpy(g->phases, phases, sizeof phases);
+  MPI_Comm cartesian;
+  int rank, place[2];
+  MPI_Cart_create(comm, 2, (int[]){shape->py, shape->px}, (int[]){0, 0}, 0, &cartesian);
+  MPI_Cart_sub(cartesian, (int[]){0, 1}, &g->row);
+  MPI_Cart_sub(cartesian, (int[]){1, 0}, &g->column);
+  MPI_Comm_rank(cartesian, &rank);
+  MPI_Cart_coords(cartesian, rank, 2, place);
+  MPI_Comm_free(&cartesian);
+  g->y = grid_part(shape->ny, shape->px, place[1]);
+  g->z = grid_part(shape->nz, shape->py, place[0]);
+  g->x_of_pencil = grid_part(shape->nx, shape->px, place[1]);
+  g->y_of_pencil = grid_part(shape->ny, shape->py, place[0]);
+  g->elements = larger(product(g->z.count, g->y.count, shape->nx),
+                       product(g->z.count, shape->ny, g->x_of_pencil.count));
+  g->elements = larger(g->elements, product(shape->nz, g->y_of_pencil.count, g->x_of_pencil.count));
+  g->array = fftw_malloc(g->elements * sizeof(double complex));
+  if (g->array == NULL) {
+    fprintf(stderr, "fft: no memory for %zu elements on a rank; use more ranks\n", g->elements);
+    MPI_Abort(comm, 1);
+  }
+  make_exchanges(g);
+  make_plans(g, 0);
+  make_plans(g, 1);
+  return g;
+}
+
+void grid_free(Grid* g) {
+  exchange_free(g->x_to_y);
+  exchange_free(g->y_to_x);
+  exchange_free(g->y_to_z);
+  exchange_free(g->z_to_y);
+  for (int direction = 0; direction < 3; ++direction)
+    for (int backward = 0; backward < 2; ++backward) {
+      for (int slice = 0; slice < g->shape.slices; ++slice)
+        if (g->plans[direction][backward][slice] != NULL)
+          fftw_destroy_plan(g->plans[direction][backward][slice]);
+      free(g->plans[direction][backward]);
+    }
+  fftw_free(g->array);
+  MPI_Comm_free(&g->row);
+  MPI_Comm_free(&g->column);
+  free(g);
+}
+
+static void transform(Grid* g, int direction, int backward, int slice) {
+  const fftw_plan plan = g->plans[direction][backward][slice];
+  phase_begin(&g->phases[grid_transform]);
+  if (plan != NULL) fftw_execute(plan);
+  phase_end(&g->phases[grid_transform]);
+}
+
+/* Sends a slice on its way or, if nothing is to overlap, moves it. */
+static void depart(Grid* g, Exchange* e, int slice) {
+  phase_begin(&g->phases[grid_pack]);
+  exchange_pack(e, slice, g->array);
+  phase_end(&g->phases[grid_pack]);
+  Phase* const moving = &g->phases[g->shape.overlapped ? grid_start : grid_transpose];
+  phase_begin(moving);
+  if (g->shape.overlapped) {
+    exchange_start(e, slice);
+    exchange_progress(e, slice);
+  } else {
+    exchange_blocking(e, slice);
+  }
+  phase_end(moving);
+}
+
+static void arrive(Grid* g, Exchange* e, int slice) {
+  if (g->shape.overlapped) {
+    phase_begin(&g->phases[grid_wait]);
+    exchange_wait(e, slice);
+    phase_end(&g->phases[grid_wait]);
+  }
+  phase_begin(&g->phases[grid_pack]);
+  exchange_unpack(e, slice, g->array);
+  phase_end(&g->phases[grid_pack]);
+}
+
+void grid_forward(Grid* g) {
+  const int slices = g->shape.slices;
+  for (int slice = 0; slice < slices; ++slice) {
+    transform(g, along_x, 0, slice);
+    if (g->x_to_y != NULL) depart(g, g->x_to_y, slice);
+  }
+  for (int slice = 0; slice < slices; ++slice) {
+    if (g->x_to_y != NULL) arrive(g, g->x_to_y, slice);
+    transform(g, along_y, 0, slice);
+    depart(g, g->y_to_z, slice);
+  }
+  for (int slice = 0; slice < slices; ++slice) arrive(g, g->y_to_z, slice);
+  for (int slice = 0; slice < slices; ++slice) transform(g, along_z, 0, slice);
+}
+
+void grid_backward(Grid* g) {
+  const int slices = g->shape.slices;
+  for (int slice = 0; slice < slices; ++slice) {
+    transform(g, along_z, 1, slice);
+    depart(g, g->z_to_y, slice);
+  }
+  for (int slice = 0; slice < slices; ++slice) arrive(g, g->z_to_y, slice);
+  for (int slice = 0; slice < slices; ++slice) {
+    transform(g, along_y, 1, slice);
+    if (g->y_to_x != NULL) depart(g, g->y_to_x, slice);
+  }
+  for (int slice = 0; slice < slices; ++slice) {
+    if (g->y_to_x != NULL) arrive(g, g->y_to_x, slice);
+    transform(g, along_x, 1, slice);
+  }
+}

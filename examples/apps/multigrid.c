@@ -1,0 +1,336 @@
+/* Solves a u - laplace(u) = f on a periodic block of boxes by geometric multigrid:
+ *
+ *   mpiexec -n RANKS multigrid [--exchange messages|get|neighbours|started|persistent]
+ *                              [--side N] [--boxes N] [--cycles N] [--solves N]
+ *                              [--bottom gradients|sweeps] [--poisson]
+ *
+ * The program does what the benchmark miniGMG does (Williams and others, "Optimization of geometric
+ * multigrid for emerging multi- and manycore processors", SC 2012): each rank has 1, 8 or 64 boxes
+ * of 32, 64 or 128 cells in each direction, and before each step over the cells it exchanges the
+ * faces of its boxes with the six ranks around it. On coarse levels the faces are small and the
+ * cells few, so that an exchange there is little more than six messages and their latency.
+ * multigrid_ghosts.h has five ways to make it; multigrid_cycle.h says how the equation is solved.
+ *
+ * f is such that the exact solution is known. Before the solves that count, the program solves the
+ * same equation with half as many cells in each direction. Rank 0 prints the lines that phases.h
+ * explains. The program ends with 1 if the cycles did not reduce the residual to a millionth, or if
+ * the error is not about a quarter of the one with half as many cells. */
+#include <math.h>
+#include <mpi.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hash.h"
+#include "multigrid_cycle.h"
+#include "phases.h"
+
+static const double pi = 3.14159265358979323846;
+
+typedef struct {
+  Way way;
+  Bottom bottom;
+  int side, boxes, cycles, solves; /* boxes: of a rank, in each direction */
+  double a;
+} Options;
+
+/* The ranks in each direction, and this rank's place among them. */
+typedef struct {
+  int dims[3], place[3], most; /* most: the largest of dims */
+} Division;
+
+typedef struct {
+  double residual, first_residual, error, whole;
+  uint64_t hash;
+} Result;
+
+/* The exact solution is wave(x) wave(y) wave(z), where the length of a direction is a period. The
+ * longest direction has length 1. Its two terms leave no symmetry that could hide an error. */
+static double wave(double x, double length) {
+  const double p = 2 * pi * x / length;
+  return sin(p) + 0.1 * sin(2 * p + 1);
+}
+
+static double second_derivative(double x, double length) {
+  const double k = 2 * pi / length, p = k * x;
+  return -k * k * (sin(p) + 0.4 * sin(2 * p + 1));
+}
+
+/* Exact solution and f at a cell of level 0, by its place in the whole. */
+typedef struct {
+  double *wave[3], *second[3]; /* by the cell's place in each direction */
+  size_t size[3];
+} Exact;
+
+static Exact exact_make(const Division* d, const Level* l) {
+  Exact e;
+  for (int axis = 0; axis < 3; ++axis) {
+    const int count = d->dims[axis] * l->boxes * l->side;
+    e.size[axis] = (size_t)count;
+    e.wave[axis] = malloc(2 * (size_t)count * sizeof(double));
+    if (e.wave[axis] == NULL) MPI_Abort(MPI_COMM_WORLD, 1);
+    e.second[axis] = e.wave[axis] + count;
+    for (int i = 0; i < count; ++i) {
+      e.wave[axis][i] = wave((i + 0.5) * l->h, count * l->h);
+      e.second[axis][i] = second_derivative((i + 0.5) * l->h, count * l->h);
+    }
+  }
+  return e;
+}
+
+static void exact_free(Exact* e) {
+  for (int axis = 0; axis < 3; ++axis) free(e->wave[axis]);
+}
+
+static double exact_solution(const Exact* e, const size_t at[3]) {
+  return e->wave[0][at[0]] * e->wave[1][at[1]] * e->wave[2][at[2]];
+}
+
+static double right_hand_side(const Exact* e, const size_t at[3], double a) {
+  double sum = a * exact_solution(e, at);
+  for (int axis = 0; axis < 3; ++axis)
+    sum -= e->second[axis][at[axis]] * e->wave[(axis + 1) % 3][at[(axis + 1) % 3]] *
+           e->wave[(axis + 2) % 3][at[(axis + 2) % 3]];
+  return sum;
+}
+
+/* Goes through this rank's cells of level 0. */
+typedef struct {
+  size_t index; /* in an array of the level */
+  size_t at[3]; /* in the whole */
+} Cell;
+
+static size_t cells_of(const Level* l) {
+  const size_t edge = (size_t)l->boxes * (size_t)l->side;
+  return edge * edge * edge;
+}
+
+static Cell cell_at(const Division* d, const Level* l, size_t number) {
+  const size_t side = (size_t)l->side, boxes = (size_t)l->boxes, edge = boxes * side;
+  const size_t own[3] = {number % edge, number / edge % edge, number / edge / edge};
+  Cell c = {0};
+  size_t box = 0, inside = 0;
+  for (int axis = 2; axis >= 0; --axis) {
+    c.at[axis] = (size_t)d->place[axis] * edge + own[axis];
+    box = box * boxes + own[axis] / side;
+    inside = inside * (side + 2) + own[axis] % side + 1;
+  }
+  c.index = box * (side + 2) * (side + 2) * (side + 2) + inside;
+  return c;
+}
+
+static void fill(const Exact* e, const Division* d, const Multigrid* m) {
+  const Level* l = &m->level[0];
+  for (size_t i = 0; i < cells_of(l); ++i) {
+    const Cell c = cell_at(d, l, i);
+    l->f[c.index] = right_hand_side(e, c.at, m->a);
+  }
+}
+
+/* The largest difference from the exact solution. Poisson's equation leaves a constant open: the
+ * exact solution's mean is 0. */
+static double error_of(const Exact* e, const Division* d, const Multigrid* m) {
+  const Level* l = &m->level[0];
+  double sum = 0, total = 0, mine = 0, all;
+  for (size_t i = 0; i < cells_of(l); ++i) sum += l->u[cell_at(d, l, i).index];
+  if (m->a == 0) MPI_Allreduce(&sum, &total, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  const double mean = total / ((double)e->size[0] * (double)e->size[1] * (double)e->size[2]);
+  for (size_t i = 0; i < cells_of(l); ++i) {
+    const Cell c = cell_at(d, l, i);
+    mine = fmax(mine, fabs(l->u[c.index] - mean - exact_solution(e, c.at)));
+  }
+  MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  return all;
+}
+
+static uint64_t hash_of(const Exact* e, const Division* d, const Level* l) {
+  uint64_t hash = 0;
+  for (size_t i = 0; i < cells_of(l); ++i) {
+    const Cell c = cell_at(d, l, i);
+    hash += hash_number(l->u[c.index], c.at[0] + e->size[0] * (c.at[1] + e->size[1] * c.at[2]));
+  }
+  return hash;
+}
+
+static double edge_of_cell(const Options* o, const Division* d, int side) {
+  return 1.0 / ((double)d->most * o->boxes * side);
+}
+
+/* Solves from u = 0, `solves` times; the times of phases are in `m`. */
+static Result solve(Multigrid* m, const Options* o, const Division* d, int solves) {
+  Result r = {0};
+  Level* l = &m->level[0];
+  Exact e = exact_make(d, l);
+  fill(&e, d, m);
+  MPI_Barrier(MPI_COMM_WORLD);
+  const double began = MPI_Wtime();
+  for (int again = 0; again < solves; ++again) {
+    memset(l->u, 0, l->cells * sizeof *l->u);
+    r.first_residual = multigrid_residual(m);
+    for (int i = 0; i < o->cycles; ++i) {
+      multigrid_cycle(m);
+      r.residual = multigrid_residual(m);
+    }
+  }
+  r.whole = MPI_Wtime() - began;
+  r.error = error_of(&e, d, m);
+  r.hash = hash_of(&e, d, l);
+  exact_free(&e);
+  return r;
+}
+
+static void report_phases(const Multigrid* m, double whole) {
+  Phase phases[] = {m->level[0].ghosts.moving,
+                    m->norms,
+                    m->dot_products,
+                    m->level[0].ghosts.packing,
+                    m->smoothing,
+                    m->transfer,
+                    m->solving};
+  enum { ghosts, pack = 3, count = sizeof phases / sizeof *phases };
+  int rank;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  for (int i = 0; i < m->levels; ++i) {
+    const Ghosts* g = &m->level[i].ghosts;
+    if (i > 0) phases[ghosts].seconds += g->moving.seconds;
+    if (i > 0) phases[pack].seconds += g->packing.seconds;
+    if (rank == 0)
+      printf(
+          "# level %d: boxes of side %d, %ld exchanges of %d messages of %zu bytes, %.1f us each\n",
+          i, g->side, g->exchanges, g->around->edges, (size_t)g->count * sizeof(double),
+          g->moving.seconds * 1e6 / (double)g->exchanges);
+  }
+  phases_print(phases, count, whole, MPI_COMM_WORLD);
+}
+
+/* Rank 0 prints answers and whether they are right, and returns it. */
+static int report(const Multigrid* m, const Options* o, const Result* r, const Result* coarse) {
+  const double tolerance = o->bottom == bottom_sweeps && o->a > 0 ? 0 : 1e-6;
+  const double reduction = r->residual / r->first_residual, order = log2(coarse->error / r->error);
+  const int right = reduction <= 1e-6 && order > 1.7 && order < 2.3;
+  int rank;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  report_phases(m, r->whole);
+  if (o->bottom == bottom_sweeps) hash_print("hash", r->hash, MPI_COMM_WORLD);
+  if (rank != 0) return 1;
+  answer_print("error", r->error, tolerance);
+  answer_print("order", order, tolerance);
+  printf("# exchange by %s; %ld iterations of conjugate gradients\n", way_names[o->way],
+         m->iterations);
+  printf("# verification: %s, %d cycles reduce the residual by a factor of %.1e, order %.2f\n",
+         right ? "passed" : "FAILED", o->cycles, reduction, order);
+  return right;
+}
+
+static const char* read_number(const char* option, const char* word, int least, int most,
+                               int* number) {
+  static char complaint[100];
+  char* end = "";
+  const long value = word != NULL ? strtol(word, &end, 10) : 0;
+  if (word != NULL && end != word && *end == '\0' && value >= least && value <= most) {
+    *number = (int)value;
+    return NULL;
+  }
+  snprintf(complaint, sizeof complaint, "%s takes a whole number from %d to %d", option, least,
+           most);
+  return complaint;
+}
+
+/* --boxes N: as many as a cube of them has. */
+static const char* read_boxes(const char* word, int* across) {
+  int boxes = 0;
+  const char* complaint = read_number("--boxes", word, 1, 512, &boxes);
+  for (*across = 1; *across * *across * *across < boxes; ++*across) continue;
+  if (complaint == NULL && *across * *across * *across != boxes)
+    complaint = "--boxes takes a cube: 1, 8, 27, 64, ...";
+  return complaint;
+}
+
+static const char* read_way(const char* word, Way* way) {
+  for (int i = 0; i < ways; ++i)
+    if (word != NULL && strcmp(word, way_names[i]) == 0) {
+      *way = (Way)i;
+      return NULL;
+    }
+  return "--exchange takes messages, get, neighbours, started or persistent";
+}
+
+/* Reads the command line. Returns NULL, or a message if it is wrong. */
+static const char* parse(int argc, char** argv, Options* o) {
+  const char* complaint = NULL;
+  for (int i = 1; i < argc && complaint == NULL; ++i) {
+    const char *option = argv[i], *word = i + 1 < argc ? argv[i + 1] : NULL;
+    if (strcmp(option, "--poisson") == 0) {
+      o->a = 0;
+      continue;
+    }
+    ++i;
+    if (strcmp(option, "--exchange") == 0) {
+      complaint = read_way(word, &o->way);
+    } else if (strcmp(option, "--side") == 0) {
+      complaint = read_number(option, word, 16, 256, &o->side);
+      if (complaint == NULL && (o->side & (o->side - 1)) != 0)
+        complaint = "--side takes a power of two";
+    } else if (strcmp(option, "--boxes") == 0) {
+      complaint = read_boxes(word, &o->boxes);
+    } else if (strcmp(option, "--cycles") == 0) {
+      complaint = read_number(option, word, 1, 1000, &o->cycles);
+    } else if (strcmp(option, "--solves") == 0) {
+      complaint = read_number(option, word, 1, 1000000, &o->solves);
+    } else if (strcmp(option, "--bottom") == 0 && word != NULL &&
+               (strcmp(word, "gradients") == 0 || strcmp(word, "sweeps") == 0)) {
+      o->bottom = word[0] == 'g' ? bottom_gradients : bottom_sweeps;
+    } else {
+      return "usage: multigrid [--exchange messages|get|neighbours|started|persistent] [--side N] "
+             "[--boxes N] [--cycles N] [--solves N] [--bottom gradients|sweeps] [--poisson]";
+    }
+  }
+  return complaint;
+}
+
+static Division divide(void) {
+  Division d = {0};
+  int ranks, rank;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Dims_create(ranks, 3, d.dims);
+  for (int axis = 0; axis < 3; ++axis)
+    if (d.dims[axis] > d.most) d.most = d.dims[axis];
+  d.place[0] = rank / (d.dims[1] * d.dims[2]);
+  d.place[1] = rank / d.dims[2] % d.dims[1];
+  d.place[2] = rank % d.dims[2];
+  return d;
+}
+
+static Result solve_with(const Options* o, const Neighbourhood* around, const Division* d, int side,
+                         int solves, Multigrid* m) {
+  multigrid_make(m, around, o->boxes, side, edge_of_cell(o, d, side), o->a, o->bottom);
+  return solve(m, o, d, solves);
+}
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  Options options = {.side = 32, .boxes = 1, .cycles = 10, .solves = 10, .a = 1};
+  const Division division = divide();
+  Neighbourhood around;
+  const char* complaint = parse(argc, argv, &options);
+  if (complaint == NULL) complaint = neighbourhood_make(&around, options.way, division.dims);
+  if (complaint != NULL) {
+    int rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 0) fprintf(stderr, "multigrid: %s\n", complaint);
+    MPI_Finalize();
+    return 2;
+  }
+  static Multigrid half, whole;
+  const Result coarse = solve_with(&options, &around, &division, options.side / 2, 1, &half);
+  multigrid_free(&half);
+  const Result fine =
+      solve_with(&options, &around, &division, options.side, options.solves, &whole);
+  const int right = report(&whole, &options, &fine, &coarse);
+  multigrid_free(&whole);
+  neighbourhood_free(&around);
+  MPI_Finalize();
+  return right ? 0 : 1;
+}

@@ -1,0 +1,261 @@
+#include "multigrid_ghosts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#if MPI_VERSION >= 4 || (defined OMPI_MAJOR_VERSION && OMPI_MAJOR_VERSION >= 5)
+#define HAS_PERSISTENT_NEIGHBOURS 1
+#endif
+
+const char* const way_names[ways] = {"messages", "get", "neighbours", "started", "persistent"};
+
+/* An edge to another rank leaves for each direction d, in ascending order. What a rank sends in
+ * direction d comes from the opposite side of the receiver, so the receivers list their edges in
+ * the order of the senders' d. With two ranks in a direction both neighbours are one rank; its two
+ * edges are told apart by their order (MPI 4.1, section 8.6). The cartesian communicator has the
+ * same ranks, but Open MPI 5.0 takes a graph that is made from one for cartesian, too. */
+static void make_graph(Neighbourhood* a) {
+  int sources[directions], destinations[directions];
+  const int weights[directions] = {1, 1, 1, 1, 1, 1};
+  for (int d = 0; d < directions; ++d) {
+    if (a->neighbour[d] == MPI_PROC_NULL) continue;
+    destinations[a->edges] = a->neighbour[d];
+    a->sends[a->edges] = d;
+    sources[a->edges] = a->neighbour[d ^ 1];
+    a->receives[a->edges++] = d ^ 1;
+  }
+  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, a->edges, sources, weights, a->edges, destinations,
+                                 weights, MPI_INFO_NULL, 0, &a->graph);
+}
+
+const char* neighbourhood_make(Neighbourhood* a, Way way, const int dims[3]) {
+#ifndef HAS_PERSISTENT_NEIGHBOURS
+  if (way == ways_persistent)
+    return "this MPI has no MPI_Neighbor_alltoallv_init; use another --exchange";
+#endif
+  *a = (Neighbourhood){.way = way};
+  MPI_Cart_create(MPI_COMM_WORLD, 3, dims, (int[]){1, 1, 1}, 0, &a->grid);
+  for (int axis = 0; axis < 3; ++axis) {
+    MPI_Cart_shift(a->grid, axis, 1, &a->neighbour[2 * axis], &a->neighbour[2 * axis + 1]);
+    if (dims[axis] == 1) a->neighbour[2 * axis] = a->neighbour[2 * axis + 1] = MPI_PROC_NULL;
+  }
+  make_graph(a);
+  return NULL;
+}
+
+void neighbourhood_free(Neighbourhood* a) {
+  MPI_Comm_free(&a->graph);
+  MPI_Comm_free(&a->grid);
+}
+
+static void* reserve(size_t bytes) {
+  void* memory = calloc(bytes, 1);
+  if (memory != NULL) return memory;
+  fprintf(stderr, "multigrid: no memory for %zu bytes; use smaller or fewer boxes\n", bytes);
+  MPI_Abort(MPI_COMM_WORLD, 1);
+  return NULL;
+}
+
+void ghosts_make(Ghosts* g, const Neighbourhood* around, int boxes, int side) {
+  *g = (Ghosts){.around = around,
+                .boxes = boxes,
+                .side = side,
+                .count = boxes * boxes * side * side,
+                .window = MPI_WIN_NULL,
+                .request = MPI_REQUEST_NULL,
+                .moving = {"ghosts", PHASE_COMMUNICATION, 0, 0},
+                .packing = {"pack", PHASE_COMPUTATION, 0, 0}};
+  const size_t bytes = (size_t)directions * (size_t)g->count * sizeof(double);
+  g->in = reserve(bytes);
+  for (int edge = 0; edge < around->edges; ++edge) {
+    g->counts[edge] = g->count;
+    g->send_places[edge] = around->sends[edge] * g->count;
+    g->receive_places[edge] = around->receives[edge] * g->count;
+  }
+  if (around->way == ways_get) {
+    MPI_Win_allocate((MPI_Aint)(2 * bytes), sizeof(double), MPI_INFO_NULL, around->grid, &g->out,
+                     &g->window);
+    MPI_Win_lock_all(MPI_MODE_NOCHECK, g->window);
+    return;
+  }
+  g->out = reserve(bytes);
+#ifdef HAS_PERSISTENT_NEIGHBOURS
+  if (around->way == ways_persistent)
+    MPI_Neighbor_alltoallv_init(g->out, g->counts, g->send_places, MPI_DOUBLE, g->in, g->counts,
+                                g->receive_places, MPI_DOUBLE, around->graph, MPI_INFO_NULL,
+                                &g->request);
+#endif
+}
+
+void ghosts_free(Ghosts* g) {
+  if (g->window != MPI_WIN_NULL) {
+    MPI_Win_unlock_all(g->window);
+    MPI_Win_free(&g->window);
+  } else {
+    free(g->out);
+  }
+  if (g->request != MPI_REQUEST_NULL) MPI_Request_free(&g->request);
+  free(g->in);
+}
+
+/* The cells of a box that are `layer` layers from its lower end of an axis, as a square. */
+typedef struct {
+  double* first;
+  size_t row, cell; /* distances */
+} Square;
+
+static Square square_of(const Ghosts* g, double* cells, const int box[3], int axis, int layer) {
+  const size_t edge = (size_t)g->side + 2, steps[3] = {1, edge, edge * edge};
+  const size_t number =
+      ((size_t)box[2] * (size_t)g->boxes + (size_t)box[1]) * (size_t)g->boxes + (size_t)box[0];
+  const int inner = axis == 0 ? 1 : 0, outer = axis == 2 ? 1 : 2;
+  double* const corner = cells + number * edge * edge * edge;
+  return (Square){corner + (size_t)layer * steps[axis] + steps[inner] + steps[outer], steps[outer],
+                  steps[inner]};
+}
+
+static void copy_square(Square to, Square from, int side) {
+  for (int row = 0; row < side; ++row)
+    for (int cell = 0; cell < side; ++cell)
+      to.first[(size_t)row * to.row + (size_t)cell * to.cell] =
+          from.first[(size_t)row * from.row + (size_t)cell * from.cell];
+}
+
+/* The layer of a box that lies at its end in a direction, and the ghost layer beyond it. */
+static int border_layer(const Ghosts* g, int direction) { return direction % 2 == 0 ? 1 : g->side; }
+static int ghost_layer(const Ghosts* g, int direction) {
+  return direction % 2 == 0 ? 0 : g->side + 1;
+}
+
+/* The place of a box's face in the packed message of a direction: faces in the order of boxes. */
+static Square packed_square(const Ghosts* g, double* message, int row, int column) {
+  const size_t side = (size_t)g->side;
+  return (Square){message + ((size_t)row * (size_t)g->boxes + (size_t)column) * side * side, side,
+                  1};
+}
+
+/* Copies the faces at this rank's end in `direction` into a message, or a message into the ghost
+ * cells there. */
+static void pack(const Ghosts* g, double* cells, int direction, double* message, int unpacking) {
+  const int axis = direction / 2, inner = axis == 0 ? 1 : 0, outer = axis == 2 ? 1 : 2;
+  int box[3];
+  box[axis] = direction % 2 == 0 ? 0 : g->boxes - 1;
+  for (box[outer] = 0; box[outer] < g->boxes; ++box[outer])
+    for (box[inner] = 0; box[inner] < g->boxes; ++box[inner]) {
+      const Square packed = packed_square(g, message, box[outer], box[inner]);
+      if (unpacking)
+        copy_square(square_of(g, cells, box, axis, ghost_layer(g, direction)), packed, g->side);
+      else
+        copy_square(packed, square_of(g, cells, box, axis, border_layer(g, direction)), g->side);
+    }
+}
+
+/* Copies between boxes of this rank, around its end where it is its own neighbour. */
+static void copy_local(const Ghosts* g, double* cells, int direction) {
+  const int axis = direction / 2, step = direction % 2 == 0 ? -1 : 1;
+  const int alone = g->around->neighbour[direction] == MPI_PROC_NULL;
+  int box[3];
+  for (box[2] = 0; box[2] < g->boxes; ++box[2])
+    for (box[1] = 0; box[1] < g->boxes; ++box[1])
+      for (box[0] = 0; box[0] < g->boxes; ++box[0]) {
+        int beside[3] = {box[0], box[1], box[2]};
+        beside[axis] += step;
+        if (beside[axis] < 0 || beside[axis] >= g->boxes) {
+          if (!alone) continue;
+          beside[axis] = (beside[axis] + g->boxes) % g->boxes;
+        }
+        copy_square(square_of(g, cells, box, axis, ghost_layer(g, direction)),
+                    square_of(g, cells, beside, axis, border_layer(g, direction ^ 1)), g->side);
+      }
+}
+
+static void pack_all(Ghosts* g, double* cells, int unpacking) {
+  double* const messages = unpacking ? g->in : g->out + g->half * directions * g->count;
+  phase_begin(&g->packing);
+  for (int d = 0; d < directions; ++d)
+    if (g->around->neighbour[d] != MPI_PROC_NULL)
+      pack(g, cells, d, messages + d * g->count, unpacking);
+  phase_end(&g->packing);
+}
+
+static void copy_all_local(Ghosts* g, double* cells) {
+  phase_begin(&g->packing);
+  for (int d = 0; d < directions; ++d) copy_local(g, cells, d);
+  phase_end(&g->packing);
+}
+
+/* The tag of a message is the direction in which it was sent. */
+static void exchange_messages(Ghosts* g, double* cells) {
+  const Neighbourhood* a = g->around;
+  MPI_Request requests[2 * directions];
+  phase_begin(&g->moving);
+  for (int d = 0; d < directions; ++d)
+    MPI_Irecv(g->in + d * g->count, g->count, MPI_DOUBLE, a->neighbour[d], d ^ 1, a->grid,
+              &requests[d]);
+  for (int d = 0; d < directions; ++d)
+    MPI_Isend(g->out + d * g->count, g->count, MPI_DOUBLE, a->neighbour[d], d, a->grid,
+              &requests[directions + d]);
+  phase_end(&g->moving);
+  copy_all_local(g, cells);
+  phase_begin(&g->moving);
+  MPI_Waitall(2 * directions, requests, MPI_STATUSES_IGNORE);
+  phase_end(&g->moving);
+}
+
+/* Two halves of `out` suffice without a message that says that the faces were taken: a neighbour
+ * says that its next faces are there after it has taken this exchange's, and this half is packed
+ * again only after that. */
+static void exchange_get(Ghosts* g, double* cells) {
+  const Neighbourhood* a = g->around;
+  MPI_Request said[directions];
+  phase_begin(&g->moving);
+  MPI_Win_sync(g->window);
+  for (int d = 0; d < directions; ++d)
+    MPI_Isend(NULL, 0, MPI_BYTE, a->neighbour[d], d, a->grid, &said[d]);
+  phase_end(&g->moving);
+  copy_all_local(g, cells);
+  phase_begin(&g->moving);
+  for (int d = 0; d < directions; ++d) {
+    if (a->neighbour[d] == MPI_PROC_NULL) continue;
+    MPI_Recv(NULL, 0, MPI_BYTE, a->neighbour[d], d ^ 1, a->grid, MPI_STATUS_IGNORE);
+    MPI_Win_sync(g->window);
+    const MPI_Aint place = (MPI_Aint)(g->half * directions + (d ^ 1)) * g->count;
+    MPI_Get(g->in + d * g->count, g->count, MPI_DOUBLE, a->neighbour[d], place, g->count,
+            MPI_DOUBLE, g->window);
+  }
+  MPI_Win_flush_all(g->window);
+  MPI_Waitall(directions, said, MPI_STATUSES_IGNORE);
+  phase_end(&g->moving);
+  g->half ^= 1;
+}
+
+static void exchange_collectively(Ghosts* g, double* cells) {
+  const Neighbourhood* a = g->around;
+  if (a->way == ways_neighbours) copy_all_local(g, cells);
+  phase_begin(&g->moving);
+  if (a->way == ways_neighbours)
+    MPI_Neighbor_alltoallv(g->out, g->counts, g->send_places, MPI_DOUBLE, g->in, g->counts,
+                           g->receive_places, MPI_DOUBLE, a->graph);
+  else if (a->way == ways_started)
+    MPI_Ineighbor_alltoallv(g->out, g->counts, g->send_places, MPI_DOUBLE, g->in, g->counts,
+                            g->receive_places, MPI_DOUBLE, a->graph, &g->request);
+  else
+    MPI_Start(&g->request);
+  phase_end(&g->moving);
+  if (a->way == ways_neighbours) return;
+  copy_all_local(g, cells);
+  phase_begin(&g->moving);
+  MPI_Wait(&g->request, MPI_STATUS_IGNORE);
+  phase_end(&g->moving);
+}
+
+void ghosts_exchange(Ghosts* g, double* cells) {
+  ++g->exchanges;
+  pack_all(g, cells, 0);
+  switch (g->around->way) {
+    case ways_messages: exchange_messages(g, cells); break;
+    case ways_get: exchange_get(g, cells); break;
+    default: exchange_collectively(g, cells);
+  }
+  pack_all(g, cells, 1);
+}

@@ -1,0 +1,68 @@
+/* The exchange of ghost cells between the boxes of all ranks, in five ways.
+ *
+ * Space is a periodic block of boxes. A rank has boxes^3 adjacent boxes of side^3 cells, and around
+ * each box a layer of ghost cells, copies of the adjacent cells of the six boxes beside it. Boxes
+ * of one rank copy from each other. Cells of boxes at a rank's border travel to the rank beside it,
+ * all faces of all boxes for one neighbour in one message: six messages for each rank and exchange,
+ * or fewer where the rank is its own neighbour.
+ *
+ *   messages     MPI_Irecv and MPI_Isend, local copies, MPI_Waitall
+ *   get          MPI_Get out of the neighbours' packed faces, after a message without data from
+ *                each that says that they are there
+ *   neighbours   MPI_Neighbor_alltoallv
+ *   started      MPI_Ineighbor_alltoallv, local copies, MPI_Wait
+ *   persistent   MPI_Neighbor_alltoallv_init once; MPI_Start, local copies, MPI_Wait
+ *
+ * All of them move the same bits. A rank owns its Ghosts, one for each size of boxes; one thread
+ * uses them. */
+#ifndef MULTIGRID_GHOSTS_H
+#define MULTIGRID_GHOSTS_H
+
+#include <mpi.h>
+#include <stddef.h>
+
+#include "phases.h"
+
+typedef enum { ways_messages, ways_get, ways_neighbours, ways_started, ways_persistent } Way;
+enum { ways = 5 };
+extern const char* const way_names[ways];
+
+/* Directions are numbered -x, +x, -y, +y, -z, +z: direction ^ 1 is the opposite one. */
+enum { directions = 6 };
+
+/* The ranks around this one. */
+typedef struct {
+  Way way;
+  int neighbour[directions]; /* MPI_PROC_NULL where this rank is its own neighbour */
+  MPI_Comm grid;             /* cartesian, periodic */
+  MPI_Comm graph;            /* the edges to other ranks: one for each neighbour that is not NULL */
+  int edges;
+  int sends[directions], receives[directions]; /* the direction of each edge in, and out */
+} Neighbourhood;
+
+typedef struct {
+  const Neighbourhood* around;
+  int boxes, side;  /* in each direction: boxes of this rank, and cells of a box */
+  int count;        /* numbers in a message */
+  double *out, *in; /* [direction][count]; `out` has two such halves with ways_get */
+  int counts[directions], send_places[directions], receive_places[directions]; /* of the edges */
+  MPI_Win window;      /* ways_get: over `out` */
+  int half;            /* ways_get: which half is packed next */
+  MPI_Request request; /* ways_persistent */
+  long exchanges;
+  Phase moving, packing; /* times of this rank */
+} Ghosts;
+
+/* Collective over MPI_COMM_WORLD. `dims` ranks stand in each direction. Returns NULL, or a message
+ * if this MPI lacks the way. */
+const char* neighbourhood_make(Neighbourhood* around, Way way, const int dims[3]);
+void neighbourhood_free(Neighbourhood* around);
+
+/* Collective; `around` stays where it is. Ends the job if memory does not suffice. */
+void ghosts_make(Ghosts* ghosts, const Neighbourhood* around, int boxes, int side);
+void ghosts_free(Ghosts* ghosts);
+
+/* Fills the ghost cells of cells[box z][box y][box x][side + 2][side + 2][side + 2]. Collective. */
+void ghosts_exchange(Ghosts* ghosts, double* cells);
+
+#endif
