@@ -73,7 +73,7 @@ Facts gather_facts(const Plan& staged, const Dependences& dependences) {
     auto extent_at = [&](const Region& region, int32_t k) {
       const int32_t block = region.first + k * region.stride;
       return region.buffer == Buffer::tmp ? table.at(region.rank, region.buffer, block).extent
-                                          : block;
+                                          : item_of(staged, region, block);
     };
     if (transfer.kind == TransferKind::send) {
       const Region& known =
@@ -81,8 +81,8 @@ Facts gather_facts(const Plan& staged, const Dependences& dependences) {
       std::vector<int32_t>& extents = facts.messages[transfer.message].extents;
       for (int32_t k = 0; k < transfer.dst.count; ++k) extents.push_back(extent_at(known, k));
     }
-    facts.extent[i] = transfer.dst.buffer == Buffer::tmp ? extent_at(transfer.src.front(), 0)
-                                                         : transfer.dst.first;
+    facts.extent[i] =
+        extent_at(transfer.dst.buffer == Buffer::tmp ? transfer.src.front() : transfer.dst, 0);
     for (const Region& src : transfer.src) {
       facts.source_writer[i].push_back(
           src.buffer == Buffer::tmp ? table.at(src.rank, src.buffer, src.first).writer : -1);
@@ -92,13 +92,12 @@ Facts gather_facts(const Plan& staged, const Dependences& dependences) {
       continue;
     for (int32_t k = 0; k < transfer.dst.count; ++k) {
       const Region& src = transfer.src.front();
-      const int32_t source_block = src.first + k * src.stride;
-      Held held{static_cast<int32_t>(i), source_block};
+      Held held{static_cast<int32_t>(i), 0};
       if (transfer.kind == TransferKind::receive) {
         // Not that of the source, which may hold another value by now.
         held.extent = facts.messages[transfer.message].extents[static_cast<size_t>(k)];
-      } else if (src.buffer == Buffer::tmp) {
-        held.extent = table.at(src.rank, src.buffer, source_block).extent;
+      } else {
+        held.extent = extent_at(src, k);
       }
       table.at(transfer.dst.rank, Buffer::tmp, transfer.dst.first + k * transfer.dst.stride) = held;
     }

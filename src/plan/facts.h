@@ -17,6 +17,15 @@ inline bool writes_tmp(const Transfer& transfer) {
          transfer.kind != TransferKind::post;
 }
 
+// The item that a block of a user's buffer holds (Definition). Blocks of one item have one length.
+inline int32_t item_of(const Plan& plan, const Region& region, int32_t block) {
+  const Definition definition = plan.definition();
+  // A plan moves every item, so the items that it names are fewer than max_moves.
+  return static_cast<int32_t>(region.buffer == Buffer::in
+                                  ? definition.item_in(region.rank, block)
+                                  : definition.item_out(region.rank, block));
+}
+
 // The vectors are by transfer, whichever rank executes it.
 struct Facts {
   // Which of its executor's lines it writes, or only stamps, for a token; -1: none.
@@ -25,13 +34,13 @@ struct Facts {
   std::vector<bool> awaited;
   // By source: the transfer whose line holds it; -1 for user buffers.
   std::vector<std::vector<int32_t>> source_writer;
-  // The vector's block whose length the first block of the transfer has.
+  // The item whose length the first block of the transfer has; in a vector, a block's number.
   std::vector<int32_t> extent;
   int32_t lines = 0;  // the most that a rank writes
   // The four transfers of a message.
   struct Ends {
     int32_t post = -1, send = -1, receive = -1, sent = -1;
-    std::vector<int32_t> extents;  // by block
+    std::vector<int32_t> extents;  // the items, by block
   };
   std::vector<Ends> messages;
   int32_t message_blocks = 0;  // blocks of the largest message

@@ -21,23 +21,26 @@ bool lines_serve(const Plan& staged) {
 
 namespace {
 
-// The vector's block that has the length of block k of the transfer.
-int32_t extent_of(BlockTable<Held>& table, const Transfer& transfer, int32_t k,
+// The item whose length block k of the transfer has.
+int32_t extent_of(BlockTable<Held>& table, const Plan& staged, const Transfer& transfer, int32_t k,
                   const Facts& facts) {
   if (transfer.kind == TransferKind::receive)
     return facts.messages[transfer.message].extents[static_cast<size_t>(k)];
   const Region& src = transfer.src.front();
   const int32_t block = src.first + k * src.stride;
-  return src.buffer == Buffer::tmp ? table.at(src.rank, Buffer::tmp, block).extent : block;
+  return src.buffer == Buffer::tmp ? table.at(src.rank, Buffer::tmp, block).extent
+                                   : item_of(staged, src, block);
 }
 
 // Notes the contents of the blocks of tmp that the transfer writes.
-void hold(BlockTable<Held>& table, const Transfer& transfer, bool elidable, const Facts& facts) {
+void hold(BlockTable<Held>& table, const Plan& staged, const Transfer& transfer, bool elidable,
+          const Facts& facts) {
   if (!writes_tmp(transfer)) return;
   const Region& src = transfer.src.front();
   for (int32_t k = 0; k < transfer.dst.count; ++k) {
     table.at(transfer.dst.rank, Buffer::tmp, transfer.dst.first + k * transfer.dst.stride) = {
-        extent_of(table, transfer, k, facts), elidable, src.buffer, src.first + k * src.stride};
+        extent_of(table, staged, transfer, k, facts), elidable, src.buffer,
+        src.first + k * src.stride};
   }
 }
 
@@ -96,7 +99,7 @@ std::vector<Program> lower(const Plan& staged, const Dependences& dependences,
     const Transfer& transfer = staged.transfers[i];
     const int32_t writer = writer_of[transfer.executor()];
     if (writer >= 0) write(writers[writer], staged, dependences, carrier, facts, reuse, i);
-    hold(held, transfer, !elidable.empty() && elidable[i], facts);
+    hold(held, staged, transfer, !elidable.empty() && elidable[i], facts);
   }
   std::vector<Program> programs;
   for (Writer& writer : writers) {

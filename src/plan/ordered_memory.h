@@ -27,10 +27,10 @@ struct Access {
   bool ordered_before(const Clock& clock) const { return rank < 0 || time <= clock[rank]; }
 };
 
-// The contents of a block: the hash of an expression, and the block of the vector that it is.
+// The contents of a block: the hash of an expression, and the item that it is (Definition).
 struct Symbol {
   uint64_t expression = 0;  // 0: nothing
-  int32_t block = -1;
+  int32_t item = -1;
 };
 
 // One block of memory. `read` and `write` return the earlier access with which this one races, if

@@ -37,10 +37,11 @@ void SimulatedRun::check_source(int32_t rank, Symbol symbol, const Operand& oper
   if (symbol.expression == 0) {
     refuse_programs(context(rank) + ": reads " + operand_text(operand, k) + ", which nobody wrote");
   }
-  if (symbol.block != extent && !parted(plan_.collective)) {  // parts are all of one length
-    refuse_programs(context(rank) + ": moves block " + std::to_string(symbol.block) +
-                    " of the vector, in " + operand_text(operand, k) +
-                    ", with the length of block " + std::to_string(extent));
+  if (symbol.item != extent) {
+    const std::string what = parted(plan_.collective) ? "item " : "block ";
+    refuse_programs(context(rank) + ": moves " + what + std::to_string(symbol.item) +
+                    " of the vector, in " + operand_text(operand, k) + ", with the length of " +
+                    what + std::to_string(extent));
   }
 }
 

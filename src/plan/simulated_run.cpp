@@ -117,7 +117,8 @@ void SimulatedRun::fill_user_buffers() {
       for (int32_t segment = 0; segment < segments; ++segment) {
         for (int32_t block = 0; block < plan_.definition().in_blocks(); ++block) {
           user(operation, rank, Space::in, segment, block)
-              .hold({leaf_expression(operation, rank, segment, block), block});
+              .hold({leaf_expression(operation, rank, segment, block),
+                     static_cast<int32_t>(plan_.definition().item_in(rank, block))});
         }
       }
     }
@@ -334,9 +335,13 @@ OrderedCell& SimulatedRun::cell(int32_t rank, int32_t segment, const Operand& op
     refuse_programs(context(rank) + ": there is no block " + std::to_string(block) +
                     " of the vector");
   }
-  if (block != extent && !parted(plan_.collective)) {
+  const Definition definition = plan_.definition();
+  const int64_t item = operand.space == Space::in ? definition.item_in(rank, block)
+                                                  : definition.item_out(rank, block);
+  if (item != extent) {
     refuse_programs(context(rank) + ": moves block " + std::to_string(block) +
-                    " with the length of block " + std::to_string(extent));
+                    " with the length of " + (parted(plan_.collective) ? "item " : "block ") +
+                    std::to_string(extent));
   }
   return user(operation, rank, operand.space, segment, block);
 }

@@ -126,11 +126,10 @@ void Writer::append_piece(Message& message, const Region& here, int32_t k, int32
 
 int32_t Writer::extent_of_piece(int32_t i, int32_t piece) const {
   const Transfer& transfer = staged_.transfers[i];
-  auto block = [&](const Region& region) { return region.first + piece * region.stride; };
-  if (transfer.dst.buffer != Buffer::tmp) return block(transfer.dst);
-  const Region& src = transfer.src.front();
-  return src.buffer != Buffer::tmp ? block(src)
-                                   : held_.at(src.rank, Buffer::tmp, block(src)).extent;
+  const Region& region = transfer.dst.buffer == Buffer::tmp ? transfer.src.front() : transfer.dst;
+  const int32_t block = region.first + piece * region.stride;
+  return region.buffer != Buffer::tmp ? item_of(staged_, region, block)
+                                      : held_.at(region.rank, Buffer::tmp, block).extent;
 }
 
 Arrival Writer::arrival(int32_t earlier) const {

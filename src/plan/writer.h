@@ -16,7 +16,7 @@ namespace tutti::plan {
 
 // The contents of a block of tmp.
 struct Held {
-  int32_t extent = 0;  // the block of the vector whose length it has
+  int32_t extent = 0;  // the item whose length it has
   bool elidable = false;
   Buffer buffer = Buffer::in;  // of the copy that a reader may bypass, and which block of it
   int32_t block = 0;
