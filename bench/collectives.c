@@ -37,10 +37,13 @@ static const Shape shapes[BENCH_COLLECTIVES] = {
     [BENCH_ALLTOALLW] = {EACH, EACH, .uneven = true},
 };
 
-/* Elements of part `part`. The last parts have as many more elements as the first ones have fewer,
- * so that the mean is exact. */
+/* Elements of part `part`. The mean is exact: on a ramp the last parts have as many more elements
+ * as the first ones have fewer. */
 static int uneven_part(const Cell* cell, int part) {
   const int count = (int)cell->count, ranks = cell->ranks, mirrored = ranks - 1 - part;
+  if (cell->kind.lengths == BENCH_EQUAL) return count;
+  if (cell->kind.lengths == BENCH_HEAVY)
+    return part == ranks / 2 ? ranks * count - (ranks - 1) * (count / 8) : count / 8;
   if (part == mirrored) return count;
   const int nearer = part < mirrored ? part : mirrored;
   const int away = (int)((int64_t)(count / 2) * (ranks - 1 - 2 * nearer) / (ranks - 1));

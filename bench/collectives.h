@@ -4,9 +4,11 @@
  * ranks (gather, scatter, allgather, alltoall and their v-collectives), or one rank's part of the
  * result (reduce_scatter, reduce_scatter_block). For other collectives it is the size of the whole
  * vector. Parts are stored one after another, by rank. The parts of the v-collectives and of
- * reduce_scatter differ in length: they grow evenly with the rank from 1/2 to 3/2 of the cell's
- * size, in whole elements, and their mean is the cell's size. In alltoallv and alltoallw rank i
- * sends part (j - i) mod ranks to rank j, so that all ranks send and get equally much.
+ * reduce_scatter differ in length, in whole elements, as the kind's lengths say (kinds.h): by
+ * default they grow evenly with the rank from 1/2 to 3/2 of the cell's size. Their mean is the
+ * cell's size. The heavy part, if there is one, is that of rank ranks / 2. In alltoallv and
+ * alltoallw rank i sends part (j - i) mod ranks to rank j, so that all ranks send and get equally
+ * much.
  *
  * A Cell belongs to one rank and is used by one thread. It is set again for each size, with the
  * same buffers. */

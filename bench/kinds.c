@@ -30,6 +30,11 @@ const char* const bench_form_names[BENCH_FORMS] = {[BENCH_BLOCKING] = "blocking"
                                                    [BENCH_NONBLOCKING] = "nonblocking",
                                                    [BENCH_PERSISTENT] = "persistent"};
 
+const char* const bench_lengths_names[BENCH_LENGTHS] = {
+    [BENCH_RAMP] = "ramp", [BENCH_EQUAL] = "equal", [BENCH_HEAVY] = "heavy"};
+
+bool bench_uneven(BenchCollective collective) { return collective >= BENCH_GATHERV; }
+
 bool bench_rooted(BenchCollective collective) {
   switch (collective) {
     case BENCH_BCAST:
@@ -59,6 +64,12 @@ BenchForm bench_form(const char* name, size_t length) {
   return (BenchForm)known;
 }
 
+BenchLengths bench_lengths(const char* name, size_t length) {
+  int known = 0;
+  while (known < BENCH_LENGTHS && !same_word(name, length, bench_lengths_names[known])) ++known;
+  return (BenchLengths)known;
+}
+
 /* Reads a whole number at `word`; returns the number of its digits, 0 if there is no number or too
  * many digits. */
 static size_t parse_digits(const char* word, size_t length, size_t* number) {
@@ -86,7 +97,8 @@ bool bench_parse_bytes(const char* word, size_t length, size_t* bytes) {
 static bool same(const BenchKind* one, const BenchKind* other) {
   return one->collective == other->collective && one->bytes == other->bytes &&
          one->element == other->element && one->root == other->root &&
-         one->communicator == other->communicator && one->form == other->form;
+         one->communicator == other->communicator && one->form == other->form &&
+         one->lengths == other->lengths;
 }
 
 static bool contains(const BenchKinds* kinds, const BenchKind* kind) {
@@ -125,7 +137,8 @@ bool kinds_in_forms(BenchKinds* kinds, const BenchForm* forms, int count) {
   return true;
 }
 
-/* Reads a word after the collective and its bytes: a root, an element, a communicator or a form. */
+/* Reads a word after the collective and its bytes: a root, an element, a communicator, lengths or a
+ * form. */
 static bool parse_detail(BenchKind* kind, const char* word, size_t length, int ranks) {
   for (int element = 0; element < PATTERN_ELEMENTS; ++element) {
     if (same_word(word, length, pattern_element_names[element]))
@@ -137,6 +150,9 @@ static bool parse_detail(BenchKind* kind, const char* word, size_t length, int r
   }
   const BenchForm form = bench_form(word, length);
   if (form != BENCH_FORMS) return kind->form = form, true;
+  const BenchLengths lengths = bench_lengths(word, length);
+  if (lengths != BENCH_LENGTHS && bench_uneven(kind->collective))
+    return kind->lengths = lengths, true;
   size_t root;
   if (!bench_rooted(kind->collective) || length == 0 || parse_digits(word, length, &root) != length)
     return false;
@@ -169,11 +185,10 @@ bool kinds_parse(BenchKinds* kinds, const char* words, int ranks, char message[2
     const size_t length = strcspn(word, ",");
     BenchKind kind;
     if (!parse_kind(&kind, word, length, ranks)) {
-      snprintf(
-          message, 256,
-          "kind '%.*s' is not accepted; a kind is COLLECTIVE:BYTES[:ROOT][:uint32][:dup][:FORM], "
-          "as in bcast:4K:1",
-          (int)(length < 60 ? length : 60), word);
+      snprintf(message, 256,
+               "kind '%.*s' is not accepted; a kind is "
+               "COLLECTIVE:BYTES[:ROOT][:uint32][:dup][:LENGTHS][:FORM], as in bcast:4K:1",
+               (int)(length < 60 ? length : 60), word);
       return false;
     }
     if (!contains(kinds, &kind) && !kinds_append(kinds, kind)) {
@@ -205,6 +220,10 @@ void kind_word(const BenchKind* kind, char word[BENCH_KIND_WORD]) {
   if (kind->communicator != BENCH_WORLD) {
     length += (size_t)snprintf(word + length, BENCH_KIND_WORD - length, ":%s",
                                bench_communicator_names[kind->communicator]);
+  }
+  if (kind->lengths != BENCH_RAMP) {
+    length += (size_t)snprintf(word + length, BENCH_KIND_WORD - length, ":%s",
+                               bench_lengths_names[kind->lengths]);
   }
   if (kind->form != BENCH_BLOCKING)
     snprintf(word + length, BENCH_KIND_WORD - length, ":%s", bench_form_names[kind->form]);

@@ -3,7 +3,8 @@
  *
  * A kind is written as in `bcast:4K:1` or `allreduce:4:uint32:dup:nonblocking`: the collective, its
  * bytes (none for a barrier), then in any order the root (default 0), the element (default double),
- * `dup` for a duplicate of MPI_COMM_WORLD, and the form (default blocking). Every rank makes the
+ * `dup` for a duplicate of MPI_COMM_WORLD, the lengths of parts that may differ (default ramp), and
+ * the form (default blocking). Every rank makes the
  * list of kinds once, from the same words. The list lives as long as the job. */
 #ifndef TUTTI_BENCH_KINDS_H
 #define TUTTI_BENCH_KINDS_H
@@ -38,6 +39,15 @@ extern const char* const bench_collective_names[BENCH_COLLECTIVES]; /* MPI's, in
 /* True if a collective has a root. */
 bool bench_rooted(BenchCollective collective);
 
+/* True if the parts of a collective may differ in length. */
+bool bench_uneven(BenchCollective collective);
+
+/* How long the parts of such a collective are; their mean is the kind's bytes. RAMP: from 1/2 to
+ * 3/2 of them, growing evenly. EQUAL: all alike. HEAVY: one part has nearly everything, the others
+ * 1/8 of the mean. */
+typedef enum { BENCH_RAMP, BENCH_EQUAL, BENCH_HEAVY, BENCH_LENGTHS } BenchLengths;
+extern const char* const bench_lengths_names[BENCH_LENGTHS];
+
 typedef enum { BENCH_WORLD, BENCH_DUP, BENCH_COMMUNICATORS } BenchCommunicator;
 extern const char* const bench_communicator_names[BENCH_COMMUNICATORS];
 
@@ -53,6 +63,7 @@ typedef struct {
   int root; /* 0 where the collective has none */
   BenchCommunicator communicator;
   BenchForm form;
+  BenchLengths lengths; /* 0 where all parts are alike */
 } BenchKind;
 
 typedef struct {
@@ -66,8 +77,9 @@ typedef struct {
 /* A collective's number by its name, or BENCH_COLLECTIVES. */
 BenchCollective bench_collective(const char* name, size_t length);
 
-/* A form's number by its name, or BENCH_FORMS. */
+/* A form's number by its name, or BENCH_FORMS; and the same of lengths. */
 BenchForm bench_form(const char* name, size_t length);
+BenchLengths bench_lengths(const char* name, size_t length);
 
 /* Reads bytes such as 8, 4K or 1M at `word`. False if there are none, or more than 1024M. */
 bool bench_parse_bytes(const char* word, size_t length, size_t* bytes);

@@ -45,13 +45,15 @@ std::vector<int> order(int kinds, int rounds, std::uint64_t seed) {
 TEST(Kinds, AreReadAndWrittenInOneForm) {
   const Parsed list = parsed(
       "allreduce:4:uint32:dup,bcast:4096:1,bcast:4K:double,barrier,scan:1M,barrier:dup,"
-      "gather:8:persistent:2,barrier:nonblocking:dup,alltoallw:8:blocking",
+      "gather:8:persistent:2,barrier:nonblocking:dup,alltoallw:8:blocking,gatherv:8:heavy:dup,"
+      "alltoallv:8:ramp",
       4);
   ASSERT_TRUE(list.good) << list.message;
   EXPECT_EQ(list.words,
             (std::vector<std::string>{"allreduce:4:uint32:dup", "bcast:4K:1", "bcast:4K:0",
                                       "barrier", "scan:1M", "barrier:dup", "gather:8:2:persistent",
-                                      "barrier:dup:nonblocking", "alltoallw:8"}));
+                                      "barrier:dup:nonblocking", "alltoallw:8",
+                                      "gatherv:8:0:dup:heavy", "alltoallv:8"}));
   for (const std::string& word : list.words)
     EXPECT_EQ(parsed(word.c_str(), 4).words, std::vector<std::string>{word});
 }
@@ -96,7 +98,7 @@ TEST(Kinds, WhatIsNoKindIsRefusedByName) {
   for (const char* word :
        {"", "alltoallx:8", "bcast:8:blocked", "bcast", "bcast:", "bcast:0", "bcast:8:", "bcast:8:x",
         "bcast:12", "allreduce:8:1", "bcast:6:uint32", "bcast:2048M", "bcast:99999999999",
-        "barrier:8", "bcast:8:-1", "bcast:4k"}) {
+        "barrier:8", "bcast:8:-1", "bcast:4k", "gather:8:heavy", "gatherv:8:long"}) {
     const Parsed list = parsed(word, 2);
     EXPECT_FALSE(list.good) << word;
     EXPECT_NE(list.message.find("'" + std::string(word) + "'"), std::string::npos) << list.message;

@@ -79,6 +79,23 @@ static bool parse_forms(char* words, BenchOptions* options, char* message) {
   return true;
 }
 
+static bool parse_lengths(char* words, BenchOptions* options, char* message) {
+  options->lengths_count = 0;
+  for (char *rest = words, *word; (word = strsep(&rest, ",")) != NULL;) {
+    const BenchLengths lengths = bench_lengths(word, strlen(word));
+    bool again = false;
+    for (int i = 0; i < options->lengths_count; ++i)
+      again = again || options->lengths[i] == lengths;
+    if (lengths == BENCH_LENGTHS || again) {
+      snprintf(message, 256,
+               "--lengths '%.40s' is not accepted; each of ramp, equal and heavy is, once", word);
+      return false;
+    }
+    options->lengths[options->lengths_count++] = lengths;
+  }
+  return true;
+}
+
 static bool parse_overlap(char* words, BenchOptions* options, char* message) {
   options->overlap = true;
   options->computing_count = 0;
@@ -177,6 +194,7 @@ static bool parse_value(const char* option, char* value, int ranks, BenchOptions
     return kinds_parse(&options->kinds, value, ranks, message);
   }
   if (strcmp(option, "--forms") == 0) return parse_forms(value, options, message);
+  if (strcmp(option, "--lengths") == 0) return parse_lengths(value, options, message);
   if (strcmp(option, "--overlap") == 0) return parse_overlap(value, options, message);
   if (strcmp(option, "--halo") == 0) return parse_faces(value, options, message);
   if (strcmp(option, "--cold") == 0) return parse_cold(value, options, message);
@@ -212,6 +230,16 @@ static bool parse_flag(const char* option, BenchOptions* options) {
   return true;
 }
 
+/* A kind, in each of the lengths if its parts may differ. */
+static bool append_lengths(BenchOptions* options, BenchKind kind) {
+  const int count = bench_uneven(kind.collective) ? options->lengths_count : 1;
+  for (int i = 0; i < count; ++i) {
+    if (bench_uneven(kind.collective)) kind.lengths = options->lengths[i];
+    if (!kinds_append(&options->kinds, kind)) return false;
+  }
+  return true;
+}
+
 /* Each collective in each size, from each root that is measured. */
 static bool make_grid(BenchOptions* options, int ranks) {
   for (int c = 0; c < options->collective_count; ++c) {
@@ -223,7 +251,7 @@ static bool make_grid(BenchOptions* options, int ranks) {
     for (int s = 0; s < sizes; ++s) {
       if (kind.collective != BENCH_BARRIER) kind.bytes = options->sizes[s];
       for (kind.root = first; kind.root < end; ++kind.root) {
-        if (!kinds_append(&options->kinds, kind)) return false;
+        if (!append_lengths(options, kind)) return false;
       }
     }
   }
@@ -278,8 +306,12 @@ const char* bench_condition_name(BenchCondition condition) {
 bool bench_parse(int argc, char** argv, int ranks, BenchOptions* options, char message[256]) {
   static char usual_collectives[] = BENCH_USUAL_COLLECTIVES,
               common_sizes[] = "8,64,512,4K,32K,256K";
-  *options = (BenchOptions){
-      .budget_seconds = 0.04, .dirty = true, .verify = true, .seed = 1, .form_count = 1};
+  *options = (BenchOptions){.budget_seconds = 0.04,
+                            .dirty = true,
+                            .verify = true,
+                            .seed = 1,
+                            .form_count = 1,
+                            .lengths_count = 1};
   parse_collectives(usual_collectives, options, message);
   parse_sizes(common_sizes, options, message);
   for (int i = 1; i < argc; ++i) {

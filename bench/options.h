@@ -27,6 +27,8 @@ typedef struct {
   size_t sizes[BENCH_MOST_SIZES]; /* bytes, whole doubles: see collectives.h for what of; barriers
                                      have none */
   int size_count;
+  BenchLengths lengths[BENCH_LENGTHS]; /* each collective whose parts may differ, in each of them */
+  int lengths_count;
   BenchForm forms[BENCH_FORMS]; /* each kind in each of them */
   int form_count;
   bool overlap;                           /* instead, calls beside computations (overlap.h) */

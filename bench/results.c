@@ -84,6 +84,8 @@ static void write_call(BenchJson* json, const ResultsCell* cell) {
   bench_json_integer(json, "bytes", (int64_t)kind->bytes);
   if (bench_rooted(kind->collective)) bench_json_integer(json, "root", kind->root);
   bench_json_text(json, "element", pattern_element_names[kind->element]);
+  if (bench_uneven(kind->collective))
+    bench_json_text(json, "lengths", bench_lengths_names[kind->lengths]);
   bench_json_text(json, "communicator", bench_communicator_names[kind->communicator]);
   bench_json_text(json, "condition", bench_condition_name(cell->condition));
   bench_json_text(json, "form", cell->no_call ? "none" : bench_form_names[kind->form]);

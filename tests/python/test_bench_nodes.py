@@ -9,7 +9,7 @@ from conftest import ROOT
 from rich.console import Console
 
 from tutti.bench import over_nodes, worth
-from tutti.bench.measurements import Cell, Settings
+from tutti.bench.measurements import LENGTHS, UNEVEN, Cell, Settings
 from tutti.bench.hosts import Hosts
 from tutti.bench.mpis import Mpi
 from tutti.bench.nodes_command import nodes_plan, parse_delays, parse_nodes, startable
@@ -78,7 +78,9 @@ def fake_job(settings, ranks, variant, directory, nodes=None, variables=None):
         for size in settings.sizes if collective != "barrier" else [0]:
             time = delay * (1.5 if variant.tutti else 3.0)
             times = dict.fromkeys(("median_us", "mean_us", "min_us", "p95_us"), time)
-            cells.append({"collective": collective, "bytes": size} | times)
+            for lengths in settings.lengths if collective in UNEVEN else [None]:
+                words = {"lengths": lengths} if lengths else {}
+                cells.append({"collective": collective, "bytes": size} | words | times)
     return {"library": variant.mpi.label, "cells": cells, "interposed": variant.tutti}
 
 
@@ -103,6 +105,22 @@ def test_every_variant_runs_once_a_repetition_at_each_delay(measured):
     assert [result.delay for result in results] == ["0", "1ms"]
     assert all(sorted(jobs[at : at + 16]) == sorted(jobs[:16]) for at in range(0, 48, 16))
     assert {jobs[at][0] for at in range(8)} == {"0"}
+
+
+def test_cells_of_every_length(monkeypatch):
+    monkeypatch.setattr(over_nodes, "Hosts", FakeHosts)
+    monkeypatch.setattr(over_nodes, "run_job", fake_job)
+    made = plan(collectives=["bcast", "alltoallv"], lengths=LENGTHS)
+    results = over_nodes.measure_nodes(made, lambda line: None)
+    document = json.loads(json.dumps(nodes_json(made, results)))
+    cells = document["delays"][0]["cells"]
+    assert {cell.get("lengths") for cell in cells if cell["collective"] == "bcast"} == {None}
+    assert {cell["lengths"] for cell in cells if cell["collective"] == "alltoallv"} == set(LENGTHS)
+    compared = document["delays"][0]["comparisons"]
+    assert sum(entry.get("lengths") == "heavy" for entry in compared) == 2 * 2 * 2
+    stream = StringIO()
+    show(made, results, Console(file=stream, width=160))
+    assert "alltoallv, heavy" in stream.getvalue() and "alltoallv, equal" in stream.getvalue()
 
 
 def test_times_are_shown_in_delays(measured):
@@ -264,6 +282,9 @@ def test_parsing():
     [
         (["--nodes", "2"], "--nodes: it needs --hosts"),
         (["--worth"], "--worth: it needs --hosts"),
+        (["--lengths", "equal"], "--lengths: it needs --hosts"),
+        (["--hosts", "tests/hosts", "--lengths", "equal,long"], "--lengths: 'long' is unknown"),
+        (["--hosts", "tests/hosts", "--lengths", "all", "--worth"], "--lengths: "),
         (["--hosts", "/none"], "--hosts: there is no program '/none/up'"),
         (["--hosts", "tests/hosts", "--nodes", "1"], "--nodes: '1'"),
         (["--hosts", "tests/hosts", "--per-node", "0"], "--per-node: 0"),

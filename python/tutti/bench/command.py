@@ -18,6 +18,7 @@ from tutti.bench.measurements import (
     COLLECTIVES,
     DEFAULT_COLLECTIVES,
     HALO,
+    LENGTHS,
     ROOTED,
     Measurements,
     Settings,
@@ -31,6 +32,7 @@ from tutti.bench.words import (
     parse_bytes,
     parse_collectives,
     parse_kinds,
+    parse_lengths,
     parse_ranks,
     parse_sizes,
 )
@@ -256,6 +258,15 @@ def bench(
         typer.Option(
             help="Message sizes in bytes: of one rank's part, or of the whole vector if all ranks "
             f"have it (default: {DEFAULT_SIZES})."
+        ),
+    ] = None,
+    lengths: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LIST",
+            help="With --hosts, how long the parts of v-collectives and reduce_scatter are: ramp "
+            "(from 1/2 to 3/2 of the size), equal, heavy (one part has nearly all), or all "
+            "(default: ramp). Their mean is the size.",
         ),
     ] = None,
     every_root: Annotated[
@@ -595,7 +606,13 @@ def bench(
         )
     refuse_without_hosts(
         hosts,
-        {"--nodes": nodes, "--per-node": per_node, "--delay": delay, "--worth": worth or None},
+        {
+            "--nodes": nodes,
+            "--per-node": per_node,
+            "--delay": delay,
+            "--lengths": lengths,
+            "--worth": worth or None,
+        },
     )
     usual_sizes = nodes_command.DEFAULT_SIZES if hosts is not None else DEFAULT_SIZES
     if quick:
@@ -652,6 +669,7 @@ def bench(
         cold=cold_bytes,
         forms=modes.forms,
         overlap=overlap,
+        lengths=parse_lengths(lengths) if lengths is not None else LENGTHS[:1],
         faces=modes.faces,
     )
     if hosts is not None:
@@ -664,6 +682,8 @@ def bench(
                 "--shared-heap": shared_heap,
             },
         )
+        if worth and lengths is not None:
+            raise UserError("--lengths: --worth measures the usual ones; leave one of them out")
         if worth and every_root:
             raise UserError("--every-root: --worth measures root 0; leave one of them out")
         if worth and stem is not None:

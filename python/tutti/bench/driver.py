@@ -16,7 +16,7 @@ from typing import Any
 
 from tutti.bench.hosts import Hosts
 from tutti.bench.load import watched
-from tutti.bench.measurements import JOB_SECONDS, Measurements, Settings
+from tutti.bench.measurements import JOB_SECONDS, LENGTHS, Measurements, Settings
 from tutti.bench.variants import Variant, binding_for, command, environment
 from tutti.errors import RunError
 from tutti.places import program
@@ -82,6 +82,8 @@ def _what_to_measure(settings: Settings, ranks: int) -> list[str]:
     words = ["--kinds", settings.kinds] if settings.kinds else []
     words += ["--collectives", ",".join(settings.collectives)]
     words += ["--sizes", ",".join(map(str, settings.sizes))]
+    if settings.lengths != LENGTHS[:1]:
+        words += ["--lengths", ",".join(settings.lengths)]
     if settings.forms:
         words += ["--forms", ",".join(("blocking", *settings.forms))]
     if settings.overlap:

@@ -31,6 +31,8 @@ DEFAULT_COLLECTIVES = COLLECTIVES[:4]
 CONDITIONS = ("plain", "mixed", "cold", "mixed+cold")
 HALO = "halo"  # in place of a collective: an exchange of ghost cells
 FORMS = ("nonblocking", "persistent")  # beside the blocking form
+UNEVEN = COLLECTIVES[COLLECTIVES.index("gatherv") :]  # whose parts may differ in length
+LENGTHS = ("ramp", "equal", "heavy")  # of such parts; the first is the usual one
 ROOTED = ("bcast", "reduce", "gather", "scatter", "gatherv", "scatterv")
 
 
@@ -62,6 +64,7 @@ class Settings:
     overlap: bool = False  # measure each kind beside computations
     # For each rank count, the microseconds of computation for each kind, or for all kinds.
     durations: dict[int, list[float]] = field(default_factory=dict)
+    lengths: tuple[str, ...] = LENGTHS[:1]  # of parts that may differ: some of LENGTHS
     faces: tuple[int, ...] = ()  # measure exchanges of ghost cells with faces of so many bytes
 
     @property
@@ -96,6 +99,7 @@ class Settings:
         )
         # Beside a computation each form is measured twice, and the computation alone.
         forms = (1 + len(self.forms)) * (3 if self.overlap else 1) + (2 if self.overlap else 0)
+        times += sum(name in UNEVEN for name in self.collectives) * (len(self.lengths) - 1)
         return JOB_SECONDS * max(1.0, times * forms / len(DEFAULT_COLLECTIVES))
 
 
@@ -117,7 +121,14 @@ class Cell:
     # "blocking", one of FORMS, or "none" for a computation alone; of an exchange of ghost cells
     # (collective "halo") its way.
     form: str = "blocking"
+    lengths: str | None = None  # one of LENGTHS, for collectives whose parts may differ
     work: str = "none"  # the loop that is computed meanwhile: "arithmetic" or "memory"
+
+    @property
+    def name(self) -> str:
+        """The collective, with its lengths if they are not the usual ones."""
+        usual = self.lengths in (None, LENGTHS[0])
+        return self.collective if usual else f"{self.collective}, {self.lengths}"
 
     @property
     def plain(self) -> bool:
@@ -206,7 +217,7 @@ class Measurements:
         root = entry.get("root") if self.settings.kinds else None
         details = {
             name: entry[name]
-            for name in ("element", "communicator", "condition", "form", "work")
+            for name in ("element", "communicator", "condition", "form", "lengths", "work")
             if name in entry
         }
         return Cell(ranks, entry["collective"], entry["bytes"], root=root, **details)

@@ -56,7 +56,7 @@ def nodes_table(plan: Nodes, result: AtDelay, nodes: int, base: Variant, other: 
             table.add_section()
         last = row.cell.collective
         table.add_row(
-            row.cell.collective,
+            row.cell.name,
             size_text(row.cell.bytes) if row.cell.bytes else "-",
             *map(time_text, row.centres),
             ratio_text(row.ratio),
@@ -87,7 +87,7 @@ def host_nodes_table(plan: Nodes, result: AtDelay, nodes: int) -> Table:
             for v in variants
         ]
         table.add_row(
-            cell.collective,
+            cell.name,
             size_text(cell.bytes) if cell.bytes else "-",
             *(text for pair in texts for text in pair),
         )
@@ -217,6 +217,7 @@ def machine_json(plan: Nodes) -> dict[str, Any]:
             "ranks_a_node": plan.per_node,
             "collectives": settings.collectives,
             "sizes": settings.sizes,
+            "lengths": settings.lengths,
             "repetitions": settings.repetitions,
             "dirty": settings.dirty,
             "budget_ms": settings.budget_ms,
@@ -260,7 +261,7 @@ def draw_delays(plan: Nodes, results: list[AtDelay], stem: Path) -> list[Path]:
         axes.bar(at, heights, width, label=variant.label, color=colour, alpha=alpha)
     axes.axhline(1, color="black", linewidth=0.8)
     axes.set_xticks(
-        range(len(cells)), [cell.collective for cell in cells], rotation=40, ha="right", fontsize=8
+        range(len(cells)), [cell.name for cell in cells], rotation=40, ha="right", fontsize=8
     )
     axes.set_ylabel("delays of the links (median)")
     size = size_text(min(plan.settings.sizes))

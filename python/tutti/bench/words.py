@@ -4,7 +4,7 @@ import difflib
 import re
 from math import isqrt
 
-from tutti.bench.measurements import COLLECTIVES, FORMS, ROOTED
+from tutti.bench.measurements import COLLECTIVES, FORMS, LENGTHS, ROOTED
 from tutti.errors import UserError
 
 MOST_RANKS = 1024
@@ -110,6 +110,15 @@ def parse_forms(text: str) -> tuple[str, ...]:
                 f"--form: '{word}' is unknown; known are {', '.join(FORMS)} and all (the blocking "
                 "form is always measured beside them)"
             )
+    return words
+
+
+def parse_lengths(text: str) -> tuple[str, ...]:
+    """The lengths that `text` lists, each once; `all` lists every one."""
+    words = LENGTHS if text == "all" else tuple(dict.fromkeys(text.split(",")))
+    for word in words:
+        if word not in LENGTHS:
+            raise UserError(f"--lengths: '{word}' is unknown; known are all, {', '.join(LENGTHS)}")
     return words
 
 
