@@ -44,12 +44,13 @@ void append_elsewhere(BoundProgram& bound, const plan::Program& program, const p
 }  // namespace
 
 std::unique_ptr<const BoundProgram> Channel::bind(std::shared_ptr<const plan::Program> shared,
-                                                  ReachChoice reach) const {
+                                                  ReachChoice reach, Among among) const {
   const plan::Program& program = *shared;
   require_narrow(program, layout_);
   auto made = std::make_unique<BoundProgram>();
   BoundProgram& bound = *made;
   const plan::ReachFrom from = plan::reach_from(program, resources_, reach);
+  bound.within_node = among == Among::node;
   bound.reach_from = from.any;
   bound.cma_from = from.cma;
   const size_t stride = stride_ / shm::line_size;

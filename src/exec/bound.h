@@ -119,6 +119,7 @@ struct BoundProgram {
   std::vector<Elsewhere> elsewhere;  // by operand of the steps that read elidable copies
   std::vector<BoundMessage> messages;
   std::vector<BoundPiece> pieces;
+  bool within_node = false;        // the ranks of a node run it among themselves
   std::vector<BoundStep> returns;  // the wait_return steps, which are in no other list
   uint32_t traced_as = 0;          // the program's number in a trace, if one is recorded
   uint32_t traced_as_gather = 0;   // the number of an allgather's program for gathers of records

@@ -74,6 +74,7 @@ Channel::Channel(std::byte* areas, const shm::Layout& layout, int rank, const Se
 
 void Channel::advance(const Counters& by) {
   base_ += by.base;
+  messages_base_ += by.base;
   reaching_ += by.reaching;
   for (Ring* ring : {&lines_, &short_slots_, &long_slots_})
     for (uint64_t* count : {&ring->cursor, &ring->limit, &ring->lap, &ring->safe})

@@ -85,6 +85,9 @@ class Channel::Execution {
  private:
   using StepKind = plan::StepKind;
 
+  // Operations that the ranks of a node run among themselves count apart in a trace, because other
+  // nodes may run fewer.
+  static constexpr uint64_t first_epoch_within_node = uint64_t{1} << 31;
   static constexpr uint32_t slot_space = static_cast<uint32_t>(plan::Space::slot);
   static constexpr bool lines_only = shape == Shape::lines || shape == Shape::part_lines;
   static constexpr bool has_parts = shape == Shape::part_lines || shape == Shape::parts;
@@ -158,6 +161,9 @@ class Channel::Execution {
     if constexpr (segmented)
       next = base_ + static_cast<uint64_t>(plan::span_of(program_, geometry_.segments));
     if constexpr (!lines_only) say_entered(own_, base_, operation_.call);
+    if constexpr (has_messages) {
+      if (!bound_.within_node) channel_.messages_base_ += next - base_;
+    }
     channel_.end<yielding>(next);
     ring_->cursor += share_;
     // A rank that has entered this operation has ended all earlier ones.
@@ -166,7 +172,9 @@ class Channel::Execution {
       const bool several = geometry_.segments > 1;
       trace::Recorder::What what{bound_.traced_as,
                                  channel_.communicator_,
-                                 channel_.epoch_++,
+                                 bound_.within_node
+                                     ? first_epoch_within_node + channel_.epoch_within_node_++
+                                     : channel_.epoch_++,
                                  operation_.bytes,
                                  several ? geometry_.segment_bytes : operation_.bytes,
                                  several ? static_cast<uint32_t>(geometry_.segments) : 1,
@@ -179,11 +187,18 @@ class Channel::Execution {
     }
   }
 
-  // The bytes of a part that the step moves in the segment that begins at `before`. Every movement
-  // has a user's buffer at one end, which has the part's length.
+  // The bytes of a part that the step moves in the segment that begins at `before`. If the caller
+  // gives no lengths by item, every movement has a user's buffer at one end, which has the part's
+  // length.
   [[gnu::always_inline]] size_t part_bytes(const BoundStep& step, size_t before,
                                            size_t bytes) const {
     if (operation_.v_parts == nullptr) return bytes;
+    if constexpr (has_messages) {
+      if (operation_.v_parts->by_item != nullptr) {
+        const uint32_t item = bound_.details[step.details].extent_first;
+        return plan::part_length(operation_.v_parts->by_item[item], before, bytes);
+      }
+    }
     constexpr auto first_shared = static_cast<uint32_t>(plan::Space::slot);
     const BoundOperand& user = step.operands[step.operands[0].space < first_shared ? 0 : 1];
     const bool is_in = user.space == static_cast<uint32_t>(plan::Space::in);
@@ -343,8 +358,10 @@ class Channel::Execution {
   [[gnu::noinline]] Code message(const BoundStep& step, int64_t segment) {
     const size_t bytes = go_to(segment);
     const plan::Geometry* const geometry = lines_only ? nullptr : &geometry_;
-    const MessageStep::MessageSegment carried{base_of_,  offsets(), geometry,        bytes,
-                                              has_parts, segment,   base_in(segment)};
+    const size_t before = segmented ? plan::segment_begin(segment, geometry_.segment_bytes) : 0;
+    const uint64_t number = channel_.messages_base_ + (base_in(segment) - base_);
+    const MessageStep::MessageSegment carried{base_of_, offsets(), geometry, bytes,
+                                              before,   has_parts, segment,  number};
     size_t moved = 0;
     const Code code = MessageStep(channel_, bound_, step, operation_, carried).run(moved);
     if (code == Code::ok) record(step, step.kind, 0, segment, -1, moved);

@@ -56,10 +56,14 @@ class alignas(64) Channel {
   // the group's.
   Channel(std::byte* areas, const shm::Layout& layout, int rank, const Settings& settings);
 
+  // Which ranks run a program together: all ranks of the group, or those of a node, who run it as
+  // often as they like. The latter must be the program of a plan without messages.
+  enum class Among : uint8_t { group, node };
   // `reach`: how readers may bypass the slots, the same at all ranks. automatic: as the settings
   // say.
   std::unique_ptr<const BoundProgram> bind(std::shared_ptr<const plan::Program> program,
-                                           ReachChoice reach = ReachChoice::automatic) const;
+                                           ReachChoice reach = ReachChoice::automatic,
+                                           Among among = Among::group) const;
 
   // The memory and the abilities by which operations are cut (plan/geometry.h). The same at all
   // ranks.
@@ -245,7 +249,7 @@ class alignas(64) Channel {
   std::byte* first_slot_;
   std::byte* areas_;
   size_t stride_;
-  uint64_t base_ = 0;  // every rank's word at the end of the last operation
+  uint64_t base_ = 0;  // every word of this node at the end of the last operation
   size_t most_short_;  // bytes of a slot that go through the small ring
   Ring lines_;
   Ring short_slots_;  // two rings share a slot (plan/geometry.h)
@@ -253,8 +257,12 @@ class alignas(64) Channel {
 
   // The same at all ranks between operations.
   Checkpoint checkpoint_;
-  uint64_t epoch_ = 0;     // operations so far; counted where they are recorded
-  uint64_t reaching_ = 0;  // operations so far in which readers may bypass slots
+  uint64_t epoch_ = 0;              // operations so far; counted where they are recorded
+  uint64_t epoch_within_node_ = 0;  // the same for those that only the ranks of this node run
+  uint64_t reaching_ = 0;           // operations so far in which readers may bypass slots
+  // The number from which the tags of messages count, the same at all ranks of the group. It grows
+  // as base_ does, except in programs that the ranks of a node run among themselves.
+  uint64_t messages_base_ = 0;
   SlotStores stores_;
   bool populated_ = false;
 

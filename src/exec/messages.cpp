@@ -27,9 +27,23 @@ Channel::MessageStep::MessageStep(Channel& channel, const BoundProgram& bound,
 Channel::MessageStep::Run Channel::MessageStep::run_of(const BoundPiece& piece) const {
   std::byte* const at = segment_.base_of[piece.operand.space] + piece.operand.displacement() +
                         segment_.offsets.of(piece.operand);
-  if (segment_.geometry == nullptr || segment_.parts) return {at, segment_.bytes};
+  if (segment_.parts) return {at, part_bytes(piece)};
+  if (segment_.geometry == nullptr) return {at, segment_.bytes};
   return {at, plan::extent_length(piece.extent_first, piece.extent_count,
                                   segment_.geometry->block_bytes, segment_.bytes)};
+}
+
+size_t Channel::MessageStep::part_bytes(const BoundPiece& piece) const {
+  const VParts* const v_parts = operation_.v_parts;
+  if (v_parts == nullptr) return segment_.bytes;
+  size_t length = 0;
+  if (v_parts->by_item != nullptr) {
+    length = v_parts->by_item[piece.extent_first];
+  } else {
+    const bool is_in = piece.operand.space == static_cast<uint32_t>(plan::Space::in);
+    length = (is_in ? v_parts->in : v_parts->out).bytes[piece.operand.block];
+  }
+  return plan::part_length(length, segment_.before, segment_.bytes);
 }
 
 size_t Channel::MessageStep::find_runs() {
@@ -63,6 +77,9 @@ void Channel::MessageStep::unpack(const std::byte* from) const {
 
 Code Channel::MessageStep::run(size_t& bytes) {
   bytes = find_runs();
+  // Sender and receiver know that there is nothing to send. Parts that move on are sent all the
+  // same, because the waits of their program rely on all messages.
+  if (bytes == 0 && goes_directly()) return Code::ok;
   std::byte* at = whole_.at;
   if (!in_one_piece_) {
     if (channel_.packed_.size() <= request_) channel_.packed_.resize(request_ + 1);
@@ -86,7 +103,10 @@ Code Channel::MessageStep::run(size_t& bytes) {
 }
 
 Code Channel::MessageStep::send(const std::byte* from, size_t bytes, uint64_t tag) {
-  if (bytes > channel_.net_->prompt() && channel_.net_->is_far(message_.peer)) {
+  // Nobody passes a part on that goes directly, so none of them need come before the others.
+  const bool in_turn =
+      bytes > channel_.net_->prompt() && channel_.net_->is_far(message_.peer) && !goes_directly();
+  if (in_turn) {
     if (const Code code = await_turn(bytes); code != Code::ok) return code;
     channel_.leaving_.begin({request_, message_.peer, bytes, segment_.number + message_.posted});
   }

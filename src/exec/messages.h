@@ -18,9 +18,10 @@ class Channel::MessageStep {
     Offsets offsets;
     const plan::Geometry* geometry;  // null where a message is one block of `bytes`
     size_t bytes;                    // of the vector, or of a part, in the segment
-    bool parts;                      // blocks are parts, all of `bytes`
+    size_t before;                   // bytes of a part in the earlier segments
+    bool parts;                      // blocks are parts
     int64_t segment;
-    uint64_t number;  // that offsets count from, in this segment
+    uint64_t number;  // that tags and posts count from, in this segment
   };
   MessageStep(Channel& channel, const BoundProgram& bound, const BoundStep& step,
               const Operation& operation, const MessageSegment& segment);
@@ -34,6 +35,12 @@ class Channel::MessageStep {
     size_t bytes;
   };
   Run run_of(const BoundPiece& piece) const;
+  size_t part_bytes(const BoundPiece& piece) const;
+  // True for a part of a v-collective that goes from user's buffer to user's buffer (not by the
+  // items of VParts::by_item, which move on).
+  bool goes_directly() const {
+    return operation_.v_parts != nullptr && operation_.v_parts->by_item == nullptr;
+  }
   // Finds out whether all pieces lie side by side, in order. Returns their bytes.
   size_t find_runs();
   void pack(std::byte* to) const;

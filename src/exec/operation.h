@@ -55,6 +55,10 @@ inline constexpr size_t record_header =
 struct VParts {
   Parts in, out;
   Agreement* agreement = nullptr;  // null where all ranks know the longest part
+  // The bytes of every item (plan::Definition), for programs that move parts between two places of
+  // Tutti's memory, as they do between nodes. Null: every movement has a user's part at one end,
+  // and that part has the length.
+  const size_t* by_item = nullptr;
 };
 
 // One call's data. `in` and `out` may be the same address.

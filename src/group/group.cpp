@@ -61,7 +61,9 @@ Group::Group(const Settings& settings)
       reached_(settings.reach.ordinary),
       overrides_(settings.overrides),
       shape_(settings.shape),
-      levels_(settings.levels) {}
+      levels_(settings.levels) {
+  if (!on_one_node()) here_ = nodes_.members(rank(), ranks());
+}
 
 select::Call Group::call_of(const Selector& selector, size_t bytes) const {
   return {selector.collective,
@@ -100,7 +102,7 @@ Group::Entry* Group::look_up(const Selector& selector, size_t bytes) {
 }
 
 Group::Entry* Group::built_in(const Selector& selector, Carrier carrier, select::Choice& choice) {
-  const auto [collective, root, needs, element, v_form] = selector;
+  const auto [collective, root, needs, element, serves] = selector;
   if (element > large_element) choice.algorithm = "flat";
   const auto entry_of = [&](const Candidate& served) {
     choice.algorithm = served.algorithm;
@@ -174,21 +176,18 @@ Group::Entry* Group::mapped(const Selector& selector, size_t bytes, Carrier carr
 }
 
 Group::Entry* Group::find_or_make(Collective collective, const Choice& choice, int root,
-                                  Carrier carrier) {
+                                  Carrier carrier, std::optional<algo::Pairs> pairs) {
   const select::LoadedPlan* const plan = choice.users_plan;
   const size_t segment = choice.built_in.segment_bytes;
-  EntryKey key{collective, root, carrier, choice.built_in.reach, segment, plan, {}};
+  EntryKey key{collective, root, carrier, choice.built_in.reach, segment, pairs, plan, {}};
   if (plan == nullptr) key.algorithm = choice.built_in.algorithm;
   if (const auto found = entries_.find(key); found != entries_.end()) return found->second.get();
   if (entries_.size() >= max_entries) forget_programs();
   auto entry = std::make_unique<Entry>();
-  const bool fixed_order = overrides_.reproducible != Reproducible::off;
-  const ProgramRequest request{collective, choice.built_in.algorithm,
-                               ranks(),    rank(),
-                               root,       carrier,
-                               check_,     fixed_order,
-                               plan,       &levels_,
-                               &nodes_,    {}};
+  ProgramRequest request = request_of(collective, root, carrier);
+  request.algorithm = choice.built_in.algorithm;
+  request.users_plan = plan;
+  request.pairs = pairs;
   if (plan == nullptr && goes_by_host(choice.built_in.algorithm)) {
     entry->by_leaders = make_phases(request, segment);
     entry->name = choice.built_in.algorithm;
@@ -197,13 +196,31 @@ Group::Entry* Group::find_or_make(Collective collective, const Choice& choice, i
   bind(*entry, request, segment, choice.built_in.reach);
   if (plan != nullptr) entry->name = plan->file;
   // Reports show that results may differ between runs, because their order of combining may.
-  if (plan != nullptr && plan->verdict.arrival && !fixed_order) entry->name += " (by arrival)";
+  if (plan != nullptr && plan->verdict.arrival && !request.fixed_order)
+    entry->name += " (by arrival)";
   return (entries_[key] = std::move(entry)).get();
+}
+
+ProgramRequest Group::request_of(Collective collective, int root, Carrier carrier) const {
+  ProgramRequest request{};
+  request.collective = collective;
+  request.ranks = ranks();
+  request.rank = rank();
+  request.root = root;
+  request.carrier = carrier;
+  request.check = check_;
+  request.fixed_order = overrides_.reproducible != Reproducible::off;
+  request.levels = &levels_;
+  request.nodes = &nodes_;
+  return request;
 }
 
 void Group::bind(Entry& entry, const ProgramRequest& request, size_t segment_bytes,
                  ReachChoice reach) {
-  entry.bound = channel_.bind(program_for(request), reach);
+  const bool within_node = request.pairs && *request.pairs == algo::Pairs::within_nodes;
+  entry.bound =
+      channel_.bind(program_for(request), reach,
+                    within_node ? exec::Channel::Among::node : exec::Channel::Among::group);
   entry.wanted_segment = segment_bytes;
   const plan::Program& program = *entry.bound->program;
   entry.name = program.algorithm;
@@ -276,6 +293,7 @@ void Group::forget_programs() {
   ranges_.clear();
   known_.clear();
   last_ = {};
+  last_v_ = "none";
 }
 
 std::string_view Group::algorithm(Collective collective, size_t bytes, int root) {

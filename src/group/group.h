@@ -20,8 +20,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "algo/pairwise.h"
 #include "base/options.h"
 #include "base/prefetch.h"
 #include "exec/executor.h"
@@ -78,11 +80,16 @@ class Group {
 
   int rank() const { return rank_; }
   int ranks() const { return ranks_; }
-  // True if all ranks of the group share memory, as v-collectives require.
+  // True if all ranks of the group share memory.
   bool on_one_node() const { return nodes_.one(); }
 
-  // The algorithm of all v-collectives.
-  static constexpr std::string_view v_algorithm = "direct";
+  // The algorithm of the last v-collective, for reports; "none" if it had no data.
+  std::string_view v_algorithm() const { return on_one_node() ? direct : last_v_; }
+  // True if the group runs such a v-collective. Over several nodes, plans in which each pair of
+  // ranks has a message would be too large for many ranks. The same at all ranks.
+  bool serves_v(plan::Collective collective) const {
+    return on_one_node() || !plan::exchanges(collective) || ranks() <= most_ranks_in_pairs;
+  }
 
   Code run(const Call& call) {
     return call.parts == nullptr ? run_alike(call) : v_collective(call);
@@ -143,6 +150,14 @@ class Group {
 
  private:
   struct ByLeaders;
+  // Which calls a program serves: those with a vector or parts of one length, v-collectives whose
+  // longest part is known to all ranks, or the two parts of other v-collectives over several nodes
+  // (algo/pairwise.h).
+  enum class Serves : uint8_t { alike, v_form, within_nodes, between_nodes };
+  // Over several nodes the group runs an alltoallv of at most so many ranks.
+  static constexpr int most_ranks_in_pairs = 256;
+  // The algorithm of all v-collectives on one node.
+  static constexpr std::string_view direct = "direct";
   // A bound program with the parameters that were chosen for it. It serves all calls of one
   // EntryKey.
   struct Entry {
@@ -180,7 +195,7 @@ class Group {
     int root = 0;
     exec::Needs needs = {};
     size_t element = 1;  // bytes
-    bool v_form = false;
+    Serves serves = Serves::alike;
   };
   static Selector selector_of(const Call& call) {
     if (call.combine == nullptr) return {call.collective, call.root};
@@ -188,9 +203,9 @@ class Group {
   }
   // The lowest bits of a selector's members in a key of ranges_. The root has the bits below them.
   static constexpr int same_expression_shift = 24, rank_order_shift = 25, collective_shift = 26,
-                       v_shift = 30, element_shift = 32;
+                       serves_shift = 30, element_shift = 32;
   static_assert(plan::max_ranks <= 1 << same_expression_shift);
-  static_assert(plan::collective_count <= 1 << (v_shift - collective_shift));
+  static_assert(plan::collective_count <= 1 << (serves_shift - collective_shift));
   // The bytes of a kernel's code that are prefetched. Short calls need no more.
   static constexpr size_t fetched_of_kernels = 128;
   // Elements of more bytes are large. Only flat plans are sure to find room for them in the slots.
@@ -200,7 +215,7 @@ class Group {
   static uint64_t key_of(const Selector& selector) {
     const size_t element = selector.element > large_element ? selector.element : 0;
     return static_cast<uint64_t>(element) << element_shift |
-           static_cast<uint64_t>(selector.v_form) << v_shift |
+           static_cast<uint64_t>(selector.serves) << serves_shift |
            static_cast<uint64_t>(selector.collective) << collective_shift |
            static_cast<uint64_t>(selector.needs.rank_order) << rank_order_shift |
            static_cast<uint64_t>(selector.needs.same_expression) << same_expression_shift |
@@ -213,6 +228,7 @@ class Group {
     plan::Carrier carrier;
     ReachChoice reach;
     size_t segment_bytes;
+    std::optional<algo::Pairs> pairs;  // a part of the pairwise algorithm
     const select::LoadedPlan* users_plan;
     // Points into overrides_, or to a constant, table or library that outlives the group; empty if
     // there is a user's plan.
@@ -227,13 +243,22 @@ class Group {
     return found != nullptr ? *found : *look_up(selector, bytes);
   }
   Entry* look_up(const Selector& selector, size_t bytes);
-  // The entry that serves a v-collective whose longest part has `longest` bytes. look_up_v does for
-  // it what look_up does for other calls.
+  // The entry that serves a v-collective, or its part within nodes, whose longest part has
+  // `longest` bytes. look_up_v does for it what look_up does for other calls.
   Entry& entry_for_v(const Selector& selector, size_t longest) {
     Entry* const found = ranges_.find(key_of(selector), longest);
     return found != nullptr ? *found : *look_up_v(selector, longest);
   }
   Entry* look_up_v(const Selector& selector, size_t longest);
+  Entry* look_up_within_nodes(const Selector& selector, size_t longest);
+  // The program for the parts between nodes. Its steps up to `begun` begin the messages, and the
+  // others end them.
+  struct BetweenNodes {
+    std::unique_ptr<const exec::BoundProgram> bound;
+    uint32_t begun = 0;
+  };
+  const BetweenNodes& between_nodes(plan::Collective collective, int root);
+  ProgramRequest request_of(plan::Collective collective, int root, plan::Carrier carrier) const;
   select::Call call_of(const Selector& selector, size_t bytes) const;
   // The entry of the user's plan that the map of TUTTI_PLANS names for a call; null if it names
   // none, or if the plan cannot serve. Narrows the sizes for which `choice` holds. If the map names
@@ -245,7 +270,7 @@ class Group {
   // Error if the other needs more, too.
   Entry* built_in(const Selector& selector, plan::Carrier carrier, select::Choice& choice);
   Entry* find_or_make(plan::Collective collective, const Choice& choice, int root,
-                      plan::Carrier carrier);
+                      plan::Carrier carrier, std::optional<algo::Pairs> pairs = {});
   // Binds a program to the channel, and sets the entry's members to what follows from it.
   void bind(Entry& entry, const ProgramRequest& request, size_t segment_bytes, ReachChoice reach);
   // True if the shared memory has room for the entry's programs with elements of this size.
@@ -257,20 +282,30 @@ class Group {
   bool among_leaders(const ByLeaders& phases, const exec::Operation& operation);
   Code run_alike(const Call& call);  // vectors, or parts of one length
   Code v_collective(const Call& call);
-  // The bytes of the longest part of this rank's buffers.
+  // A v-collective over several nodes, in which only the two ends of a part know its length.
+  Code v_in_pairs(const Call& call);
+  // Runs the messages of a v-collective between nodes, up to their beginnings or from there on.
+  Code run_messages(const BetweenNodes& messages, bool begins, const exec::Operation& operation);
+  // A v-collective in which the ranks find out the longest part: all ranks, or (over several nodes)
+  // those of each node for the parts that stay on it.
+  Code v_unknown(const Call& call, const void* from, const exec::VParts& parts);
+  // The bytes of the longest part of this rank's buffers; on several nodes, of those parts that
+  // stay on the node.
   size_t longest_part(plan::Collective collective, const exec::VParts& parts, int root) const;
+  Serves unknown() const { return on_one_node() ? Serves::v_form : Serves::within_nodes; }
   // The entry for records that have room for parts of the expected length; `room` is then the bytes
   // that a record has for a part. Null if the ranks should agree on the length without records.
   Entry* find_records(plan::Collective collective, size_t expected, int root, size_t& room);
   Code run_records(Entry& entry, const void* in, void* out, const exec::VParts& parts,
                    uint64_t call);
   Code agree_on_longest(plan::Collective collective, exec::Agreement& agreement, int root);
-  // Copies the parts of `in` into scratch_, one after the other, and changes `parts` to their
+  Code agree_within_node(plan::Collective collective, exec::Agreement& agreement, int root);
+  // Copies the parts of `in` into `scratch`, one after the other, and changes `parts` to their
   // places there. Returns the start of the copies.
-  const void* set_aside(const void* in, exec::Parts& parts);
-  // Runs a v-collective whose longest part all ranks know.
-  Code run_v(plan::Collective collective, const void* in, void* out, const exec::VParts& parts,
-             size_t longest, int root, const exec::Combine* combine);
+  const void* set_aside(const void* in, exec::Parts& parts, std::vector<std::byte>& scratch);
+  // Runs a v-collective whose longest part all ranks know, or its part within a node.
+  Code run_v(const Selector& selector, const void* in, void* out, const exec::VParts& parts,
+             size_t longest, const exec::Combine* combine);
   Code run_entry(const Entry& entry, exec::Operation& operation, size_t element);
   void forget_programs();
 
@@ -295,13 +330,18 @@ class Group {
     uint64_t call = 0;  // signature
     const Entry* entry = nullptr;
   } last_;
+  std::string_view last_v_ = "none";  // the algorithm of the last v-collective
   // By collective: the bytes that the longest part of the next v-collective is expected to have,
-  // from earlier agreements. The same at all ranks.
+  // from earlier agreements. The same at all ranks, or, over several nodes, at those of a node.
   std::array<size_t, plan::collective_count> expected_longest_{};
   std::map<EntryKey, std::unique_ptr<Entry>> entries_;
+  std::map<std::pair<plan::Collective, int>, BetweenNodes> between_nodes_;  // by root
+  std::vector<int32_t> here_;  // the ranks of this node, rising; empty: all
   // A copy of `in`, or the result, if one buffer cannot be both.
   std::vector<std::byte> scratch_;
-  std::vector<ptrdiff_t> set_aside_at_;  // where the parts that set_aside() copied are in scratch_
+  std::vector<std::byte> sent_;          // copies of parts that leave in messages, in v_in_pairs()
+  std::vector<uint64_t> longest_of_;     // by rank: its longest part, in agree_within_node()
+  std::vector<ptrdiff_t> set_aside_at_;  // where the parts that set_aside() copied are
   std::vector<std::byte> lent_;          // the `out` of a leader that has none (ByLeaders::lent)
 };
 

@@ -27,12 +27,14 @@ std::vector<int32_t> all_ranks(int count) {
   return ranks;
 }
 
-void check_lowered(const plan::Plan& plan, const plan::Plan& staged, Carrier carrier) {
+void check_lowered(const plan::Plan& plan, const plan::Plan& staged, Carrier carrier,
+                   bool in_place) {
   plan::Simulation how;
   how.nodes = staged.nodes;
-  plan::simulate(plan,
-                 plan::lower(staged, plan::depend(staged, carrier), all_ranks(plan.ranks), carrier),
-                 how);
+  std::vector<plan::Program> programs =
+      plan::lower(staged, plan::depend(staged, carrier), all_ranks(plan.ranks), carrier);
+  for (plan::Program& program : programs) program.in_place = in_place;
+  plan::simulate(plan, programs, how);
 }
 
 const placement::Levels& levels_of(const ProgramRequest& request) {
@@ -49,6 +51,10 @@ const placement::Nodes& nodes_of(const ProgramRequest& request) {
 
 plan::Plan built_in(const ProgramRequest& request) {
   const placement::Levels& levels = levels_of(request);
+  if (request.pairs) {
+    return algo::pairwise(*request.pairs, request.collective, request.ranks, request.root,
+                          nodes_of(request));
+  }
   if (request.phase) {
     return algo::phase_by_host(*request.phase, request.collective, request.algorithm, request.ranks,
                                request.root, levels);
@@ -61,16 +67,20 @@ Programs make(const ProgramRequest& request, const std::vector<int32_t>& ranks) 
   const select::LoadedPlan* const users_plan = request.users_plan;
   plan::Plan plan = users_plan != nullptr ? users_plan->plan : built_in(request);
   if (request.fixed_order) plan = plan::in_fixed_order(std::move(plan));
-  const plan::Plan staged = plan::stage(plan, nodes_of(request));
+  const bool apart = request.pairs && *request.pairs != algo::Pairs::within_nodes;
+  const plan::Plan staged =
+      plan::stage(plan, nodes_of(request), apart ? plan::Buffers::two : plan::Buffers::maybe_one);
   Carrier carrier = request.carrier;
   if (carrier == Carrier::line && !plan::lines_serve(staged)) carrier = Carrier::slot;
   // Built-in algorithms allow one buffer as `in` and `out`; tests check that.
   bool in_place = users_plan == nullptr || users_plan->verdict.in_place;
   // A phase is not a collective, so it is checked with the other phase and a stand-in for the
-  // host's collective between them.
-  if (request.check && (!request.phase || *request.phase == algo::Phase::standing_in)) {
-    in_place = plan::check(plan).in_place;
-    check_lowered(plan, staged, carrier);
+  // host's collective between them, and a part of the pairwise algorithm with the other part.
+  const bool is_whole = (!request.phase || *request.phase == algo::Phase::standing_in) &&
+                        (!request.pairs || *request.pairs == algo::Pairs::both);
+  if (request.check && is_whole) {
+    in_place = plan::check(plan).in_place && !apart;
+    check_lowered(plan, staged, carrier, in_place);
   }
   Programs programs;
   for (plan::Program& program :
@@ -102,7 +112,8 @@ std::string key_of(const ProgramRequest& request) {
                         : std::string(request.algorithm);
   for (const int number : {static_cast<int>(request.collective), request.ranks, request.root,
                            static_cast<int>(request.carrier), static_cast<int>(request.fixed_order),
-                           request.phase ? 1 + static_cast<int>(*request.phase) : 0}) {
+                           request.phase ? 1 + static_cast<int>(*request.phase) : 0,
+                           request.pairs ? 1 + static_cast<int>(*request.pairs) : 0}) {
     key.append("/").append(std::to_string(number));
   }
   key.append("/").append(levels_of(request).contents());

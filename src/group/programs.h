@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "algo/by_host.h"
+#include "algo/pairwise.h"
 #include "plan/lower.h"
 #include "select/library.h"
 
@@ -35,6 +36,9 @@ struct ProgramRequest {
   const placement::Nodes* nodes = nullptr;         // which ranks share memory; null: all
   // One phase of an algorithm that uses the host between nodes; nothing: the whole program.
   std::optional<algo::Phase> phase = {};
+  // A part of the pairwise algorithm over several nodes, which `algorithm` does not name; nothing:
+  // another algorithm.
+  std::optional<algo::Pairs> pairs = {};
 };
 
 // Throws Error if the algorithm does not serve the collective, or if a check fails.

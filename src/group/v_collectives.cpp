@@ -1,13 +1,19 @@
-// V-collectives, whose parts differ in length. If the ranks do not know the longest part, they
-// first agree on its length, by records, in which short parts travel (exec/record.h), or by an
-// allreduce or a bcast of the length. Unless all parts have travelled in records, a direct plan
-// then moves them.
+// V-collectives, whose parts differ in length. If the ranks of one node do not know the longest
+// part, they first agree on its length, by records, in which short parts travel (exec/record.h), or
+// by an exchange of the length. Unless all parts have travelled in records, a direct plan then
+// moves them.
+//
+// Over several nodes an allgather and a reduce_scatter run any plan, because all ranks know all
+// lengths. In the others the parts for other nodes are messages of their own, which begin before
+// and end after the parts within each node (algo/pairwise.h); only the latter need an agreement.
 #include <algorithm>
 #include <bit>
 #include <cstring>
 #include <numeric>
 
+#include "algo/algo.h"
 #include "group/group.h"
+#include "group/programs.h"
 #include "group/scratch.h"
 
 namespace tutti::group {
@@ -21,32 +27,65 @@ namespace {
 constexpr size_t most_record = 2048;
 // The limit for the ranks of a gather that uses records. It sends them by an allgather, in which
 // every rank reads the records of all (docs/decisions/parts-of-different-lengths.md).
-constexpr int most_ranks_told = 16;
+constexpr size_t most_ranks_told = 16;
+// The limit for the roots whose messages a group keeps.
+constexpr size_t most_between_nodes = 256;
+
+// True if all ranks have the lengths of all parts among their arguments.
+bool all_know_lengths(Collective collective) {
+  return !plan::rooted(collective) && !plan::exchanges(collective);
+}
+
+// The longest of the parts that `each` visits in a buffer.
+template <class Each>
+size_t longest_of(const exec::Parts& parts, bool parted, Each each) {
+  if (parts.bytes == nullptr) return 0;
+  if (!parted) return parts.bytes[0];
+  size_t longest = 0;
+  each([&](size_t part) { longest = std::max(longest, parts.bytes[part]); });
+  return longest;
+}
+
+// The longest of a rank's own parts, wherever their other ends are.
+size_t longest_anywhere(Collective collective, const exec::VParts& parts, int ranks) {
+  const auto all = [&](auto&& visit) {
+    for (size_t part = 0; part < static_cast<size_t>(ranks); ++part) visit(part);
+  };
+  return std::max(longest_of(parts.in, plan::parted_in(collective), all),
+                  longest_of(parts.out, plan::parted_out(collective), all));
+}
 
 }  // namespace
 
 size_t Group::longest_part(Collective collective, const exec::VParts& parts, int root) const {
-  const auto longest_of = [&](const exec::Parts& of, bool parted) -> size_t {
-    if (of.bytes == nullptr) return 0;
-    return parted ? *std::max_element(of.bytes, of.bytes + ranks()) : of.bytes[0];
-  };
   const bool at_root = rank() == root;
-  const size_t in = !plan::scatters(collective) || at_root
-                        ? longest_of(parts.in, plan::parted_in(collective))
-                        : 0;
-  const size_t out = !plan::gathers(collective) || at_root
-                         ? longest_of(parts.out, plan::parted_out(collective))
-                         : 0;
-  return std::max(in, out);
+  exec::VParts own;
+  if (!plan::scatters(collective) || at_root) own.in = parts.in;
+  if (!plan::gathers(collective) || at_root) own.out = parts.out;
+  if (on_one_node()) return longest_anywhere(collective, own, ranks());
+  const auto here = [&](auto&& visit) {
+    for (const int32_t other : here_) visit(static_cast<size_t>(other));
+  };
+  return std::max(longest_of(own.in, plan::parted_in(collective), here),
+                  longest_of(own.out, plan::parted_out(collective), here));
 }
 
-// In a direct plan every transfer reads or writes a buffer of the rank that executes it, so this
-// rank knows the length of the part.
+// On one node a direct plan serves, in which every transfer reads or writes a buffer of the rank
+// that executes it, so this rank knows the length of the part. Over several nodes the lengths are
+// known at all ranks, so any plan serves.
 Group::Entry* Group::look_up_v(const Selector& selector, size_t longest) {
+  if (selector.serves == Serves::within_nodes) return look_up_within_nodes(selector, longest);
   // Rules are written for parts of one length, but their segment sizes and reach apply here, too.
   select::Choice choice = select::choose(call_of(selector, longest), overrides_);
+  if (on_one_node()) {
+    choice.algorithm = direct;
+  } else {
+    const algo::ServedAs served = algo::served_as(choice.algorithm, longest);
+    choice.algorithm = served.algorithm;
+    choice.bytes_low = std::max(choice.bytes_low, served.least);
+    choice.bytes_high = std::min(choice.bytes_high, served.most);
+  }
   const select::Sizes ruled{choice.bytes_low, choice.bytes_high};
-  choice.algorithm = v_algorithm;
   const bool is_short = longest <= shm::line_payload;
   Entry* const entry = built_in(selector, is_short ? Carrier::line : Carrier::slot, choice);
   const size_t low = std::max(is_short ? 0 : shm::line_payload + 1, ruled.low);
@@ -55,18 +94,68 @@ Group::Entry* Group::look_up_v(const Selector& selector, size_t longest) {
   return entry;
 }
 
-Code Group::run_v(Collective collective, const void* in, void* out, const exec::VParts& parts,
-                  size_t longest, int root, const exec::Combine* combine) {
-  const size_t element = combine == nullptr ? 1 : combine->element;
-  Entry& entry = entry_for_v({collective, root, {}, element, true}, longest);
+Group::Entry* Group::look_up_within_nodes(const Selector& selector, size_t longest) {
+  Choice choice;
+  choice.built_in.algorithm = direct;
+  choice.built_in.segment_bytes = overrides_.segment_bytes;
+  const bool is_short = longest <= shm::line_payload;
+  Entry* entry = find_or_make(selector.collective, choice, selector.root,
+                              is_short ? Carrier::line : Carrier::slot, algo::Pairs::within_nodes);
+  if (is_short && !fits(*entry, 1))
+    entry = find_or_make(selector.collective, choice, selector.root, Carrier::slot,
+                         algo::Pairs::within_nodes);
+  if (!fits(*entry, 1))
+    throw Error(Code::unavailable,
+                std::string(plan::name(selector.collective)) +
+                    " of parts of different lengths needs more shared memory than this "
+                    "communicator has; raise TUTTI_SHM_BYTES_PER_RANK");
+  ranges_.note(key_of(selector), longest, is_short ? 0 : shm::line_payload + 1,
+               is_short ? shm::line_payload : SIZE_MAX, entry);
+  return entry;
+}
+
+const Group::BetweenNodes& Group::between_nodes(Collective collective, int root) {
+  const std::pair key{collective, root};
+  if (const auto found = between_nodes_.find(key); found != between_nodes_.end())
+    return found->second;
+  ProgramRequest request = request_of(collective, root, Carrier::slot);
+  request.algorithm = direct;
+  if (check_) {
+    request.pairs = algo::Pairs::both;
+    program_for(request);
+  }
+  request.pairs = algo::Pairs::between_nodes;
+  BetweenNodes made;
+  made.bound = channel_.bind(program_for(request));
+  const auto begins = [](const exec::BoundStep& step) {
+    return step.kind == plan::StepKind::post || step.kind == plan::StepKind::send;
+  };
+  const std::vector<exec::BoundStep>& steps = made.bound->steps;
+  made.begun =
+      static_cast<uint32_t>(std::find_if_not(steps.begin(), steps.end(), begins) - steps.begin());
+  // Once the messages have begun nobody may refuse, so all find here whether there is room.
+  for (const Collective one : {collective, Collective::allgather})
+    entry_for_v({one, one == collective ? root : 0, {}, 1, Serves::within_nodes},
+                shm::line_payload + 1);
+  if (between_nodes_.size() >= most_between_nodes) between_nodes_.clear();
+  return between_nodes_[key] = std::move(made);
+}
+
+Code Group::run_v(const Selector& selector, const void* in, void* out, const exec::VParts& given,
+                  size_t longest, const exec::Combine* combine) {
+  const size_t element = selector.element;
+  Entry& entry = entry_for_v(selector, longest);
   const plan::Program& program = *entry.bound->program;
+  exec::VParts parts{given.in, given.out};
+  if (selector.serves == Serves::v_form && !on_one_node())
+    parts.by_item = combine == nullptr ? parts.out.bytes : parts.in.bytes;
   exec::Operation operation{in,
                             out,
                             longest,
                             longest / element,
                             combine,
                             longest,
-                            exec::call_signature(collective, longest, root),
+                            exec::call_signature(selector.collective, longest, selector.root),
                             &parts};
   if (!program.uses_lines) {
     operation.segment_bytes =
@@ -82,39 +171,89 @@ Code Group::run_v(Collective collective, const void* in, void* out, const exec::
   const Code code = channel_.execute(entry.bound->start, operation);
   if (lies_across && own > 0) std::memcpy(out, scratch_.data(), own);
   release_scratch(scratch_);
+  last_v_ = entry.name;
   return code;
+}
+
+Code Group::v_collective(const Call& call) {
+  const exec::VParts& parts = *call.parts;
+  size_t longest = call.longest;
+  if (!on_one_node()) {
+    if (!all_know_lengths(call.collective)) return v_in_pairs(call);
+    if (longest == unknown_length) longest = longest_anywhere(call.collective, parts, ranks());
+  }
+  if (longest == unknown_length) return v_unknown(call, call.in, parts);
+  if (longest == 0 && call.combine == nullptr) return Code::ok;
+  Selector selector{call.collective, call.root, {}, 1, Serves::v_form};
+  if (call.combine != nullptr) {
+    selector.element = call.combine->element;
+    if (!on_one_node()) selector.needs = call.combine->needs;  // a direct plan has what any needs
+  }
+  return run_v(selector, call.in, call.out, parts, longest, call.combine);
+}
+
+Code Group::v_in_pairs(const Call& call) {
+  const auto [collective, in, out, count, root, combine, given, longest] = call;
+  const BetweenNodes& messages = between_nodes(collective, root);
+  exec::VParts parts{given->in, given->out};
+  // In place, an arriving part overwrites one that may be leaving.
+  const void* const from =
+      in == out && plan::exchanges(collective) ? set_aside(in, parts.in, sent_) : in;
+  const size_t most = longest_anywhere(collective, parts, ranks());
+  const uint64_t signature = exec::call_signature(collective, exec::bytes_not_agreed, root);
+  const exec::Operation operation{from, out, most, most, nullptr, most, signature, &parts};
+  Code code = run_messages(messages, true, operation);
+  const bool root_here =
+      !plan::rooted(collective) || std::binary_search(here_.begin(), here_.end(), root);
+  if (code == Code::ok && root_here) {
+    try {
+      code = v_unknown(call, from, parts);
+    } catch (...) {  // messages are under way, after which nothing is thrown
+      code = fail_thrown(signature);
+    }
+  }
+  if (code == Code::ok) code = run_messages(messages, false, operation);
+  release_scratch(sent_);
+  last_v_ = messages.bound->program->algorithm;
+  return code;
+}
+
+Code Group::run_messages(const BetweenNodes& messages, bool begins,
+                         const exec::Operation& operation) {
+  exec::Start start = messages.bound->start;
+  if (!begins) start.steps += messages.begun;
+  start.step_count = begins ? messages.begun : start.step_count - messages.begun;
+  start.knows_all = false;
+  return channel_.execute(start, operation);
 }
 
 // The expected length decreases slowly. So if the lengths of successive calls alternate, not every
 // second one is mispredicted.
-Code Group::v_collective(const Call& call) {
-  const auto& [collective, in, out, count, root, combine, given, longest] = call;
-  const exec::VParts& parts = *given;
-  if (longest != unknown_length) {
-    const bool nothing = longest == 0 && combine == nullptr;
-    return nothing ? Code::ok : run_v(collective, in, out, parts, longest, root, combine);
-  }
+Code Group::v_unknown(const Call& call, const void* from, const exec::VParts& parts) {
+  const Collective collective = call.collective;
+  const int root = call.root;
+  void* const out = call.out;
   // In a scatter only the root has to contribute, because it knows all parts.
   const bool tells = !plan::scatters(collective) || rank() == root;
   exec::Agreement agreement{tells ? longest_part(collective, parts, root) : 0};
   exec::VParts all{parts.in, parts.out};
   size_t& expected = expected_longest_[static_cast<size_t>(collective)];
   Code code = Code::ok;
-  const void* from = in;
   if (Entry* const entry = find_records(collective, expected, root, agreement.room)) {
-    if (in == out && plan::exchanges(collective) && agreement.own <= agreement.room)
-      from = set_aside(in, all.in);
+    if (from == out && plan::exchanges(collective) && agreement.own <= agreement.room)
+      from = set_aside(from, all.in, scratch_);
     all.agreement = &agreement;
     code = run_records(*entry, from, out, all,
                        exec::call_signature(collective, exec::bytes_not_agreed, root));
     all.agreement = nullptr;
   } else {
-    code = agree_on_longest(collective, agreement, root);
+    code = on_one_node() ? agree_on_longest(collective, agreement, root)
+                         : agree_within_node(collective, agreement, root);
   }
   expected = std::max<size_t>(agreement.longest, std::min(expected, 2 * most_record) * 7 / 8);
   if (code != Code::ok || agreement.longest <= agreement.room) return code;
   try {
-    return run_v(collective, from, out, all, agreement.longest, root, nullptr);
+    return run_v({collective, root, {}, 1, unknown()}, from, out, all, agreement.longest, nullptr);
   } catch (const Error&) {
     throw;
   } catch (...) {  // the agreement counts as this rank's entry, after which nothing is thrown
@@ -124,13 +263,14 @@ Code Group::v_collective(const Call& call) {
 
 Group::Entry* Group::find_records(Collective collective, size_t expected, int root, size_t& room) {
   const bool gathers = plan::gathers(collective);
-  if (expected > most_record - exec::record_header || (gathers && ranks() > most_ranks_told))
+  const auto told = on_one_node() ? static_cast<size_t>(ranks()) : here_.size();
+  if (expected > most_record - exec::record_header || (gathers && told > most_ranks_told))
     return nullptr;
   const size_t least = expected + exec::record_header;
   const size_t record = least <= shm::line_payload ? shm::line_payload
                                                    : std::max(shm::line_size, std::bit_ceil(least));
   const Selector selector{
-      gathers ? Collective::allgather : collective, gathers ? 0 : root, {}, 1, true};
+      gathers ? Collective::allgather : collective, gathers ? 0 : root, {}, 1, unknown()};
   Entry* const entry = &entry_for_v(selector, record);
   // A record needs several segments, because there are too many ranks or too little memory.
   if (record >= entry->direct_below) return nullptr;
@@ -150,20 +290,20 @@ Code Group::run_records(Entry& entry, const void* in, void* out, const exec::VPa
 
 // In place, an arriving part overwrites a part that may not have been sent yet. Both have the same
 // length.
-const void* Group::set_aside(const void* in, exec::Parts& parts) {
+const void* Group::set_aside(const void* in, exec::Parts& parts, std::vector<std::byte>& scratch) {
   const auto count = static_cast<size_t>(ranks());
   set_aside_at_.resize(count);
-  scratch_.resize(std::accumulate(parts.bytes, parts.bytes + count, size_t{0}));
+  scratch.resize(std::accumulate(parts.bytes, parts.bytes + count, size_t{0}));
   size_t next = 0;
   for (size_t part = 0; part < count; ++part) {
     if (parts.bytes[part] == 0) continue;
     set_aside_at_[part] = static_cast<ptrdiff_t>(next);
-    std::memcpy(scratch_.data() + next, static_cast<const std::byte*>(in) + parts.at[part],
+    std::memcpy(scratch.data() + next, static_cast<const std::byte*>(in) + parts.at[part],
                 parts.bytes[part]);
     next += parts.bytes[part];
   }
   parts.at = set_aside_at_.data();
-  return scratch_.data();
+  return scratch.data();
 }
 
 // The root of a gather or a scatter knows all lengths and broadcasts the longest. In the other
@@ -191,6 +331,24 @@ Code Group::agree_on_longest(Collective collective, exec::Agreement& agreement, 
                             exec::call_signature(collective, exec::bytes_not_agreed, root)};
   const Code code = run_entry(entry, operation, sizeof own);
   if (rooted) agreement.longest = own;
+  return code;
+}
+
+// The parts that stay on this node, whose ranks have a root among them if there is one.
+Code Group::agree_within_node(Collective collective, exec::Agreement& agreement, int root) {
+  longest_of_.assign(static_cast<size_t>(ranks()), 0);
+  const Entry& entry =
+      entry_for_v({Collective::allgather, 0, {}, 1, Serves::within_nodes}, sizeof(uint64_t));
+  exec::Operation operation{&agreement.own,
+                            longest_of_.data(),
+                            sizeof(uint64_t),
+                            sizeof(uint64_t),
+                            nullptr,
+                            sizeof(uint64_t),
+                            exec::call_signature(collective, exec::bytes_not_agreed, root)};
+  const Code code = run_entry(entry, operation, 1);
+  for (const int32_t other : here_)
+    agreement.longest = std::max(agreement.longest, longest_of_[static_cast<size_t>(other)]);
   return code;
 }
 

@@ -23,13 +23,18 @@
 
 namespace tutti::plan {
 
+// Whether a rank may pass one buffer as `in` and `out`. If no rank does, a message may arrive in
+// `out` while another leaves from the block of `in` that would be the same memory.
+enum class Buffers : uint8_t { maybe_one, two };
+
 // The plan in which no rank touches another's user buffers, sorted by stage. The index of a
 // transfer in it, plus 1, is the transfer's number in all ranks' programs.
-Plan stage(const Plan& plan, const placement::Nodes& nodes = {});
+Plan stage(const Plan& plan, const placement::Nodes& nodes = {},
+           Buffers buffers = Buffers::maybe_one);
 
 // Gives every transfer its stage (the longest chain of hand-overs between ranks that leads to it,
 // or the explicit one) and sorts by it, keeping the order within a stage.
-void schedule(Plan& plan);
+void schedule(Plan& plan, Buffers buffers = Buffers::maybe_one);
 
 // The means by which data goes from rank to rank.
 enum class Carrier : uint8_t {

@@ -12,16 +12,22 @@
 namespace tutti::plan {
 namespace {
 
+template <class Value>
+auto aliasing(Buffers buffers) {
+  using Aliasing = typename BlockTable<Value>::Aliasing;
+  return buffers == Buffers::two ? Aliasing::none : Aliasing::user_buffers_are_one;
+}
+
 // Rewrites one plan so that ranks read others' user buffers through `tmp`, and other nodes' buffers
 // by messages.
 class Stager {
  public:
-  Stager(const Plan& plan, const placement::Nodes& nodes)
+  Stager(const Plan& plan, const placement::Nodes& nodes, Buffers buffers)
       : staged_(plan),
         node_of_(nodes),
         next_(plan.ranks, 0),
         written_(plan, BlockTable<size_t>::Aliasing::none),
-        leaving_(plan, BlockTable<std::vector<int32_t>>::Aliasing::user_buffers_are_one) {
+        leaving_(plan, aliasing<std::vector<int32_t>>(buffers)) {
     staged_.nodes = nodes;
     staged_.transfers.clear();
     staged_.transfers.reserve(plan.transfers.size() * (nodes.one() ? 2 : 4));
@@ -215,7 +221,7 @@ class Stager {
 };
 
 // The last uses of a block, for stages. A user's `in` and `out` may be one buffer, so they count as
-// one here.
+// one here unless the plan excludes it.
 struct LastUse {
   int32_t writer = -1;
   std::vector<int32_t> readers;
@@ -254,8 +260,8 @@ void put_in_order(std::vector<Transfer>& transfers, const std::vector<int32_t>& 
 
 }  // namespace
 
-void schedule(Plan& plan) {
-  BlockTable<LastUse> table(plan, BlockTable<LastUse>::Aliasing::user_buffers_are_one);
+void schedule(Plan& plan, Buffers buffers) {
+  BlockTable<LastUse> table(plan, aliasing<LastUse>(buffers));
   std::vector<Reached> reached(static_cast<size_t>(plan.ranks));
   auto& transfers = plan.transfers;
   std::vector<int32_t> post_of, send_of;  // by message
@@ -324,16 +330,16 @@ void schedule(Plan& plan) {
   put_in_order(transfers, behind);
 }
 
-Plan stage(const Plan& plan, const placement::Nodes& nodes) {
+Plan stage(const Plan& plan, const placement::Nodes& nodes, Buffers buffers) {
   if (const int64_t moved = moves(plan); moved > max_moves) {
     throw Error(Code::invalid_plan, "the plan moves " + std::to_string(moved) +
                                         " blocks, more than the " + std::to_string(max_moves) +
                                         " that a program is made of; use fewer, larger blocks");
   }
-  Stager stager(plan, nodes);
+  Stager stager(plan, nodes, buffers);
   for (const Transfer& transfer : plan.transfers) stager.add(transfer);
   Plan staged = stager.take();
-  schedule(staged);
+  schedule(staged, buffers);
   return staged;
 }
 

@@ -19,7 +19,8 @@ const char* describe(Reason reason) {
     case Reason::wrong_arguments: return "arguments for the host MPI to judge";
     case Reason::no_program:
       return "the algorithm that was asked for does not serve this communicator";
-    case Reason::v_between_nodes: return "parts of different lengths between nodes";
+    case Reason::v_between_nodes:
+      return "parts of different lengths between nodes, of more than 256 ranks";
     case Reason::persistent_between_nodes: return "persistent collectives between nodes";
     case Reason::nonblocking_between_nodes: return "non-blocking collectives between nodes";
     case Reason::no_growing_memory:

@@ -79,6 +79,28 @@ def test_results(compiled, mpi, name, ranks, placement):
     expect_ok(mpi, ranks, compiled(mpi, name), placement=placement)
 
 
+@pytest.mark.parametrize(("ranks", "placement"), [
+    (3, CYCLIC), (8, THREE),
+    pytest.param(2, BLOCK, marks=pytest.mark.slow),
+    pytest.param(5, BLOCK, marks=pytest.mark.slow),
+    pytest.param(7, CYCLIC, marks=pytest.mark.slow),
+])  # fmt: skip
+@pytest.mark.parametrize("mpi", MPIS)
+def test_v_collectives(compiled, tmp_path, mpi, ranks, placement):
+    """Tutti serves every blocking v-collective over 2, 3 and 4 nodes."""
+    report = tmp_path / "report.json"
+    expect_ok(mpi, ranks, compiled(mpi, "v_collectives"), placement=placement, report=report)
+    rows = json.loads(report.read_text())["collectives"]
+    served = {
+        (row["collective"], row["algorithm"]) for row in rows if row["calls"] > row["host_calls"]
+    }
+    for collective in ("gather", "scatter", "alltoall"):
+        assert (collective, "pairwise") in served, served
+    for collective in ("allgather", "reduce_scatter"):
+        assert (collective, "hierarchical") in served, served
+    assert not any("different lengths" in reason for reason in reasons(report)), reasons(report)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("mpi", MPIS)
 def test_requests(compiled, tmp_path, mpi):

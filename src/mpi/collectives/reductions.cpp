@@ -133,7 +133,6 @@ Served by_host_op(Communicator& communicator, const Call& call, const Lengths& l
 }  // namespace
 
 Served reduction_by_group(Communicator& communicator, const Call& call) {
-  if (call.v_form() && !communicator.group()->on_one_node()) return Reason::v_between_nodes;
   if (call.in.type == host().type_null || call.op == host().op_null) return Reason::wrong_arguments;
   const bool predefined = predefined_op(call.op);
   const exec::Combine* const combine =

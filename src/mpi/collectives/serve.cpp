@@ -45,7 +45,7 @@ bool aliases_tolerated = false;
 }
 
 std::string_view algorithm_of(Communicator& communicator, const Call& call, size_t bytes) {
-  if (call.v_form()) return group::Group::v_algorithm;
+  if (call.v_form()) return communicator.group()->v_algorithm();
   if (bytes == 0 && call.shape != Shape::barrier) return "none";
   const bool rooted_well = call.root >= 0 && call.root < communicator.group()->ranks();
   return rooted_well ? communicator.group()->algorithm(call.collective, bytes, call.root)

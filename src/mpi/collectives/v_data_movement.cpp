@@ -283,7 +283,7 @@ inline bool may_alias(const Call& call, size_t rank, const exec::VParts& parts, 
 
 Served v_parts_by_group(Communicator& communicator, const Call& call) {
   group::Group& group = *communicator.group();
-  if (!group.on_one_node()) return Reason::v_between_nodes;
+  if (!group.serves_v(call.collective)) return Reason::v_between_nodes;
   if (plan::rooted(call.collective) && (call.root < 0 || call.root >= group.ranks()))
     return Reason::wrong_arguments;
   const Roles roles = roles_of(communicator.group()->rank() == call.root, call);

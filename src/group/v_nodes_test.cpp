@@ -1,0 +1,184 @@
+// V-collectives of groups on several nodes: their results on nodes of different sizes and with
+// interleaved ranks, in one piece and in segments, by the chosen algorithms and by every other; and
+// which messages they send.
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "algo/algo.h"
+#include "algo/pairwise.h"
+#include "group/test_nodes.h"
+#include "group/test_v_calls.h"
+#include "plan/check.h"
+#include "plan/simulate.h"
+
+namespace tutti::group::test {
+namespace {
+
+using plan::Collective;
+using v_calls::all_calls;
+
+// Of a rank. The slots are short, so that calls have several segments.
+constexpr size_t small_area = 17 * 1024;
+
+const std::vector<std::vector<int32_t>> node_maps = {
+    {0, 1}, {0, 0, 1, 1}, {0, 1, 0, 1, 1}, {2, 0, 1}, {0, 0, 0, 1, 0, 2, 2}, {0, 1, 1, 2, 2, 3}};
+
+placement::Levels levels_of(const std::vector<int32_t>& nodes) {
+  return placement::Levels({{"node", nodes, 0}});
+}
+
+TEST(VOnNodes, AreWhereMpiSays) {
+  for (const std::vector<int32_t>& nodes : node_maps) {
+    SCOPED_TRACE(testing::PrintToString(nodes));
+    with_nodes(
+        nodes, {}, [](Group& group) { all_calls(group, std::array<size_t, 4>{0, 2, 40, 1200}); },
+        small_area, levels_of(nodes), nodes.size() < 4);
+  }
+}
+
+TEST(VOnNodes, InShortSegments) {
+  select::Overrides overrides;
+  overrides.segment_bytes = 640;
+  for (const size_t map : {size_t{2}, size_t{4}}) {
+    with_nodes(
+        node_maps[map], overrides,
+        [](Group& group) { all_calls(group, std::array<size_t, 2>{40, 500}); }, small_area,
+        levels_of(node_maps[map]));
+  }
+}
+
+TEST(VOnNodes, UnlikeTheLastOnes) {
+  for (const std::vector<int32_t>& nodes : node_maps)
+    with_nodes(nodes, {}, v_calls::calls_unlike_the_last, 64 * 1024, levels_of(nodes));
+}
+
+TEST(VOnNodes, OneIsLong) {
+  for (const size_t map : {size_t{0}, size_t{1}})
+    with_nodes(node_maps[map], {}, v_calls::one_is_long, 64 * 1024, levels_of(node_maps[map]));
+}
+
+// In an allgather and a reduce_scatter any algorithm serves parts of different lengths.
+TEST(VOnNodes, ByEveryAlgorithm) {
+  size_t turn = 0;
+  for (const algo::Algorithm& algorithm : algo::algorithms()) {
+    for (const Collective collective : algorithm.collectives) {
+      if (collective != Collective::allgather && collective != Collective::reduce_scatter) continue;
+      SCOPED_TRACE(std::string(plan::name(collective)) + " by " + std::string(algorithm.name));
+      select::Overrides overrides;
+      overrides.algorithm[static_cast<size_t>(collective)] = std::string(algorithm.name);
+      const std::vector<int32_t>& nodes = node_maps[turn++ % node_maps.size()];
+      with_nodes(
+          nodes, overrides,
+          [&](Group& group) {
+            int round = 0;
+            for (const size_t scale : {size_t{2}, size_t{100}, size_t{3000}})
+              for (const bool in_place : {false, true})
+                v_calls::perform(group, {collective, scale, 0, in_place, true, ++round});
+          },
+          small_area, levels_of(nodes));
+    }
+  }
+}
+
+// Operations of the usual kind between v-collectives, whose ranks do different things on different
+// nodes: tags and words must agree afterwards.
+TEST(VOnNodes, AmongOtherOperations) {
+  for (const std::vector<int32_t>& nodes : node_maps) {
+    with_nodes(
+        nodes, {},
+        [](Group& group) {
+          for (int round = 1; round < 24; ++round) {
+            const int root = round % group.ranks();
+            const size_t scale = size_t{1} << (round % 12);
+            v_calls::perform(group, {Collective::gather, scale, root, false, false, round});
+            std::vector<uint64_t> data(scale, group.rank() == root ? scale + round : 0);
+            ASSERT_EQ(bcast(group, data.data(), scale * sizeof(uint64_t), root), Code::ok);
+            EXPECT_EQ(std::count(data.begin(), data.end(), scale + round),
+                      static_cast<ptrdiff_t>(scale));
+            v_calls::perform(group, {Collective::alltoall, scale, 0, round % 2 == 0, false, round});
+            ASSERT_EQ(barrier(group), Code::ok) << group.failure();
+          }
+        },
+        64 * 1024, levels_of(nodes));
+  }
+}
+
+// The messages that all ranks send in one call, in which rank i has lengths[i] bytes for each other
+// rank; in a gather and a scatter rank 1 is the root.
+int64_t messages_of(Collective collective, const std::vector<int32_t>& nodes,
+                    const std::vector<size_t>& lengths) {
+  const std::vector<int64_t> sent = with_nodes(
+      nodes, {},
+      [&](Group& group) {
+        const auto rank = static_cast<size_t>(group.rank());
+        const size_t ranks = lengths.size();
+        std::vector<size_t> out_bytes = lengths, in_bytes(ranks, lengths[rank]);
+        if (collective == Collective::scatter) {
+          in_bytes = lengths;
+          out_bytes.assign(1, lengths[rank]);
+        }
+        std::vector<ptrdiff_t> at(ranks);
+        for (size_t i = 0; i < ranks; ++i) at[i] = static_cast<ptrdiff_t>(i * 4096);
+        std::vector<std::byte> in(ranks * 4096), out(ranks * 4096);
+        const exec::VParts parts{{at.data(), in_bytes.data()}, {at.data(), out_bytes.data()}};
+        ASSERT_EQ(v_collective(group, collective, in.data(), out.data(), parts, unknown_length,
+                               plan::rooted(collective) ? 1 : 0),
+                  Code::ok);
+      },
+      64 * 1024, levels_of(nodes));
+  return std::accumulate(sent.begin(), sent.end(), int64_t{0});
+}
+
+TEST(VOnNodes, APartWithoutDataIsNoMessage) {
+  const std::vector<int32_t> nodes{0, 0, 1, 1, 1};
+  EXPECT_EQ(messages_of(Collective::gather, nodes, {8, 8, 8, 8, 8}), 3);
+  EXPECT_EQ(messages_of(Collective::gather, nodes, {8, 8, 0, 8, 0}), 1);
+  EXPECT_EQ(messages_of(Collective::scatter, nodes, {8, 8, 8, 4000, 8}), 3);
+  EXPECT_EQ(messages_of(Collective::scatter, nodes, {0, 0, 0, 0, 1}), 1);
+  EXPECT_EQ(messages_of(Collective::alltoall, nodes, {8, 8, 8, 8, 8}), 12);
+  EXPECT_EQ(messages_of(Collective::alltoall, nodes, {8, 0, 0, 0, 0}), 3);
+}
+
+// Both parts of a pairwise plan together are the whole collective, in every order that waits allow.
+TEST(VOnNodes, PairwisePlansHoldInAllOrders) {
+  for (const std::vector<int32_t>& of : node_maps) {
+    const placement::Nodes nodes(of);
+    const auto ranks = static_cast<int>(of.size());
+    for (const Collective collective :
+         {Collective::gather, Collective::scatter, Collective::alltoall}) {
+      for (int root = 0; root < (plan::rooted(collective) ? ranks : 1); ++root) {
+        const plan::Plan plan = algo::pairwise(algo::Pairs::both, collective, ranks, root, nodes);
+        plan::validate(plan);
+        plan::check(plan);
+        std::vector<int32_t> all(of.size());
+        std::iota(all.begin(), all.end(), 0);
+        const plan::Plan staged = plan::stage(plan, nodes, plan::Buffers::two);
+        std::vector<plan::Program> programs = plan::lower(
+            staged, plan::depend(staged, plan::Carrier::slot), all, plan::Carrier::slot);
+        for (plan::Program& program : programs) program.in_place = false;
+        plan::Simulation how;
+        how.nodes = nodes;
+        EXPECT_NO_THROW(plan::simulate(plan, programs, how));
+      }
+    }
+  }
+}
+
+// A message that is longer than what its receiver expects is a mismatched call.
+TEST(VOnNodes, PartsOfDifferentLengthsAtTheirEndsFail) {
+  with_nodes({0, 1}, {}, [](Group& group) {
+    const ptrdiff_t at[2] = {0, 512};
+    const size_t in_bytes[1] = {100}, out_bytes[2] = {100, 50};
+    std::vector<std::byte> in(100), out(1024);
+    const bool is_root = group.rank() == 0;
+    const exec::VParts parts{{at, in_bytes}, is_root ? exec::Parts{at, out_bytes} : exec::Parts{}};
+    const Code code =
+        v_collective(group, Collective::gather, in.data(), out.data(), parts, unknown_length, 0);
+    EXPECT_EQ(code, is_root ? Code::unavailable : Code::ok);
+    EXPECT_EQ(group.failure().empty(), !is_root);
+  });
+}
+
+}  // namespace
+}  // namespace tutti::group::test
