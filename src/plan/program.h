@@ -85,8 +85,9 @@ struct Step {
   int32_t first_operand = 0;  // in Program::operands, the destination first
   int32_t operand_count = 0;
   int32_t first_arrival = 0;  // in Program::arrivals, in the order of the sources
-  // The blocks of the user's vector whose lengths the movement has; the last may be short, and all
-  // may be empty.
+  // The items (Definition) whose lengths the movement has. The items of a vector are its blocks;
+  // the last may be short, and all may be empty. If buffers have parts, these are items; each may
+  // be empty.
   int32_t extent_first = 0;
   int32_t extent_count = 1;
   // A copy into the slot, which its owner leaves out if the readers reach its source.
