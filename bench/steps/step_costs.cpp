@@ -3,17 +3,21 @@
 #include <algorithm>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
 #include "exec/slot_stores.h"
 #include "group/group.h"
+#include "plan/geometry.h"
 #include "shm/layout.h"
 #include "steps/bound_threads.h"
 
 namespace tutti::bench {
 namespace {
 
+constexpr size_t pipelined_segment = 16 * 1024;
+constexpr size_t shared_from = 4096;  // shorter vectors are combined whole
 constexpr size_t longest = step_lengths[std::size(step_lengths) - 1];
 
 int rounds_of(size_t bytes) {
@@ -24,14 +28,15 @@ int rounds_of(size_t bytes) {
 // Each thread has three vectors: two that it rewrites, and a result.
 struct Vectors {
   Memory a, b, result;
-  uint64_t round = 0;  // of hand-overs through the slot so far
+  uint64_t round = 0;   // of hand-overs through slots so far
+  size_t position = 0;  // in the ring of slots
 };
 
 class Measurement {
  public:
   explicit Measurement(const std::vector<int>& cores) : threads_(cores), ends_(cores.size()) {
     for (size_t i = 0; i < cores.size(); ++i)
-      vectors_.push_back({memory_of(longest), memory_of(longest), memory_of(longest), 0});
+      vectors_.push_back({memory_of(longest), memory_of(longest), memory_of(longest), 0, 0});
     sum_ = kernels::find_reduce(kernels::Type::float64, kernels::Op::sum);
   }
 
@@ -73,8 +78,7 @@ class Measurement {
     if (thread == 0) clock_ = empty;
     threads_.meet(thread);
     keep(thread, json, "clock", empty);
-    const double handed = threads_.count() > 1 ? hand_over(thread) : 0;
-    if (threads_.count() > 1) keep(thread, json, "hand_over", handed);
+    const double handed = threads_.count() > 1 ? measure_hand_overs(thread, json) : 0;
     measure_calls(thread, json);
     measure_own(thread, json);
     if (threads_.count() > 1) measure_accesses(thread, json, handed);
@@ -84,23 +88,35 @@ class Measurement {
     if (thread == 0) json[name] = rounded(value, 2);
   }
 
-  void rewrite(int thread, size_t bytes) {
-    Vectors& own = vectors_[static_cast<size_t>(thread)];
-    std::fill_n(reinterpret_cast<double*>(own.a.get()), bytes / sizeof(double), 1.5);
-    std::fill_n(reinterpret_cast<double*>(own.b.get()), bytes / sizeof(double), 2.5);
+  // Rewrites what a step reads and nothing else: caches hold no more than a collective leaves
+  // there.
+  static void rewrite(const Memory& vector, size_t bytes) {
+    std::fill_n(reinterpret_cast<double*>(vector.get()), bytes / sizeof(double), 1.5);
+  }
+  void rewrite_both(int thread, size_t bytes) {
+    rewrite(of(thread).a, bytes);
+    rewrite(of(thread).b, bytes);
   }
 
-  // From a store to its sight: both begin at once, and each waits for the other's flag.
-  double hand_over(int thread) {
+  // From a store to its sight, on lines that no prefetcher joins. `hand_over`: the other waits for
+  // it. `exchange`: each stores and waits for the other's. Returns the first.
+  double measure_hand_overs(int thread, Json& json) {
     auto* const flags = reinterpret_cast<std::atomic<uint64_t>*>(vectors_[0].result.get());
     uint64_t round = 0;
-    return time(
-        thread, 0, 2, [&](int) { ++round; },
-        [&](int self) {
-          // On lines that no prefetcher joins.
-          flags[self * 32].store(round, std::memory_order_release);
-          while (flags[!self * 32].load(std::memory_order_acquire) < round) continue;
-        });
+    const auto store = [&](int self) { flags[self * 32].store(round, std::memory_order_release); };
+    const auto await = [&](int other) {
+      while (flags[other * 32].load(std::memory_order_acquire) < round) continue;
+    };
+    const auto next = [&](int) { ++round; };
+    const double one_way =
+        time(thread, 0, 2, next, [&](int self) { self == 0 ? store(0) : await(0); });
+    const double both_ways = time(thread, 0, 2, next, [&](int self) {
+      store(self);
+      await(!self);
+    });
+    keep(thread, json, "hand_over", one_way);
+    keep(thread, json, "exchange", std::max(one_way, both_ways));
+    return one_way;
   }
 
   // A call of a group of one rank, without steps, and one with a single step.
@@ -148,17 +164,26 @@ class Measurement {
   Vectors& other_of(int thread) { return of((thread + 1) % threads_.count()); }
 
   void measure_own(int thread, Json& json) {
-    const auto prepare = [this](int self, size_t bytes) { rewrite(self, bytes); };
-    table(thread, json, "copy", 1, prepare, [this](int self, size_t bytes) {
-      kernels::copy(of(self).result.get(), of(self).a.get(), bytes);
-    });
-    table(thread, json, "combine", 1, prepare, [this](int self, size_t bytes) {
-      sum_(of(self).result.get(), of(self).a.get(), of(self).b.get(), bytes / sizeof(double));
-    });
+    table(
+        thread, json, "copy", 1,
+        [this](int self, size_t bytes) {
+          if (self == 0) rewrite(of(0).a, bytes);
+        },
+        [this](int self, size_t bytes) {
+          kernels::copy(of(self).result.get(), of(self).a.get(), bytes);
+        });
+    table(
+        thread, json, "combine", 1,
+        [this](int self, size_t bytes) {
+          if (self == 0) rewrite_both(0, bytes);
+        },
+        [this](int self, size_t bytes) {
+          sum_(of(self).result.get(), of(self).a.get(), of(self).b.get(), bytes / sizeof(double));
+        });
   }
 
   void measure_accesses(int thread, Json& json, double hand_over) {
-    const auto prepare = [this](int self, size_t bytes) { rewrite(self, bytes); };
+    const auto prepare_reads = [this](int self, size_t bytes) { rewrite(of(self).a, bytes); };
     const auto read = [this](int self, size_t bytes) {
       kernels::copy_from_other(of(self).result.get(), other_of(self).a.get(), bytes);
     };
@@ -169,54 +194,126 @@ class Measurement {
     const auto add_same = [this](int self, size_t bytes) {
       sum_(of(self).result.get(), of(self).a.get(), other_of(self).a.get(), bytes / sizeof(double));
     };
-    table(thread, json, "read", 1, prepare, read);
-    table(thread, json, "add", 1, prepare, add);
-    table(thread, json, "add_same", 2, prepare, add_same);
-    measure_hand(thread, json, "hand", exec::SlotStores::Policy::plain, hand_over);
-    measure_hand(thread, json, "hand_past", exec::SlotStores::Policy::past_cache, hand_over);
+    table(
+        thread, json, "read", 1,
+        [this](int self, size_t bytes) {
+          if (self == 1) rewrite(of(1).a, bytes);
+        },
+        read);
+    table(
+        thread, json, "add", 1,
+        [this](int self, size_t bytes) {
+          if (self < 2) rewrite(self == 0 ? of(0).b : of(1).a, bytes);
+        },
+        add);
+    table(thread, json, "add_same", 2, prepare_reads, add_same);
+    using Policy = exec::SlotStores::Policy;
+    const size_t ring = resources_.long_slots;
+    const auto in_ring = [this](int self, size_t bytes) { return place_in_ring(self, bytes); };
+    const auto in_place = [this](int, size_t) { return of(0).result.get(); };
+    measure_hand(thread, json, "hand", hand_over, Policy::plain, ring, in_ring);
+    measure_hand(thread, json, "hand_in_place", hand_over, Policy::plain, longest, in_place);
+    measure_hand(thread, json, "hand_past", hand_over, Policy::past_cache, ring, in_ring);
+    measure_pipeline(thread, json, hand_over);
     for (int count = 2; count <= threads_.count(); count *= 2) {
-      table(thread, json, "read_by_" + std::to_string(count), count, prepare, read);
-      table(thread, json, "add_by_" + std::to_string(count), count, prepare, add);
+      const std::string by = "_by_" + std::to_string(count);
+      table(thread, json, "read" + by, count, prepare_reads, read);
+      // Each combines its part of two vectors, as where ranks share the work of a reduction; of
+      // short ones each combines all, because their latency does not shrink with their length.
+      table(thread, json, "add" + by, count, prepare_reads, [&](int self, size_t bytes) {
+        const size_t parts = bytes < shared_from ? 1 : static_cast<size_t>(count);
+        const size_t part = bytes / parts / sizeof(double);
+        const size_t at = parts == 1 ? 0 : static_cast<size_t>(self) * part * sizeof(double);
+        sum_(of(self).result.get() + at, of(self).a.get() + at, other_of(self).a.get() + at, part);
+      });
     }
   }
 
-  // Through a slot, which the other has read before: stores that the core has taken may still
-  // wait for their lines, and the reader may come to lines that are on their way.
-  void measure_hand(int thread, Json& json, const char* name, exec::SlotStores::Policy policy,
-                    double hand_over) {
-    exec::SlotStores stores(policy);
+  // The place of so many bytes in a ring of slots, through which operations go as in a group.
+  std::byte* place_in_ring(int thread, size_t bytes) {
+    size_t& position = of(thread).position;
+    const size_t ring =
+        bytes < exec::SlotStores::least_bytes ? resources_.short_slots : resources_.long_slots;
+    if (position + bytes > ring) position = 0;
+    return ring_.get() + std::exchange(position, position + bytes);
+  }
+
+  // From one thread to another through a slot. Stores that the core has taken may still wait for
+  // their lines, and the reader may come to lines that are on their way.
+  void hand(int self, std::byte* slot, size_t at, size_t bytes, exec::SlotStores& stores) {
     auto* const flag = reinterpret_cast<std::atomic<uint64_t>*>(flag_.get());
-    std::byte* const slot = of(0).result.get();
-    uint64_t& round = vectors_[static_cast<size_t>(thread)].round;
-    const size_t least =
-        policy == exec::SlotStores::Policy::plain ? 0 : exec::SlotStores::least_bytes;
+    const uint64_t round = ++of(self).round;
+    const bool is_long = bytes >= exec::SlotStores::least_bytes;
+    if (self == 0) {
+      if (is_long)
+        stores.copy(slot, of(0).a.get() + at, bytes);
+      else
+        kernels::copy(slot, of(0).a.get() + at, bytes);
+      flag->store(round, std::memory_order_release);
+      return;
+    }
+    while (flag->load(std::memory_order_acquire) < round) continue;  // as the executor at first
+    ends_[1].begin = threads_.now();
+    if (is_long)
+      kernels::copy_from_other(of(1).result.get() + at, slot, bytes);
+    else
+      kernels::copy(of(1).result.get() + at, slot, bytes);
+  }
+
+  // Handing over through the ring in segments, so that the reader reads while the writer writes the
+  // next one: the time until all has been read, less the hand-over.
+  void measure_pipeline(int thread, Json& json, double hand_over) {
+    exec::SlotStores stores(exec::SlotStores::Policy::plain);
     table(
-        thread, json, name, 2,
-        [&](int self, size_t bytes) {
-          ++round;
-          rewrite(self, bytes);
+        thread, json, "pipeline", 2,
+        [this](int self, size_t bytes) {
+          if (self == 0) rewrite(of(0).a, bytes);
         },
         [&](int self, size_t bytes) {
-          const bool is_long = bytes >= exec::SlotStores::least_bytes;
-          if (self == 0) {
-            if (is_long)
-              stores.copy(slot, of(0).a.get(), bytes);
-            else
-              kernels::copy(slot, of(0).a.get(), bytes);
-            flag->store(round, std::memory_order_release);
-            return;
-          }
-          while (flag->load(std::memory_order_acquire) != round) bench_pause();
-          if (is_long)
-            kernels::copy_from_other(of(1).result.get(), slot, bytes);
-          else
-            kernels::copy(of(1).result.get(), slot, bytes);
+          for (size_t at = 0; at < bytes; at += pipelined_segment)
+            hand(self, place_in_ring(self, pipelined_segment), at, pipelined_segment, stores);
         },
-        hand_over, least);
+        hand_over, 2 * pipelined_segment);
+  }
+
+  // Handing over through places that `place` tells: tables of the time until all has been read,
+  // less the hand-over, of the writer's own, and of the reader's own.
+  template <class Place>
+  void measure_hand(int thread, Json& json, const std::string& name, double hand_over,
+                    exec::SlotStores::Policy policy, size_t most, const Place& place) {
+    exec::SlotStores stores(policy);
+    for (const size_t bytes : step_lengths) {
+      if (bytes > most) break;
+      if (policy == exec::SlotStores::Policy::past_cache && bytes < exec::SlotStores::least_bytes)
+        continue;
+      std::vector<double> all, written, read;
+      for (int round = 0; round < rounds_of(bytes); ++round) {
+        if (thread == 0) rewrite(of(0).a, bytes);
+        const uint64_t start = threads_.meet(thread);
+        if (thread < 2) {
+          hand(thread, place(thread, bytes), 0, bytes, stores);
+          ends_[static_cast<size_t>(thread)].ticks = threads_.now();
+        }
+        threads_.meet(thread);
+        all.push_back(threads_.nanoseconds(ends_[1].ticks - start));
+        written.push_back(threads_.nanoseconds(ends_[0].ticks - start));
+        read.push_back(threads_.nanoseconds(ends_[1].ticks - ends_[1].begin));
+        threads_.meet(thread);
+      }
+      if (thread != 0) continue;
+      const auto keep_one = [&](const std::string& what, std::vector<double>& times, double less) {
+        json[name + what][std::to_string(bytes)] =
+            rounded(std::max(0.0, middle_mean(times) - clock_ - less), 2);
+      };
+      keep_one("", all, hand_over);
+      keep_one("_written", written, 0);
+      keep_one("_read", read, 0);
+    }
   }
 
   struct alignas(128) End {
     uint64_t ticks = 0;
+    uint64_t begin = 0;  // when a reader saw that there is something to read
   };
 
   BoundThreads threads_;
@@ -224,6 +321,9 @@ class Measurement {
   std::vector<End> ends_;
   kernels::Reduce sum_;
   shm::Layout alone_ = shm::Layout::fit(1, shm::modest_area);
+  shm::Layout usual_ = shm::Layout::fit(2, shm::first_area(2, 0, false));
+  plan::Resources resources_ = plan::resources_of(usual_.slot_bytes, usual_.line_count);
+  Memory ring_ = memory_of(usual_.slot_bytes);
   Memory flag_ = memory_of(4096);
   double clock_ = 0;
 };

@@ -126,17 +126,32 @@ std::vector<LevelCost> read_levels_of(const Part& part) {
   for (size_t i = 0; i < count; ++i) {
     const Part one = part.at(i);
     one.must_be_object({"name", "hand_over", "byte", "add", "add_same", "shared", "shared_add",
-                        "write", "write_past", "system"});
+                        "write", "shared_write", "write_past", "byte_past", "write_in_place",
+                        "exchange", "system"});
     LevelCost level{one.text("name"), one.nanoseconds("hand_over"), one.by_length("byte"),
                     one.by_length(one.has("add") ? "add" : "byte"), one.by_length("shared")};
     if (one.has("shared_add")) level.shared_add = one.by_length("shared_add");
     if (one.has("add_same")) level.add_same = one.by_length("add_same");
     if (one.has("write")) level.write = one.by_length("write");
+    if (one.has("shared_write")) level.shared_write = one.by_length("shared_write");
     if (one.has("write_past")) level.write_past = one.by_length("write_past");
+    if (one.has("byte_past")) level.byte_past = one.by_length("byte_past");
+    if (one.has("write_in_place")) level.write_in_place = one.by_length("write_in_place");
+    if (one.has("exchange")) level.exchange = one.nanoseconds("exchange");
     if (one.has("system")) level.system = one.by_length("system");
     if (level.write_past && !level.write)
       one.refuse(
           "has \"write_past\" without \"write\"; a writer chooses between the two, so give both");
+    if (level.byte_past && !level.write_past)
+      one.refuse(
+          "has \"byte_past\" without \"write_past\"; it is what readers take for data that was "
+          "written past the cache, so give both");
+    if (level.shared_write && !level.write)
+      one.refuse("has \"shared_write\" without \"write\"; it is the link's part, so give both");
+    if (level.exchange && *level.exchange < level.hand_over)
+      one.refuse(
+          "\"exchange\" is less than \"hand_over\"; it is two hand-overs at once, which cannot be "
+          "quicker than one");
     if (place_of(level.name) == static_cast<int>(level_names.size()))
       one.refuse("there is no level " + in_quotes(level.name) +
                  "; levels are node, socket, numa, cache, core");
@@ -153,6 +168,10 @@ std::vector<LevelCost> read_levels_of(const Part& part) {
       one.refuse(
           "\"shared_add\" is more than \"add\"; one access alone takes \"add\" a byte, and the "
           "link that all share cannot be slower");
+    if (level.shared_write && exceeds(*level.shared_write, *level.write))
+      one.refuse(
+          "\"shared_write\" is more than \"write\"; one write alone takes \"write\" a byte, and "
+          "the link that all share cannot be slower");
     levels.push_back(std::move(level));
   }
   return levels;
@@ -247,7 +266,12 @@ std::string write_machine(const Machine& machine) {
     if (level.shared_add) json["levels"].back()["shared_add"] = json_of(*level.shared_add);
     if (level.add_same) json["levels"].back()["add_same"] = json_of(*level.add_same);
     if (level.write) json["levels"].back()["write"] = json_of(*level.write);
+    if (level.shared_write) json["levels"].back()["shared_write"] = json_of(*level.shared_write);
     if (level.write_past) json["levels"].back()["write_past"] = json_of(*level.write_past);
+    if (level.byte_past) json["levels"].back()["byte_past"] = json_of(*level.byte_past);
+    if (level.write_in_place)
+      json["levels"].back()["write_in_place"] = json_of(*level.write_in_place);
+    if (level.exchange) json["levels"].back()["exchange"] = *level.exchange;
     if (level.system) json["levels"].back()["system"] = json_of(*level.system);
   }
   json["own"] = {{"call", machine.own.call},

@@ -35,9 +35,11 @@ class ByteCost {
 
   double at(double bytes) const;
   // The time of an access, which is a part of one to `whole` bytes: it takes as long as an access
-  // of its own length, or as its share of the whole, whichever is longer.
-  double time(double bytes, double whole) const {
-    return bytes * std::max(at(bytes), at(std::max(bytes, whole)));
+  // of its own length, or as its share of the whole, whichever is longer. One that goes on where
+  // another has ended takes its share.
+  double time(double bytes, double whole, bool goes_on = false) const {
+    const double share = at(std::max(bytes, whole));
+    return bytes * (goes_on ? share : std::max(at(bytes), share));
   }
   const std::vector<std::pair<double, double>>& points() const { return points_; }
 
@@ -58,9 +60,19 @@ struct LevelCost {
   std::optional<ByteCost> add_same = std::nullopt;
   // To write a byte where ranks of this level have read since, as into a slot. Nothing: as `copy`.
   std::optional<ByteCost> write = std::nullopt;
-  // The same with stores past the cache, which a writer uses while `write` is slow
+  // The link's: t writes at once take at least t times this a byte. Nothing: as `shared`.
+  std::optional<ByteCost> shared_write = std::nullopt;
+  // To write with stores past the cache, which a writer uses while `write` is slow
   // (exec/slot_stores.h). Nothing: always `write`.
   std::optional<ByteCost> write_past = std::nullopt;
+  // To read a byte that was written past the cache. Nothing: as `byte`.
+  std::optional<ByteCost> byte_past = std::nullopt;
+  // To write a byte of a buffer that ranks of this level read in place each time. Nothing: as
+  // `copy`.
+  std::optional<ByteCost> write_in_place = std::nullopt;
+  // The hand-over where two ranks publish at once and each waits for the other. Nothing: as
+  // `hand_over`.
+  std::optional<double> exchange = std::nullopt;
   // To read a byte of another process by the system's copies, the call included.
   std::optional<ByteCost> system = std::nullopt;
 };

@@ -103,11 +103,17 @@ TEST(Machine, CostsOfSlotsAndOfLinksByLength) {
 TEST(Machine, StoresPastTheCacheSystemCopiesAndYields) {
   std::string text = with("\"shared\": 0.02",
                           R"("shared": 0.02, "write": 0.3, "write_past": {"2048": 0.2, "4096": 0.1},
+                             "shared_write": 0.1, "byte_past": 0.25, "write_in_place": 0.4,
+                             "exchange": 90,
                              "system": {"1": 400, "4096": 0.3})");
   text.replace(text.find("\"step\": 2"), 9, "\"step\": 2, \"yield\": 350");
   const Machine machine = read_machine(text, "file.json");
   EXPECT_EQ(machine.find("numa")->write_past->at(4096), 0.1);
   EXPECT_EQ(machine.find("numa")->system->at(1), 400);
+  EXPECT_EQ(machine.find("numa")->shared_write->at(64), 0.1);
+  EXPECT_EQ(machine.find("numa")->byte_past->at(64), 0.25);
+  EXPECT_EQ(machine.find("numa")->write_in_place->at(64), 0.4);
+  EXPECT_EQ(machine.find("numa")->exchange, 90);
   EXPECT_EQ(machine.own.yield, 350);
   EXPECT_FALSE(machine.find("node")->write_past || machine.find("node")->system);
   const std::string written = write_machine(machine);
@@ -153,6 +159,14 @@ TEST(Machine, BadFilesAreNamedByPlace) {
                 "messages: \"shared\" is more than \"byte\""},
            Case{"\"shared\": 0.02", "\"shared\": 0.02, \"write_past\": 0.2",
                 "levels[1]: has \"write_past\" without \"write\""},
+           Case{"\"shared\": 0.02", "\"shared\": 0.02, \"byte_past\": 0.2",
+                "levels[1]: has \"byte_past\" without \"write_past\""},
+           Case{"\"shared\": 0.02", "\"shared\": 0.02, \"shared_write\": 0.2",
+                "levels[1]: has \"shared_write\" without \"write\""},
+           Case{"\"shared\": 0.02", "\"shared\": 0.02, \"write\": 0.1, \"shared_write\": 0.2",
+                "levels[1]: \"shared_write\" is more than"},
+           Case{"\"shared\": 0.02", "\"shared\": 0.02, \"exchange\": 2",
+                "levels[1]: \"exchange\" is less than \"hand_over\""},
            Case{"\"shared\": 0.02", "\"shared\": 0.02, \"system\": \"fast\"",
                 "levels[1].system: must be a number"},
            Case{"\"step\": 2", "\"step\": 2, \"yield\": -3", "own.yield: is -3; it must be"},

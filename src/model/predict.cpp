@@ -134,7 +134,8 @@ class Run {
         scheduled_(links_.links().size(), 0),
         out_(links_.nodes()),
         in_(out_) {
-    find_slot_writes();
+    find_readers();
+    find_awaited();
     find_pushes();
     if (any_add_same()) find_own_reads();
     for (size_t rank = 0; rank < ranks_.size(); ++rank) {
@@ -200,6 +201,7 @@ class Run {
     uint32_t version = 0;  // of its place in the queue
     int32_t last = -1;     // its last event
     std::vector<Told> words, lines;
+    double told = -HUGE_VAL;       // when it published last
     std::vector<int32_t> waiting;  // ranks that wait for what this one tells next
     std::vector<Leaving> leaving;  // its long messages that may be under way, the oldest first
     bool ended = false;
@@ -229,34 +231,59 @@ class Run {
   };
   enum class Progress : uint8_t { done, later };
 
-  // The level whose ranks read a rank's slot, and where writing for them costs most.
-  void find_slot_writes() {
-    slot_writes_.assign(ranks_.size(), nullptr);
-    for (size_t reader = 0; reader < ranks_.size(); ++reader)
-      for (const Operand& operand : programs_[reader].operands) {
-        if (operand.space != Space::slot || operand.rank == static_cast<int32_t>(reader)) continue;
-        const LevelCost& cost =
-            links_.cost(links_.between(static_cast<int32_t>(reader), operand.rank));
-        const LevelCost*& most = slot_writes_[static_cast<size_t>(operand.rank)];
-        if (cost.write && (most == nullptr || cost.write->at(4096) > most->write->at(4096)))
-          most = &cost;
+  // Where ranks read what a rank writes: the link, and the costs of its level.
+  struct Readers {
+    size_t link = 0;
+    const LevelCost* cost = nullptr;
+  };
+  // Those who read a rank's slots where writing for them costs most; likewise those who read its
+  // buffers in place.
+  void find_readers() {
+    slot_readers_.assign(ranks_.size(), {});
+    for (const Program& mine : programs_)
+      for (const Step& step : mine.steps) {
+        const Operand* const operands = &mine.operands[static_cast<size_t>(step.first_operand)];
+        for (int32_t i = 1; i < step.operand_count; ++i) add_reader(mine.rank, operands[i], step);
       }
+  }
+  void add_reader(int32_t reader, const Operand& source, const Step& step) {
+    if (source.rank == reader || source.space == Space::line) return;
+    const size_t link = links_.between(reader, source.rank);
+    const LevelCost& cost = links_.cost(link);
+    const auto keep = [&](Readers& most, std::optional<ByteCost> LevelCost::* write) {
+      constexpr double page = 4096;
+      if (cost.*write &&
+          (most.cost == nullptr || (cost.*write)->at(page) > (most.cost->*write)->at(page)))
+        most = {link, &cost};
+    };
+    if (!is_in_place(source))
+      return keep(slot_readers_[static_cast<size_t>(source.rank)], &LevelCost::write);
+    if (cost.write_in_place)
+      for (int32_t k = 0; k < step.extent_count; ++k)
+        keep(read_in_place_[place_of(source, k)], &LevelCost::write_in_place);
+  }
+  // True if readers find the data in a user's buffer.
+  bool is_in_place(const Operand& operand) const {
+    return operand.bypassable && bypasses(question_.travel);
   }
 
   // Where an operand's bytes are: a block of a rank's space.
   using Place = std::tuple<int32_t, Space, int32_t>;
   Place place_of(const Operand& operand, int32_t further) const {
-    const bool elsewhere = operand.bypassable && bypasses(question_.travel);
+    const bool elsewhere = is_in_place(operand);
     return {operand.rank, elsewhere ? operand.bypass_space : operand.space,
             (elsewhere ? operand.bypass_block : operand.block) + further};
   }
-  // Finds the blocks that another rank than their owner writes.
+  // Finds the blocks that another rank than their owner writes, and those that copies write.
   void find_pushes() {
     for (const Program& mine : programs_)
       for (const Step& step : mine.steps) {
         if (step.operand_count == 0) continue;
         const Operand& to = mine.operands[static_cast<size_t>(step.first_operand)];
-        if (to.rank == mine.rank || to.space == Space::line) continue;
+        if (to.space == Space::line) continue;
+        if (step.kind == StepKind::copy)
+          for (int32_t k = 0; k < step.extent_count; ++k) copied_.insert(place_of(to, k));
+        if (to.rank == mine.rank) continue;
         for (int32_t k = 0; k < step.extent_count; ++k) pushed_[place_of(to, k)] = {mine.rank, -1};
       }
   }
@@ -278,6 +305,15 @@ class Run {
       for (int32_t k = 0; operands[i].rank == rank && k < step.extent_count; ++k)
         if (const auto found = pushed_.find(place_of(operands[i], k)); found != pushed_.end())
           found->second.read = segment;
+  }
+
+  // Which ranks wait for which.
+  void find_awaited() {
+    for (const Program& mine : programs_)
+      for (const Step& step : mine.steps) {
+        const auto awaited = plan::awaited_number(mine, step, 0, segments_);
+        if (awaited) awaits_.insert({mine.rank, awaited->peer});
+      }
   }
 
   // Finds the blocks that their owner combines from.
@@ -380,6 +416,7 @@ class Run {
     Rank& self = of(rank);
     if (self.words.empty() || number > self.words.back().number)
       self.words.push_back({number, self.now, self.last});
+    self.told = self.now;
     for (const int32_t waiter : std::exchange(self.waiting, {})) resume(waiter, self.now);
   }
 
@@ -398,8 +435,17 @@ class Run {
       if (found == peer.words.end()) return std::nullopt;
       told = *found;
     }
-    told.time += links_.cost(links_.between(rank, awaited.peer)).hand_over;
+    const LevelCost& cost = links_.cost(links_.between(rank, awaited.peer));
+    told.time += cost.exchange && crosses(rank, awaited.peer, told.time, cost.hand_over)
+                     ? *cost.exchange
+                     : cost.hand_over;
     return told;
+  }
+  // True if a rank has published at about the time at which its peer did, and the peer waits for
+  // it, too.
+  bool crosses(int32_t rank, int32_t peer, double time, double hand_over) const {
+    const Rank& self = ranks_[static_cast<size_t>(rank)];
+    return std::abs(self.told - time) < hand_over && awaits_.contains({peer, rank});
   }
 
   Progress wait(int32_t rank, const Step& step, int64_t segment) {
@@ -456,43 +502,87 @@ class Run {
 
   // Moves bytes from where a source is, and perhaps combines them. Data in a line comes with its
   // stamp.
-  Progress reach(int32_t rank, const Operand& source, double bytes, bool combines, int32_t blocks,
-                 int64_t segment) {
+  Progress reach(int32_t rank, const Operand& source, double bytes, double whole, bool combines,
+                 int32_t blocks, int64_t segment) {
     Rank& self = of(rank);
     const int32_t holder = holder_of(rank, source, blocks, segment);
-    if (holder == rank || source.space == Space::line || bytes == 0) return Progress::done;
+    const bool past = is_past_cache(holder, source, bytes, whole);
+    if ((holder == rank && !past) || source.space == Space::line || bytes == 0)
+      return Progress::done;
     if (std::exchange(self.moved, false)) return Progress::done;
     if (self.now > time_) {
       resume(rank, self.now);
       return Progress::later;
     }
-    const size_t link = links_.between(rank, holder);
+    // Its own data that is in memory comes over the link over which others read it.
+    const size_t link =
+        holder == rank ? readers_of(rank, source).link : links_.between(rank, holder);
     const LevelCost& cost = links_.cost(link);
-    const double whole = whole_of(rank, source);
-    double work = (combines ? cost.add : cost.byte).time(bytes, whole);
+    const bool goes_on = segment > 0;
+    const bool same =
+        combines && cost.add_same && source.rank != rank && is_read_by_owner(source, blocks);
+    double work = (combines ? cost.add : cost.byte).time(bytes, whole, goes_on);
     if (comes_by_system(source, rank))
-      work = system_of(cost).time(bytes, whole);
-    else if (combines && cost.add_same && is_read_by_owner(source, blocks))
-      work = std::max(work, cost.add_same->time(bytes, whole));
+      work = system_of(cost).time(bytes, whole, goes_on);
+    else if (past)
+      work += cost.byte_past->time(bytes, whole, goes_on) - cost.byte.time(bytes, whole, goes_on);
+    else if (same)
+      work = std::max(work, cost.add_same->time(bytes, whole, goes_on));
     const ByteCost& shared = combines && cost.shared_add ? *cost.shared_add : cost.shared;
-    begin_access(rank, link, work, shared.time(bytes, whole), bytes);
+    double together = shared.time(bytes, whole_of(rank, source), goes_on);
+    if (same) together = std::min(together, work / 2);  // which was measured by two at once
+    begin_access(rank, link, work, together, bytes);
     return Progress::later;
   }
 
-  // Writes bytes to another rank's memory, where its owner has read before.
-  Progress push(int32_t rank, const Operand& to, double bytes) {
+  // Writes bytes where other ranks read them, which takes the link. `moves`: nothing has copied
+  // them yet; else this is what takes longer than to write to memory of the rank's own.
+  Progress write(int32_t rank, const Operand& to, double bytes, double whole, bool moves,
+                 bool copies, int64_t segment) {
     Rank& self = of(rank);
-    if (is_own(to, rank) || bytes == 0 || std::exchange(self.moved, false)) return Progress::done;
+    const Readers readers = readers_of(rank, to);
+    if (readers.cost == nullptr || bytes == 0 || std::exchange(self.moved, false))
+      return Progress::done;
     if (self.now > time_) {
       resume(rank, self.now);
       return Progress::later;
     }
-    const size_t link = links_.between(rank, to.rank);
-    const LevelCost& cost = links_.cost(link);
-    const double whole = std::max(whole_of(rank, to), static_cast<double>(question_.ring_bytes));
-    const ByteCost& write = cost.write ? *cost.write : machine_.own.copy;
-    begin_access(rank, link, write.time(bytes, whole), cost.shared.time(bytes, whole), bytes);
+    const LevelCost& cost = *readers.cost;
+    const bool goes_on = segment > 0;
+    const bool past = to.space == Space::slot && copies && goes_past_cache(cost, bytes, whole);
+    const ByteCost* write = &machine_.own.copy;
+    if (to.space != Space::slot)
+      write = &*cost.write_in_place;
+    else if (past)
+      write = &*cost.write_past;
+    else if (cost.write)
+      write = &*cost.write;
+    double work = write->time(bytes, whole, goes_on);
+    if (!moves) work = std::max(0.0, work - machine_.own.copy.time(bytes, whole, goes_on));
+    if (work == 0) return Progress::done;
+    const ByteCost& shared = cost.shared_write && !past ? *cost.shared_write : cost.shared;
+    begin_access(rank, readers.link, work, shared.time(bytes, whole_of(rank, to), goes_on), bytes);
     return Progress::later;
+  }
+  // No costs: writing there is as writing to memory of its own.
+  Readers readers_of(int32_t rank, const Operand& to) const {
+    if (to.space == Space::line) return {};
+    if (to.rank != rank) {
+      const size_t link = links_.between(rank, to.rank);
+      return {link, &links_.cost(link)};
+    }
+    if (to.space == Space::slot) return slot_readers_[static_cast<size_t>(rank)];
+    const auto found = read_in_place_.find({to.rank, to.space, to.block});
+    return found == read_in_place_.end() ? Readers{} : found->second;
+  }
+  // True if a slot's data lies in memory because its writer's stores went past the cache.
+  bool is_past_cache(int32_t writer, const Operand& source, double bytes, double whole) const {
+    if (source.space != Space::slot || is_in_place(source) ||
+        !copied_.contains(place_of(source, 0)))
+      return false;
+    const Readers readers = readers_of(writer, source);
+    return readers.cost != nullptr && readers.cost->byte_past &&
+           goes_past_cache(*readers.cost, bytes, whole);
   }
 
   void schedule(size_t link) {
@@ -527,15 +617,6 @@ class Run {
     }
   }
 
-  // The time to write to this rank's slot, where others have read, beyond that of a plain copy.
-  double beyond_copy(int32_t rank, const Operand& to, double bytes, bool combines) const {
-    const LevelCost* const cost = slot_writes_[static_cast<size_t>(rank)];
-    if (to.rank != rank || to.space != Space::slot || cost == nullptr) return 0;
-    const double whole = std::max(whole_of(rank, to), static_cast<double>(question_.ring_bytes));
-    const bool past = !combines && goes_past_cache(*cost, bytes, whole);
-    return std::max(0.0, (past ? *cost->write_past : *cost->write).time(bytes, whole) -
-                             machine_.own.copy.time(bytes, whole_of(rank, to)));
-  }
   // As a writer chooses, which times a plain copy now and then.
   static bool goes_past_cache(const LevelCost& cost, double bytes, double whole) {
     if (!cost.write_past || bytes < static_cast<double>(exec::SlotStores::least_bytes))
@@ -580,11 +661,13 @@ class Run {
       self.operand = 1;
     }
     const bool combines = step.kind != StepKind::copy;
+    double whole = bytes;  // of the largest buffer that takes part
+    for (int32_t i = 0; i < step.operand_count; ++i)
+      whole = std::max(whole, whole_of(rank, operands[i]));
     for (; self.operand < step.operand_count; ++self.operand)
-      if (reach(rank, operands[self.operand], bytes, combines, step.extent_count, segment) ==
+      if (reach(rank, operands[self.operand], bytes, whole, combines, step.extent_count, segment) ==
           Progress::later)
         return Progress::later;
-    if (push(rank, operands[0], bytes) == Progress::later) return Progress::later;
     // What comes from others is combined with the first as it comes, but for what the system
     // copies: that lies in this rank's memory first.
     int32_t own = 0;
@@ -592,15 +675,15 @@ class Run {
       if (is_here(operands[i], rank, step.extent_count, segment) ||
           (combines && comes_by_system(operands[i], rank)))
         ++own;
-    double own_whole = bytes;  // of the largest buffer that takes part
-    for (int32_t i = 0; i < step.operand_count; ++i)
-      if (operands[i].rank == rank) own_whole = std::max(own_whole, whole_of(rank, operands[i]));
-    if (combines) {
-      self.now += std::max(0, own - 1) * machine_.own.combine.time(bytes, own_whole);
-    } else if (own == 1 && operands[0].rank == rank && operands[0].space != Space::line) {
-      self.now += machine_.own.copy.time(bytes, own_whole);
-    }
-    self.now += beyond_copy(rank, operands[0], bytes, combines);
+    const bool moves = !combines && own == 1 && operands[0].space != Space::line;
+    const bool is_plain = readers_of(rank, operands[0]).cost == nullptr;
+    if (write(rank, operands[0], bytes, whole, moves, !combines, segment) == Progress::later)
+      return Progress::later;
+    const bool goes_on = segment > 0;
+    if (combines)
+      self.now += std::max(0, own - 1) * machine_.own.combine.time(bytes, whole, goes_on);
+    else if (moves && is_plain)
+      self.now += machine_.own.copy.time(bytes, whole, goes_on);
     note_read(rank, step, segment);
     note(rank, segment, -1, bytes);
     return Progress::done;
@@ -641,7 +724,8 @@ class Run {
     while (std::count(self.taken.begin(), self.taken.end(), true) < step.operand_count - 1) {
       if (self.operand == 0) self.operand = first_here(rank, step, segment);
       if (self.operand == 0) return Progress::later;
-      if (reach(rank, operands[self.operand], bytes, true, step.extent_count, segment) ==
+      const double whole = std::max(bytes, whole_of(rank, operands[self.operand]));
+      if (reach(rank, operands[self.operand], bytes, whole, true, step.extent_count, segment) ==
           Progress::later)
         return Progress::later;
       const bool is_first = std::count(self.taken.begin(), self.taken.end(), true) == 0;
@@ -851,9 +935,12 @@ class Run {
   const plan::Geometry& geometry_;
   const plan::Segments segments_;
   Links links_;
-  std::vector<const LevelCost*> slot_writes_;  // by rank: into its slot; null: as a copy
+  std::vector<Readers> slot_readers_;  // by rank; without costs writing to its slot is a copy
+  std::map<Place, Readers> read_in_place_;
   std::set<Place> own_reads_;
+  std::set<std::pair<int32_t, int32_t>> awaits_;
   std::map<Place, Pushed> pushed_;
+  std::set<Place> copied_;
   std::vector<Rank> ranks_;
   std::vector<uint32_t> scheduled_;  // by link: the version of its next end in the queue
   std::vector<Adapter> out_, in_;    // by node

@@ -37,9 +37,6 @@ struct Question {
   const placement::Nodes& nodes;
   // When each rank makes the call; empty: all at time 0.
   std::vector<double> arrivals = {};
-  // Of the slot's ring that such operations go round one after another: writing to it costs what
-  // writing to so much memory does. 0: only to what the operation takes of it.
-  size_t ring_bytes = 0;
 };
 
 // What a rank did from `begin` to `end`. A wait that took no time is left out.

@@ -56,8 +56,7 @@ TEST(Predict, CostsFollowTheLengthOfAnAccess) {
   EXPECT_DOUBLE_EQ(prediction_of({Collective::bcast, "flat", 2, 10000}, machine).time, 60 + time);
 }
 
-// Writing where others have read costs more than a copy, the more so if operations go round a ring
-// that no cache holds.
+// Writing where others have read costs more than a copy.
 TEST(Predict, WritesToSlotsHaveACostOfTheirOwn) {
   Machine machine = bare_machine({{"node", 60, 0.1, 0.1, 0.01}});
   machine.own.copy = 0.05;
@@ -65,8 +64,28 @@ TEST(Predict, WritesToSlotsHaveACostOfTheirOwn) {
   const double plain = prediction_of(call, machine).time;
   machine.levels[0].write = ByteCost({{20000, 0.2}, {1000000, 0.4}});
   EXPECT_DOUBLE_EQ(prediction_of(call, machine).time, plain + 10000 * (0.2 - 0.05));
-  call.ring_bytes = 1000000;
-  EXPECT_DOUBLE_EQ(prediction_of(call, machine).time, plain + 10000 * (0.4 - 0.05));
+}
+
+// The next segment is written while the last one is read: both need the link.
+TEST(Predict, WritesShareTheLinkWithReads) {
+  Machine machine = bare_machine({{"node", 0, 0.1, 0.1, 0.05}});
+  machine.levels[0].write = 0.1;
+  TestCall call{Collective::bcast, "levels:push", 2, 64000};
+  call.segment = 6400;
+  EXPECT_NEAR(prediction_of(call, machine).time, 6400 + 640, 1e-6) << "half of the link each";
+  machine.levels[0].shared_write = 0.1;
+  EXPECT_NEAR(prediction_of(call, machine).time, 9 * 960 + 2 * 640, 1e-6) << "1.5 of it";
+}
+
+// In the first segment an access takes its latency, and the following ones go on where it ended.
+TEST(Predict, SegmentsGoOnWhereTheLastOneEnded) {
+  const ByteCost cost({{1024, 0.2}, {10240, 0.1}});
+  const Machine machine = bare_machine({{"node", 60, cost, cost, 0.01}});
+  TestCall call{Collective::bcast, "flat", 2, 10240};
+  call.segment = 1024;
+  call.mapped = true;
+  EXPECT_NEAR(prediction_of(call, machine).time, 60 + 1024 * 0.2 + 9216 * 0.1 + 60, 1e-6)
+      << "and the root waits for its reader";
 }
 
 // As the executor's writers choose: where a plain copy takes more than 10 ns a line.
@@ -80,6 +99,17 @@ TEST(Predict, SlowWritesGoPastTheCache) {
   EXPECT_DOUBLE_EQ(prediction_of(call, machine).time, plain + 10000 * (0.15 - 0.05));
   machine.levels[0].write = 0.16;  // 10.24 ns
   EXPECT_DOUBLE_EQ(prediction_of(call, machine).time, plain + 10000 * (0.07 - 0.05));
+  machine.levels[0].byte_past = 0.13;
+  EXPECT_DOUBLE_EQ(prediction_of(call, machine).time, 60 + 10000 * (0.07 + 0.13))
+      << "its reader finds it in memory";
+  call.algorithm = "levels:push";
+  EXPECT_DOUBLE_EQ(prediction_of(call, machine).time, 60 + 10000 * (0.07 + 0.13))
+      << "whoever owns the slot";
+  // Each combines its own vector, too, which it has written past its cache.
+  call = {Collective::allreduce, "doubling", 2, 10000};
+  machine.levels[0].shared = 0;
+  EXPECT_DOUBLE_EQ(prediction_of(call, machine).time, 60 + 10000 * (0.07 + 2 * 0.13));
+  call = {Collective::bcast, "flat", 2, 10000};
   call.bytes = 2000;
   EXPECT_DOUBLE_EQ(prediction_of(call, machine).time, 60 + 2000 * (0.16 + 0.1)) << "too short";
 }
@@ -127,6 +157,36 @@ TEST(Predict, PushedDataIsReadFromItsWriter) {
   machine.levels[0].write = 0.3;
   EXPECT_DOUBLE_EQ(prediction_of(pushed, machine).time, 300 + 60 + 100)
       << "its place was in the root's cache";
+  machine.levels[0].add_same = 0.5;
+  EXPECT_DOUBLE_EQ(prediction_of(pushed, machine).time, 300 + 60 + 100)
+      << "nobody else reads it at the same time";
+}
+
+// A result that others read in place each time lies in their caches when it is written again.
+TEST(Predict, ResultsThatOthersReadCostMore) {
+  Machine machine = bare_machine({{"node", 60, 0.1, 0.1, 0}});
+  machine.own.copy = 0.05;
+  TestCall call{Collective::allreduce, "flat", 2, 10000};
+  call.mapped = true;
+  const double plain = prediction_of(call, machine).time;
+  machine.levels[0].write_in_place = 0.35;
+  EXPECT_DOUBLE_EQ(prediction_of(call, machine).time, plain + 10000 * (0.35 - 0.05));
+  call.mapped = false;
+  machine.levels[0].write_in_place.reset();
+  const double through_slots = prediction_of(call, machine).time;
+  machine.levels[0].write_in_place = 0.35;
+  EXPECT_DOUBLE_EQ(prediction_of(call, machine).time, through_slots) << "they read slots";
+}
+
+// Two that publish at once take longer than one for which the other waits.
+TEST(Predict, HandOversThatCrossTakeLonger) {
+  Machine machine = bare_machine({{"node", 60, 0, 0, 0}});
+  machine.levels[0].exchange = 80;
+  EXPECT_EQ(prediction_of({Collective::barrier, "all_read_all", 2, 0}, machine).time, 80);
+  EXPECT_EQ(prediction_of({Collective::bcast, "flat", 2, 8}, machine).time, 60);
+  TestCall call{Collective::barrier, "all_read_all", 2, 0};
+  call.arrivals = {0, 100};
+  EXPECT_EQ(prediction_of(call, machine).time, 160) << "they do not cross";
 }
 
 // Two that combine at once take longer than two that copy, if the machine says so.

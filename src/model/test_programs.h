@@ -21,8 +21,8 @@ struct TestCall {
   std::vector<double> arrivals = {};
   size_t segment = SIZE_MAX;  // SIZE_MAX: one piece
   plan::Carrier carrier = plan::Carrier::slot;
-  size_t ring_bytes = 0;
   ReachChoice reach = ReachChoice::automatic;  // cma: by the system's copies
+  bool mapped = false;                         // ranks reach each other's buffers
   bool alone = false;                          // no two ranks share memory, whatever their nodes
 };
 
@@ -39,13 +39,14 @@ inline Prediction prediction_of(const TestCall& call, const Machine& machine) {
   const std::vector<plan::Program> programs = programs_of(call);
   plan::Resources resources = plan::resources_of(size_t{64} << 20, 64);
   if (call.alone || !call.nodes.one()) resources.prompt = machine.network->prompt;
+  resources.mapped = call.mapped;
   resources.system_copies = call.reach == ReachChoice::cma;
   plan::Travel travel =
       plan::travel(programs.front(), resources, 8, call.bytes, call.segment, call.reach);
   if (call.segment == SIZE_MAX)
     travel.geometry = plan::geometry_of_whole(programs.front(), 8, call.bytes);
-  return predict({programs, travel, 8, call.bytes, machine, call.levels.all(), call.nodes,
-                  call.arrivals, call.ring_bytes});
+  return predict(
+      {programs, travel, 8, call.bytes, machine, call.levels.all(), call.nodes, call.arrivals});
 }
 
 // All times of a rank's own work are 0, so that a prediction can be computed by hand.

@@ -164,10 +164,8 @@ struct Model {
     const plan::Travel travel =
         plan::travel(programs.front(), resources, element, bytes, segment,
                      reach == "cma" ? ReachChoice::cma : ReachChoice::automatic);
-    const model::Question question{
-        programs, travel,   element,
-        bytes,    machine,  shared,
-        nodes,    arrivals, plan::ring_bytes(travel.geometry, resources)};
+    const model::Question question{programs, travel, element, bytes,
+                                   machine,  shared, nodes,   arrivals};
     const model::Prediction found = model::predict(question);
     if (!trace.empty()) model::write_trace(question, found, trace);
     nb::dict dict = as_dict(found, travel, programs, with_events);

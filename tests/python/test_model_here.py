@@ -46,12 +46,16 @@ def test_each_level_is_measured_across_what_is_inside_it(topology, expected):
 
 
 STEPS = {
-    "hand_over": 70.0, "call": 20.0, "step": 5.0,
+    "hand_over": 70.0, "exchange": 75.0, "call": 20.0, "step": 5.0,
     "copy": {"8": 4.0, "4096": 50.0}, "combine": {"8": 5.0, "4096": 90.0},
-    "read": {"8": 40.0, "4096": 200.0}, "add": {"8": 41.0, "4096": 220.0},
-    "hand": {"8": 30.0, "4096": 450.0}, "add_same": {"8": 70.0, "4096": 300.0},
-    "hand_past": {"4096": 500.0}, "system": {"64": 400.0, "4096": 700.0}, "yield": 300.0,
-    "read_by_2": {"8": 50.0, "4096": 240.0}, "add_by_2": {"8": 60.0, "4096": 480.0},
+    "read": {"8": 40.0, "4096": 200.0, "16384": 800.0, "65536": 3000.0}, "add": {"8": 41.0, "4096": 220.0},
+    "hand": {"8": 30.0, "4096": 450.0, "16384": 1700.0, "65536": 7000.0},
+    "pipeline": {"65536": 6900.0}, "add_same": {"8": 70.0, "4096": 300.0},
+    "hand_written": {"8": 4.0, "4096": 230.0, "16384": 900.0, "65536": 3500.0}, "hand_in_place": {"8": 50.0, "4096": 600.0},
+    "hand_in_place_written": {"8": 4.0, "4096": 300.0}, "hand_past_written": {"4096": 150.0},
+    "hand_past_read": {"4096": 350.0}, "system": {"64": 400.0, "4096": 700.0}, "yield": 300.0,
+    "read_by_2": {"8": 50.0, "4096": 240.0, "65536": 3600.0},
+    "add_by_2": {"8": 30.0, "4096": 240.0},
 }  # fmt: skip
 
 
@@ -60,11 +64,16 @@ def test_a_machine_from_steps():
     machine = machine_of([("cache", STEPS)], "here", "a test")
     node, cache = machine["levels"]
     assert node == cache | {"name": "node"}
-    assert cache["shared"] == {"1": 25.0, "8": 3.125, "4096": 0.029295}
+    assert cache["shared"]["1"] == 25 and cache["shared"]["4096"] == 0.029295
     assert cache["shared_add"]["4096"] == cache["add"]["4096"], "at most what one alone takes"
-    # Through a slot: writing takes what is left of 450 ns after reading, and at least a copy.
-    assert cache["write"] == {"1": 4.0, "8": 0.5, "4096": 0.06104}
-    assert cache["write_past"] == {"4096": 0.07324}
+    # Through a slot: writing takes what is left of 450 ns after reading, and at least what the
+    # writer's own clock says.
+    assert cache["write"]["1"] == 4 and cache["write"]["4096"] == 0.06104
+    assert cache["write_in_place"]["4096"] == 0.09766
+    assert cache["write_past"] == {"4096": 0.03662} and cache["byte_past"] == {"4096": 0.08545}
+    assert (cache["hand_over"], cache["exchange"]) == (70, 75)
+    # After the first segment the pipeline takes 1.5 times its slower side, and readers need 0.6.
+    assert cache["shared_write"]["4096"] == pytest.approx(0.9 * 0.06104, abs=1e-5)
     assert cache["system"] == {"64": 6.25, "4096": 0.1709}
     assert machine["own"]["yield"] == 300
     core().Model(json.dumps(machine), "a test")

@@ -196,7 +196,7 @@ def compare(
     if model is not None:
         models, machine = [model] * repetitions, json.loads(model.text)
     else:
-        kept = steady([row[-1][1]["hand_over"] for row in measured.steps])
+        kept = steady([row[-1][1]["exchange"] for row in measured.steps])
         around = [machine_here(measured.steps[place : place + 2]) for place in kept]
         models = [model_of(json.dumps(one), "tutti model measure") for one in around]
         machine = machine_here([measured.steps[place] for place in kept])
@@ -216,7 +216,7 @@ def compare(
 
 
 def steady(hand_overs: Sequence[float]) -> Sequence[int]:
-    """The repetitions in which the machine stayed as it was, by the hand-over before and after.
+    """The repetitions in which the machine stayed as it was, by a hand-over before and after.
 
     The host of a virtual machine may move its cores apart or together meanwhile. All repetitions,
     if too few would be left.

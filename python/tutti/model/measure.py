@@ -22,6 +22,8 @@ LEVELS = ("node", "socket", "numa", "cache", "core")
 MOST_AT_ONCE = 16
 SECONDS = 120
 A_FEW_BYTES = 8
+PARTED_FROM = 4096  # combinations of so many bytes are shared (bench/steps/step_costs.cpp)
+PIPELINED = "16384"  # bytes of a pipeline's segment (bench/steps/step_costs.cpp)
 Steps = list[tuple[str, dict[str, Any]]]  # by level, from the outside in
 
 
@@ -123,7 +125,7 @@ def by_length(times: dict[str, float]) -> dict[str, float]:
 def _shared(steps: dict[str, Any], kind: str) -> dict[str, float]:
     """HMPI's B: what t accesses at once take a byte, by t, for the least favourable t.
 
-    It is at most b, what one takes alone.
+    It is at most b, what one takes alone. Of a long combination each of the t does its part.
     """
     alone = by_length(steps[kind])
     shared = dict.fromkeys(alone, 0.0)
@@ -131,15 +133,40 @@ def _shared(steps: dict[str, Any], kind: str) -> dict[str, float]:
         if name.startswith(f"{kind}_by_"):
             count = int(name.rpartition("_")[2])
             for length, cost in by_length(times).items():
-                shared[length] = max(shared[length], cost / count)
+                shared[length] = max(
+                    shared[length],
+                    cost if kind == "add" and int(length) >= PARTED_FROM else cost / count,
+                )
     return {length: round(min(cost, alone[length]), 6) for length, cost in shared.items()}
 
 
 def _writes(steps: dict[str, Any], hand: str) -> dict[str, float]:
-    """What writing to a slot takes: all of handing data over through it but for its reading."""
+    """What writing for another takes: the writer's own time, or all of handing data over but for
+    its reading, where stores that the core has taken still wait for their lines.
+    """
     return {
-        length: max(time - steps["read"][length], steps["copy"][length])
+        length: max(time - steps["read"][length], steps[f"{hand}_written"][length])
         for length, time in steps[hand].items()
+    }
+
+
+def _shared_writes(steps: dict[str, Any]) -> dict[str, float]:
+    """The share of writes in a link, from a pipeline in which one writes while the other reads.
+
+    So much longer than the slower of the two alone it takes, as both together need of the link.
+    """
+    write, read, shared = _writes(steps, "hand"), steps["read"], _shared(steps, "read")
+    shares = {}
+    for length, time in steps["pipeline"].items():
+        if length in write:
+            slower = max(write[length], read[length])
+            together = (time - write[PIPELINED]) / slower
+            of_reads = shared[length] * int(length) / read[length]
+            shares[int(length)] = min(max(together - of_reads, 0), 1)
+    costs = by_length(write)
+    return {
+        length: round(cost * shares[min(shares, key=lambda one: abs(one - int(length)))], 6)
+        for length, cost in costs.items()
     }
 
 
@@ -147,15 +174,18 @@ def level_of(name: str, steps: dict[str, Any]) -> dict[str, Any]:
     level = {
         "name": name,
         "hand_over": steps["hand_over"],
+        "exchange": steps["exchange"],
         "byte": by_length(steps["read"]),
         "add": by_length(steps["add"]),
         "add_same": by_length(steps["add_same"]),
         "shared": _shared(steps, "read"),
         "shared_add": _shared(steps, "add"),
         "write": by_length(_writes(steps, "hand")),
+        "shared_write": _shared_writes(steps),
+        "write_in_place": by_length(_writes(steps, "hand_in_place")),
+        "write_past": by_length(steps["hand_past_written"]),
+        "byte_past": by_length(steps["hand_past_read"]),
     }
-    if "hand_past" in steps:
-        level["write_past"] = by_length(_writes(steps, "hand_past"))
     if "system" in steps:
         level["system"] = by_length(steps["system"])
     return level

@@ -137,7 +137,9 @@ ACCESSES = {
     "byte": "read",
     "add": "add",
     "write": "write",
+    "write_in_place": "write what others read in place",
     "write_past": "write past the cache",
+    "byte_past": "read from past the cache",
     "system": "read by the system",
 }
 
