@@ -156,6 +156,23 @@ static void make_plans(Grid* g, int backward) {
   }
 }
 
+/* With slabs the only column has all ranks, so it needs no communicator of its own. */
+static void make_rows_and_columns(Grid* g, MPI_Comm comm, int place[2]) {
+  const Shape* s = &g->shape;
+  MPI_Comm cartesian;
+  int rank;
+  MPI_Cart_create(comm, 2, (int[]){s->py, s->px}, (int[]){0, 0}, 0, &cartesian);
+  MPI_Comm_rank(cartesian, &rank);
+  MPI_Cart_coords(cartesian, rank, 2, place);
+  g->row = MPI_COMM_NULL;
+  g->column = comm;
+  if (s->px > 1) {
+    MPI_Cart_sub(cartesian, (int[]){0, 1}, &g->row);
+    MPI_Cart_sub(cartesian, (int[]){1, 0}, &g->column);
+  }
+  MPI_Comm_free(&cartesian);
+}
+
 Grid* grid_make(const Shape* shape, MPI_Comm comm) {
   Grid* g = calloc(1, sizeof *g);
   if (g == NULL) MPI_Abort(comm, 1);
@@ -168,14 +185,8 @@ Grid* grid_make(const Shape* shape, MPI_Comm comm) {
       [grid_pack] = {"pack", PHASE_COMPUTATION, 0, 0},
   };
   memcpy(g->phases, phases, sizeof phases);
-  MPI_Comm cartesian;
-  int rank, place[2];
-  MPI_Cart_create(comm, 2, (int[]){shape->py, shape->px}, (int[]){0, 0}, 0, &cartesian);
-  MPI_Cart_sub(cartesian, (int[]){0, 1}, &g->row);
-  MPI_Cart_sub(cartesian, (int[]){1, 0}, &g->column);
-  MPI_Comm_rank(cartesian, &rank);
-  MPI_Cart_coords(cartesian, rank, 2, place);
-  MPI_Comm_free(&cartesian);
+  int place[2];
+  make_rows_and_columns(g, comm, place);
   g->y = grid_part(shape->ny, shape->px, place[1]);
   g->z = grid_part(shape->nz, shape->py, place[0]);
   g->x_of_pencil = grid_part(shape->nx, shape->px, place[1]);
@@ -207,8 +218,10 @@ void grid_free(Grid* g) {
       free(g->plans[direction][backward]);
     }
   fftw_free(g->array);
-  MPI_Comm_free(&g->row);
-  MPI_Comm_free(&g->column);
+  if (g->row != MPI_COMM_NULL) {
+    MPI_Comm_free(&g->row);
+    MPI_Comm_free(&g->column);
+  }
   free(g);
 }
 

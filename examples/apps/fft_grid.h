@@ -56,7 +56,7 @@ typedef struct {
   Range x_of_pencil;     /* its part of x in y lines and z lines */
   Range y_of_pencil;     /* its part of y in z lines */
   Phase phases[grid_phases];
-  MPI_Comm row, column;
+  MPI_Comm row, column; /* with px = 1: NULL, and the communicator of all ranks */
   Exchange *x_to_y, *y_to_x, *y_to_z, *z_to_y; /* the first two are NULL if px is 1 */
   fftw_plan* plans[3][2];                      /* [direction][backward][slice], NULL if nothing */
 } Grid;
