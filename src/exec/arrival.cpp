@@ -125,6 +125,18 @@ Code Channel::ArrivalReduce::wait_for_next() {
 Code Channel::ArrivalReduce::run() {
   make_room();
   sort_sources();
+  return combine_all();
+}
+
+Code Channel::ArrivalReduce::run_if_arrived() {
+  make_room();
+  sort_sources();
+  for (int i = 0; i < pending_count_; ++i)
+    if (!awaited_[i].here()) return channel_.suspend(awaited_[i], operation_.call);
+  return combine_all();
+}
+
+Code Channel::ArrivalReduce::combine_all() {
   for (;;) {
     if (const Code code = take_arrived(); code != Code::ok) return code;
     const bool found = taken_count_ > (started_ ? 0 : 1);

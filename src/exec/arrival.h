@@ -32,6 +32,8 @@ class Channel::ArrivalReduce {
 
   // Returns when all sources have been combined, or when a wait has failed.
   [[gnu::noinline]] Code run();
+  // The same, but moves nothing and returns would_wait while a source has not arrived.
+  [[gnu::noinline]] Code run_if_arrived();
 
  private:
   static constexpr int most_inline = 64;  // sources; more are gathered on the heap
@@ -42,6 +44,7 @@ class Channel::ArrivalReduce {
   void make_room();
   void sort_sources();
   Code take_arrived();
+  Code combine_all();
   void combine_taken();
   Code wait_for_next();
 

@@ -183,7 +183,8 @@ void Channel::populate() {
 #endif
 }
 
-Code Channel::make_room(Ring& ring, uint64_t units, bool writes, const Operation& operation) {
+Code Channel::make_room(Ring& ring, uint64_t units, bool writes, const Operation& operation,
+                        bool suspends) {
   const bool unpopulated = &ring == &long_slots_ && !populated_;
   if (unpopulated && writes) populate();
   const bool room = ring.make_room(units);
@@ -200,6 +201,7 @@ Code Channel::make_room(Ring& ring, uint64_t units, bool writes, const Operation
     if (peer == index_) continue;
     const Awaited ended{&control(peer).word, past.base, peer, nullptr};
     if (shm::observe(*ended.word) >= ended.value) continue;
+    if (suspends) return suspend(ended, operation.call);
     if (const Code code = wait_for(ended, operation.call); code != Code::ok) return code;
   }
   lines_.safe = std::max(lines_.safe, past.lines);

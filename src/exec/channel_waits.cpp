@@ -2,6 +2,7 @@
 // notices peers that are in another call, dead or late.
 #include <string>
 
+#include "base/process.h"
 #include "exec/entered.h"
 #include "exec/executor.h"
 
@@ -67,6 +68,46 @@ Code Channel::wait_for_any(const Awaited* awaited, int count, uint64_t call) {
 
 Code Channel::wait_for_line(const shm::Line& line, uint64_t number, int32_t peer, uint64_t call) {
   return wait_for({&line.stamp, number, peer, &line}, call);
+}
+
+Code Channel::suspend(const Awaited& awaited, uint64_t call) {
+  const Awaited& before = suspended_.awaited;
+  if (before.word == awaited.word && before.value == awaited.value) return would_wait;
+  resume();
+  suspended_.awaited = awaited;
+  say_entered(*own_, base_, call);
+  shm::store_relaxed(own_->waits_value, awaited.value);
+  shm::store_relaxed(own_->waits_for, static_cast<uint64_t>(awaited.peer) + 1);
+  return would_wait;
+}
+
+Code Channel::suspend_for_message(int32_t peer, bool takes, uint64_t call) {
+  if (suspended_.message_peer == peer) return would_wait;
+  resume();
+  suspended_.message_peer = peer;
+  shm::store_relaxed(own_->call, call);
+  shm::store_relaxed(own_->waits_for_message,
+                     (static_cast<uint64_t>(peer) + 1) << 1 | (takes ? 1 : 0));
+  return would_wait;
+}
+
+void Channel::resume() {
+  if (suspended_.awaited.word != nullptr) shm::store_relaxed(own_->waits_for, 0);
+  if (suspended_.message_peer >= 0) shm::store_relaxed(own_->waits_for_message, 0);
+  suspended_ = {};
+}
+
+Code Channel::look_at_suspended(uint64_t call, bool stalls) {
+  if (suspended_.message_peer >= 0)
+    return stalls ? report_stall(suspended_.message_peer, call) : Code::ok;
+  if (suspended_.awaited.word == nullptr) return Code::ok;
+  const Awaited awaited = suspended_.awaited;
+  if (awaited.here()) return Code::ok;
+  PeerWatch watch(*this, awaited, call);
+  if (const Code code = watch.look(awaited); code != Code::ok) return code;
+  const uint64_t process = shm::load_relaxed(control(awaited.peer).process);
+  if (process != 0 && process_is_gone(process) && !awaited.here()) return watch.dead(awaited);
+  return stalls ? watch.stalled() : Code::ok;
 }
 
 }  // namespace tutti::exec

@@ -10,6 +10,9 @@
 // program of three steps takes about 130 instructions; the most frequent one has a path of its own
 // (exchange.h). plan/semantics.h has the rules of steps: which numbers they await and publish, and
 // where their bytes are.
+//
+// In a lane (Beyond::lanes) an Execution outlives the functions that advance it (in_flight.h): it
+// executes the same steps by the same rules, but suspends itself where it would wait.
 #pragma once
 
 #include <algorithm>
@@ -40,7 +43,8 @@ class Channel::Execution {
  public:
   static constexpr size_t spaces = 4;
   static constexpr bool reaching = beyond == Beyond::buffers;
-  static constexpr bool has_messages = beyond == Beyond::nodes;
+  static constexpr bool suspends = beyond == Beyond::lanes;  // where it would wait
+  static constexpr bool has_messages = beyond == Beyond::nodes || suspends;
   using Records = std::conditional_t<traced, trace::Recorder, Unrecorded>;
 
   // Members whose address other functions get are references to objects outside.
@@ -69,10 +73,7 @@ class Channel::Execution {
         const int64_t segment = several ? plan::segment_at(tick, step.stage) : 0;
         if (several && segment < 0) break;
         if (several && segment >= geometry_.segments) continue;
-        // Movements are tested first: most steps of a short program are movements, and the count of
-        // operands is all that their dispatch needs.
-        const Code code = step.operand_count != 0 ? move(step, segment) : hand_over(step, segment);
-        if (code != Code::ok) return code;
+        if (const Code code = execute(step, segment); code != Code::ok) return code;
       }
     }
     if constexpr (reaching) {
@@ -81,6 +82,31 @@ class Channel::Execution {
     leave();
     return Code::ok;
   }
+
+  // The same in pieces: returns would_wait where a step would have to wait, and goes on with that
+  // step when it is called again.
+  Code advance() {
+    static_assert(suspends);
+    if (!has_entered_) {
+      if (const Code code = enter(); code != Code::ok) return code;
+      has_entered_ = true;
+    }
+    const bool several = segmented && geometry_.segments > 1;
+    const int64_t ticks = several ? plan::ticks_of(geometry_.segments, program_.stages) : 1;
+    for (; tick_ < ticks; ++tick_, next_ = 0) {
+      for (; next_ < start_.step_count; ++next_, ++executed_) {
+        const BoundStep& step = start_.steps[next_];
+        const int64_t segment = several ? plan::segment_at(tick_, step.stage) : 0;
+        if (several && segment < 0) break;
+        if (several && segment >= geometry_.segments) continue;
+        if (const Code code = execute(step, segment); code != Code::ok) return code;
+      }
+    }
+    leave();
+    return Code::ok;
+  }
+  // How many steps advance() has executed or left out so far.
+  uint64_t executed() const { return executed_; }
 
  private:
   using StepKind = plan::StepKind;
@@ -93,6 +119,12 @@ class Channel::Execution {
   static constexpr bool has_parts = shape == Shape::part_lines || shape == Shape::parts;
   static constexpr bool segmented =
       shape == Shape::segmented || shape == Shape::parts;  // into one segment, maybe
+
+  // Movements are tested first: most steps of a short program are movements, and the count of
+  // operands is all that their dispatch needs.
+  [[gnu::always_inline]] Code execute(const BoundStep& step, int64_t segment) {
+    return step.operand_count != 0 ? move(step, segment) : hand_over(step, segment);
+  }
 
   // Tells peers which call this rank is in, and takes the operation's share of a ring.
   [[gnu::always_inline]] Code enter() {
@@ -114,7 +146,8 @@ class Channel::Execution {
     if constexpr (!lines_only) ring_ = is_short ? &channel_.short_slots_ : &channel_.long_slots_;
     begin_ = ring_->cursor;
     if (begin_ + share_ > ring_->limit) [[unlikely]] {
-      const Code code = channel_.make_room(*ring_, share_, program_.writes_shared, operation_);
+      const Code code =
+          channel_.make_room(*ring_, share_, program_.writes_shared, operation_, suspends);
       if (code != Code::ok) return code;
       recorder_.step(static_cast<uint32_t>(trace::Kind::make_room), 0, 0, -1, 0);
     }
@@ -315,7 +348,9 @@ class Channel::Execution {
     const ArrivalReduce::ReducedSegment reduced{base_of_, lines_, offsets(), bytes,
                                                 base_in(segment)};
     const ArrivalReduce::Record record{address_of(recorder_), segment};
-    return ArrivalReduce(channel_, bound_, step, operation_, reduced, record).run();
+    ArrivalReduce reduce(channel_, bound_, step, operation_, reduced, record);
+    if constexpr (suspends) return reduce.run_if_arrived();
+    return reduce.run();
   }
 
   [[gnu::always_inline]] void moved(const BoundStep& step, int64_t segment, size_t bytes) {
@@ -360,8 +395,8 @@ class Channel::Execution {
     const plan::Geometry* const geometry = lines_only ? nullptr : &geometry_;
     const size_t before = segmented ? plan::segment_begin(segment, geometry_.segment_bytes) : 0;
     const uint64_t number = channel_.messages_base_ + (base_in(segment) - base_);
-    const MessageStep::MessageSegment carried{base_of_, offsets(), geometry, bytes,
-                                              before,   has_parts, segment,  number};
+    const MessageStep::MessageSegment carried{base_of_,  offsets(), geometry, bytes,   before,
+                                              has_parts, segment,   number,   suspends};
     size_t moved = 0;
     const Code code = MessageStep(channel_, bound_, step, operation_, carried).run(moved);
     if (code == Code::ok) record(step, step.kind, 0, segment, -1, moved);
@@ -385,14 +420,19 @@ class Channel::Execution {
   }
 
   [[gnu::always_inline]] Code wait_line(const BoundStep& step, uint64_t number) {
-    return channel_.expect(*reinterpret_cast<const shm::Line*>(lines_ + step.line * shm::line_size),
-                           number, step.peer, operation_.call);
+    const auto& line = *reinterpret_cast<const shm::Line*>(lines_ + step.line * shm::line_size);
+    if constexpr (suspends) {
+      const Awaited awaited{&line.stamp, number, step.peer, &line};
+      if (!awaited.here()) return channel_.suspend(awaited, operation_.call);
+    }
+    return channel_.expect(line, number, step.peer, operation_.call);
   }
 
   [[gnu::always_inline]] Code wait_word(const BoundStep& step, uint64_t number) {
     const shm::Control& peer = channel_.control(step.peer);
     if (shm::observe(peer.word) < number) [[unlikely]] {
       const Awaited awaited{&peer.word, number, step.peer, nullptr};
+      if constexpr (suspends) return channel_.suspend(awaited, operation_.call);
       if (const Code code = channel_.wait_for(awaited, operation_.call); code != Code::ok)
         return code;
     }
@@ -436,6 +476,11 @@ class Channel::Execution {
   uint64_t begin_ = 0;          // from this cursor on
   std::byte* lines_ = nullptr;  // rank 0's first line and slot of the operation
   std::byte* slots_ = nullptr;
+  // Where advance() goes on.
+  bool has_entered_ = false;
+  int64_t tick_ = 0;
+  uint32_t next_ = 0;  // step
+  uint64_t executed_ = 0;
 };
 
 }  // namespace tutti::exec

@@ -32,8 +32,13 @@ namespace tutti::exec {
 // How a program's hand-overs travel, whether its buffers have parts, and, for vectors in slots,
 // whether there are several segments.
 enum class Shape : uint8_t { lines, part_lines, whole, segmented, parts };
-// The ways of data beside lines and slots: users' buffers that ranks reach, or messages.
-enum class Beyond : uint8_t { nothing, buffers, nodes };
+// The ways of data beside lines and slots: users' buffers that ranks reach, or messages. In a lane
+// messages are a way, too, and steps do not wait (in_flight.h).
+enum class Beyond : uint8_t { nothing, buffers, nodes, lanes };
+
+// Returned inside this room by steps of an operation that is advanced in pieces (in_flight.h),
+// where they would have to wait.
+inline constexpr Code would_wait = static_cast<Code>(-1);
 
 class alignas(64) Channel {
  public:
@@ -129,12 +134,15 @@ class alignas(64) Channel {
   std::string standing(int rank) const;
 
  private:
+  friend class InFlight;  // in_flight.h
   // The parts of an operation that have headers of their own.
   class MessageStep;    // messages.h
   class ArrivalReduce;  // arrival.h
   class Reached;        // reached.h
   struct Unreached;
   class PeerWatch;  // channel_waits.cpp
+  template <Shape shape>
+  class InPieces;  // in_flight.cpp
 
   // A ring that all ranks use in the same way. A cursor that only grows counts its units (bytes or
   // lines).
@@ -233,7 +241,19 @@ class alignas(64) Channel {
                            const Offsets& offsets, size_t bytes);
   // Makes room for `units` of a ring whose limit is reached. If a slow rank may still read the
   // memory that this rank will write, it waits until the slow rank has read it.
-  Code make_room(Ring& ring, uint64_t units, bool writes, const Operation& operation);
+  Code make_room(Ring& ring, uint64_t units, bool writes, const Operation& operation) {
+    return make_room(ring, units, writes, operation, false);
+  }
+  // `suspends`: returns would_wait instead of waiting.
+  Code make_room(Ring& ring, uint64_t units, bool writes, const Operation& operation,
+                 bool suspends);
+  // For an operation that is advanced in pieces: notes what it waits for, and returns would_wait.
+  Code suspend(const Awaited& awaited, uint64_t call);
+  Code suspend_for_message(int32_t peer, bool takes, uint64_t call);
+  void resume();
+  // Looks whether what the suspended operation waits for can still come. `stalls`: it has waited
+  // for as long as the watchdog allows.
+  Code look_at_suspended(uint64_t call, bool stalls);
   void populate();
   Checkpoint here() const {
     return {base_, lines_.cursor, short_slots_.cursor, long_slots_.cursor};
@@ -282,6 +302,11 @@ class alignas(64) Channel {
   LeavingMessages leaving_;
   // By request: the packed copy of a message whose data lies in several pieces.
   std::vector<std::vector<std::byte>> packed_;
+  // What an operation that is advanced in pieces waits for. Both are unset while it does not.
+  struct Suspended {
+    Awaited awaited{};          // its word is null: no word and no line
+    int32_t message_peer = -1;  // a rank of the group; -1: no message
+  } suspended_;
   std::string failure_;
   bool stalled_ = false;
 };

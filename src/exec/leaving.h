@@ -42,15 +42,24 @@ class LeavingMessages {
   void begin(const Message& message) { messages_.push_back(message); }
   // Removes a message by the step that ends it. True if it has been noted as ended.
   bool remove(size_t request) {
-    const auto found = std::find_if(messages_.begin(), messages_.end(),
-                                    [&](const Message& one) { return one.request == request; });
+    const auto found = find(request);
     if (found == messages_.end()) return false;
     const bool ended = found->ended;
     messages_.erase(found);
     return ended;
   }
+  // True if a message that is here has been noted as ended.
+  bool has_ended(size_t request) {
+    const auto found = find(request);
+    return found != messages_.end() && found->ended;
+  }
 
  private:
+  std::vector<Message>::iterator find(size_t request) {
+    return std::find_if(messages_.begin(), messages_.end(),
+                        [&](const Message& one) { return one.request == request; });
+  }
+
   std::vector<Message> messages_;  // in the order of their beginnings
 };
 

@@ -92,6 +92,7 @@ Code Channel::MessageStep::run(size_t& bytes) {
     case plan::StepKind::post:
       return channel_.net_->receive(request_, at, bytes, message_.peer, tag) ? Code::ok : fail();
     case plan::StepKind::send:
+      if (const Code code = await_turn(bytes); code != Code::ok) return code;
       if (!in_one_piece_) pack(at);
       return send(at, bytes, tag);
     case plan::StepKind::receive:
@@ -103,17 +104,19 @@ Code Channel::MessageStep::run(size_t& bytes) {
 }
 
 Code Channel::MessageStep::send(const std::byte* from, size_t bytes, uint64_t tag) {
-  // Nobody passes a part on that goes directly, so none of them need come before the others.
-  const bool in_turn =
-      bytes > channel_.net_->prompt() && channel_.net_->is_far(message_.peer) && !goes_directly();
-  if (in_turn) {
-    if (const Code code = await_turn(bytes); code != Code::ok) return code;
+  if (takes_turns(bytes))
     channel_.leaving_.begin({request_, message_.peer, bytes, segment_.number + message_.posted});
-  }
   return channel_.net_->send(request_, from, bytes, message_.peer, tag) ? Code::ok : fail();
 }
 
+// Nobody passes a part on that goes directly, so none of them need come before the others.
+bool Channel::MessageStep::takes_turns(size_t bytes) const {
+  return bytes > channel_.net_->prompt() && channel_.net_->is_far(message_.peer) &&
+         !goes_directly();
+}
+
 Code Channel::MessageStep::await_turn(size_t bytes) {
+  if (!takes_turns(bytes)) return Code::ok;
   const uint64_t number = segment_.number + message_.offset;
   while (LeavingMessages::Message* const earlier = channel_.leaving_.awaited(bytes, number)) {
     if (const Code code = wait(earlier->request, earlier->peer); code != Code::ok) return code;
@@ -123,7 +126,11 @@ Code Channel::MessageStep::await_turn(size_t bytes) {
 }
 
 Code Channel::MessageStep::end_send() {
-  return channel_.leaving_.remove(request_) ? Code::ok : wait(request_, message_.peer);
+  if (!channel_.leaving_.has_ended(request_)) {
+    if (const Code code = wait(request_, message_.peer); code != Code::ok) return code;
+  }
+  channel_.leaving_.remove(request_);
+  return Code::ok;
 }
 
 Code Channel::MessageStep::fail() {
@@ -137,7 +144,10 @@ Code Channel::MessageStep::wait(size_t request, int32_t peer) {
     state = channel_.net_->test(request);
     return state != State::pending;
   };
-  bool ended = false;
+  bool ended = segment_.suspends && has_ended();
+  if (segment_.suspends && !ended)
+    return channel_.suspend_for_message(peer, step_.kind != plan::StepKind::receive,
+                                        operation_.call);
   for (int tests = 0; tests < eager_tests && !ended; ++tests) ended = has_ended();
   if (!ended) {
     if (const Code code = wait_slowly(peer, has_ended); code != Code::ok) return code;

@@ -22,11 +22,13 @@ class Channel::MessageStep {
     bool parts;                      // blocks are parts
     int64_t segment;
     uint64_t number;  // that tags and posts count from, in this segment
+    bool suspends;    // returns would_wait instead of waiting
   };
   MessageStep(Channel& channel, const BoundProgram& bound, const BoundStep& step,
               const Operation& operation, const MessageSegment& segment);
 
-  // Returns in `bytes` how long the message is, for the record.
+  // Returns in `bytes` how long the message is, for the record. A step that has returned would_wait
+  // is run again.
   [[gnu::noinline]] Code run(size_t& bytes);
 
  private:
@@ -45,7 +47,9 @@ class Channel::MessageStep {
   size_t find_runs();
   void pack(std::byte* to) const;
   void unpack(const std::byte* from) const;
-  // Waits until a long message may begin, so that long ones leave one after another (leaving.h).
+  // True for long messages, which leave one after another (leaving.h).
+  bool takes_turns(size_t bytes) const;
+  // Waits until the message may begin.
   Code await_turn(size_t bytes);
   Code send(const std::byte* from, size_t bytes, uint64_t tag);
   Code end_send();

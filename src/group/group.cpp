@@ -27,6 +27,8 @@ int32_t nodes_of(const Group::Settings& settings) {
   return of_machine > 1 ? of_machine : settings.nodes.count();
 }
 
+}  // namespace
+
 exec::Channel::Settings channel_settings(const Group::Settings& settings) {
   exec::Channel::Settings channel;
   channel.style = settings.style;
@@ -40,8 +42,6 @@ exec::Channel::Settings channel_settings(const Group::Settings& settings) {
   channel.communicator = settings.communicator;
   return channel;
 }
-
-}  // namespace
 
 exec::SlotStores::Policy store_policy(StoresChoice choice) {
   using Policy = exec::SlotStores::Policy;
@@ -231,23 +231,49 @@ void Group::bind(Entry& entry, const ProgramRequest& request, size_t segment_byt
   entry.direct_below = up_to + (up_to < SIZE_MAX ? 1 : 0);
 }
 
-Code Group::run_alike(const Call& call) {
-  const Selector selector = selector_of(call);
-  const size_t bytes = call.count * selector.element;
-  const Entry& entry = entry_for(selector, bytes);
+exec::Operation Group::operation_of(const Call& call, size_t element) const {
+  const size_t bytes = call.count * element;
   const bool at_root = rank() == call.root;
   const void* in = plan::one_buffer(call.collective) ? call.out : call.in;
   if (plan::scatters(call.collective) && !at_root) in = nullptr;
   void* const out = plan::gathers(call.collective) && !at_root ? nullptr : call.out;
-  exec::Operation operation{in,
-                            out,
-                            bytes,
-                            call.count,
-                            call.combine,
-                            bytes,
-                            exec::call_signature(call.collective, bytes, call.root)};
+  return {in,
+          out,
+          bytes,
+          call.count,
+          call.combine,
+          bytes,
+          exec::call_signature(call.collective, bytes, call.root)};
+}
+
+Code Group::run_alike(const Call& call) {
+  const Selector selector = selector_of(call);
+  const Entry& entry = entry_for(selector, call.count * selector.element);
+  exec::Operation operation = operation_of(call, selector.element);
   last_ = {operation.call, &entry};
   return run_entry(entry, operation, selector.element);
+}
+
+Group::Prepared Group::prepare(const Call& call) {
+  const Selector selector = selector_of(call);
+  const Entry& entry = entry_for(selector, call.count * selector.element);
+  if (entry.by_leaders != nullptr)
+    throw Error(Code::unavailable,
+                entry.name + " serves blocking collectives alone: servers do not call the host's");
+  Prepared prepared{entry.bound, operation_of(call, selector.element)};
+  exec::Operation& operation = prepared.operation;
+  if (operation.bytes < entry.direct_below) return prepared;
+  cut(entry, operation, selector.element);
+  prepared.alias = operation.in == operation.out && !entry.bound->program->in_place;
+  return prepared;
+}
+
+// Sets the segments.
+void Group::cut(const Entry& entry, exec::Operation& operation, size_t element) const {
+  const plan::Program& program = *entry.bound->program;
+  if (program.uses_lines) return;
+  operation.segment_bytes = plan::segment_bytes(program, channel_.resources(), element,
+                                                operation.bytes, entry.wanted_segment);
 }
 
 void Group::note(const CallKey& key, const Call& call) noexcept {
@@ -268,10 +294,7 @@ Code Group::run_entry(const Entry& entry, exec::Operation& operation, size_t ele
   if (entry.by_leaders != nullptr) return run_by_leaders(entry, operation, element);
   if (operation.bytes < entry.direct_below) return channel_.execute(entry.bound->start, operation);
   const plan::Program& program = *entry.bound->program;
-  if (!program.uses_lines) {
-    operation.segment_bytes = plan::segment_bytes(program, channel_.resources(), element,
-                                                  operation.bytes, entry.wanted_segment);
-  }
+  cut(entry, operation, element);
   if (operation.in == operation.out && !program.in_place) {
     const auto* in = static_cast<const std::byte*>(operation.in);
     const bool parts = plan::parted_in(program.collective);

@@ -91,6 +91,16 @@ class Group {
     return on_one_node() || !plan::exchanges(collective) || ranks() <= most_ranks_in_pairs;
   }
 
+  // A call that is chosen and bound, but not run: for channels whose layout and settings are those
+  // of this group's own, which has run nothing (lanes.h). `alias`: `in` must be copied, because one
+  // buffer cannot be both. Throws as run does.
+  struct Prepared {
+    std::shared_ptr<const exec::BoundProgram> bound;
+    exec::Operation operation;
+    bool alias = false;
+  };
+  Prepared prepare(const Call& call);
+
   Code run(const Call& call) {
     return call.parts == nullptr ? run_alike(call) : v_collective(call);
   }
@@ -161,7 +171,7 @@ class Group {
   // A bound program with the parameters that were chosen for it. It serves all calls of one
   // EntryKey.
   struct Entry {
-    std::unique_ptr<const exec::BoundProgram> bound;
+    std::shared_ptr<const exec::BoundProgram> bound;
     size_t wanted_segment = 0;  // the segment size that selection chose; 0: the default
     // For a call of fewer bytes, the program runs at once: without segments and without a copy of
     // `in`. 0: for no call.
@@ -281,6 +291,8 @@ class Group {
   Code run_by_leaders(const Entry& entry, exec::Operation operation, size_t element);
   bool among_leaders(const ByLeaders& phases, const exec::Operation& operation);
   Code run_alike(const Call& call);  // vectors, or parts of one length
+  exec::Operation operation_of(const Call& call, size_t element) const;
+  void cut(const Entry& entry, exec::Operation& operation, size_t element) const;
   Code v_collective(const Call& call);
   // A v-collective over several nodes, in which only the two ends of a part know its length.
   Code v_in_pairs(const Call& call);
@@ -344,6 +356,9 @@ class Group {
   std::vector<ptrdiff_t> set_aside_at_;  // where the parts that set_aside() copied are
   std::vector<std::byte> lent_;          // the `out` of a leader that has none (ByLeaders::lent)
 };
+
+// The settings of a group's channel, and of further channels like it.
+exec::Channel::Settings channel_settings(const Group::Settings& settings);
 
 // The stores that TUTTI_STORES chooses for long messages.
 exec::SlotStores::Policy store_policy(StoresChoice choice);

@@ -1,0 +1,102 @@
+// A lane: a channel in which operations that outlive their call run one after another, in the order
+// in which they were issued.
+//
+// A group has a few lanes beside the channel of its blocking calls, each with shared memory, rings
+// and message tags of its own, so that operations of different lanes do not wait for each other.
+// All ranks issue the same operations to a lane, in the same order.
+//
+// Whoever has the time drives a lane: a server (mpi/job/servers.h), or a rank that waits for an
+// operation or tests it. One thread at a time does, which has taken the lane's owner flag; the
+// others go on with something else. Any thread may call the functions.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "exec/in_flight.h"
+
+namespace tutti::exec {
+
+// An operation of a lane. Its issuer and the lane hold it. The issuer fills the first members
+// before it issues the operation, and leaves the object and the buffers alone until is_over().
+struct LaneOperation {
+  std::shared_ptr<const BoundProgram> bound;
+  Operation operation;
+  Combine combine;                // that `operation` points to, if it combines
+  std::vector<std::byte> copied;  // of `in`, if one buffer cannot be both
+  std::vector<std::byte> kept;    // memory of the issuer, for buffers of the operation
+
+  bool is_over() const { return shm::observe(over) != 0; }
+  // Once the operation is over. The failure is one line.
+  Code code = Code::ok;
+  std::string failure;
+  bool stalled = false;  // the failure was a stall and TUTTI_STALL=abort
+
+  shm::Word over{0};  // the lane's
+};
+
+class Lane {
+ public:
+  // The result of a turn.
+  enum class Turn : uint8_t {
+    idle,   // there is no operation
+    waits,  // no step could be executed
+    moved,  // some step was executed
+    taken,  // another thread drives the lane
+  };
+
+  // The areas and the net outlive the lane. Arguments are Channel's.
+  Lane(std::byte* areas, const shm::Layout& layout, int rank, const Channel::Settings& settings)
+      : channel_(areas, layout, rank, settings) {}
+  Lane(const Lane&) = delete;
+
+  // Waits for nothing.
+  void issue(std::shared_ptr<LaneOperation> operation);
+  // Executes what steps it can, if no other thread drives the lane at this moment.
+  Turn drive();
+  // The same for a server: leaves the lane alone while a rank waits inside a call that drives it.
+  Turn drive_for_others() { return shm::load_relaxed(helpers_) == 0 ? drive() : Turn::taken; }
+  // While it lives, the calling thread drives the lane again and again.
+  class Helping {
+   public:
+    explicit Helping(Lane& lane) : lane_(lane) { shm::count_in(lane.helpers_); }
+    ~Helping() { shm::count_out(lane_.helpers_); }
+    Helping(const Helping&) = delete;
+
+   private:
+    Lane& lane_;
+  };
+  // True if no operation is under way or waits for its turn.
+  bool is_idle() const { return shm::observe(under_way_) == 0; }
+  const Channel& channel() const { return channel_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  Turn take_turn();
+  bool begin_next();
+  InFlight::State advance_current();
+  void end_current();
+  void note_waiting();
+
+  std::mutex mutex_;                                   // guards issued_
+  std::deque<std::shared_ptr<LaneOperation>> issued_;  // not begun
+  shm::Word under_way_{0};                             // operations, begun or not
+  shm::Word owner_{0};                                 // 1: a thread drives the lane
+  shm::Word helpers_{0};                               // threads that drive it again and again
+
+  // Those below belong to the owner.
+  Channel channel_;
+  std::shared_ptr<LaneOperation> current_;
+  std::optional<InFlight> in_flight_;
+  Clock::time_point waits_since_{}, next_look_{};  // of the current wait; unset: it has not begun
+  bool stall_told_ = false;
+};
+
+}  // namespace tutti::exec
