@@ -34,10 +34,17 @@ OWNERS = {
     "base/json.h": (
         "base/json",
         "exec/program_text.cpp",
+        "injection/machine.h",
         "model/machine.cpp",
         "model/predicted_trace.cpp",
         "report/",
         "trace/header.cpp",
+    ),
+    "base/json_part.h": (
+        "base/json",
+        "injection/machine.cpp",
+        "model/machine.cpp",
+        "rma/saturation_file.cpp",
     ),
     "linux/futex.h": ("shm/doorbell.cpp",),  # the only waiter
 }

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/json.h"
+#include "base/json_part.h"
 #include "base/text.h"
 
 namespace tutti::model {
@@ -20,83 +20,33 @@ constexpr double most_a_byte = 1000;
 constexpr std::array<std::string_view, 3> mpi_names = {"mpich", "openmpi", "mpiabi"};
 constexpr std::array<std::string_view, 5> level_names = {"node", "socket", "numa", "cache", "core"};
 
-// A part of the file, with its place for errors.
-class Part {
- public:
-  Part(const Json& json, std::string place, std::string_view file)
-      : json_(json), place_(std::move(place)), file_(file) {}
+using Part = JsonPart;
 
-  [[noreturn]] void refuse(const std::string& what) const {
-    throw Error(Code::invalid_argument,
-                std::string(file_) + ": " + (place_.empty() ? "" : place_ + ": ") + what);
-  }
-  void must_be_object(std::initializer_list<std::string_view> members) const {
-    if (!json_.is_object()) refuse("must be an object, as in {\"step\": 2}");
-    for (const auto& [key, value] : json_.items()) {
-      if (std::find(members.begin(), members.end(), key) != members.end()) continue;
-      std::string known;
-      for (const std::string_view member : members)
-        known.append(known.empty() ? "" : ", ").append(member);
-      refuse("unknown member " + in_quotes(key) + "; known are " + known);
-    }
-  }
-  bool has(std::string_view member) const { return json_.contains(member); }
-  Part at(std::string_view member) const {
-    if (!has(member)) refuse("lacks the member \"" + std::string(member) + "\"");
-    return {json_.at(std::string(member)), inside(std::string(member)), file_};
-  }
-  Part at(size_t index) const {
-    return {json_.at(index), place_ + "[" + std::to_string(index) + "]", file_};
-  }
-  size_t must_be_list() const {
-    if (!json_.is_array() || json_.empty()) refuse("must be a list with at least one entry");
-    return json_.size();
-  }
-  std::string text(std::string_view member) const {
-    const Part part = at(member);
-    if (!part.json_.is_string()) part.refuse("must be a text in quotes");
-    return part.json_.get<std::string>();
-  }
-  // `whole`: an integer number of bytes.
-  double number(std::string_view member, double most, bool whole = false) const {
-    const Part part = at(member);
-    if (!part.json_.is_number()) part.refuse("must be a number");
-    const auto value = part.json_.get<double>();
-    if (!(value >= 0) || value > most || (whole && value != std::floor(value)))
-      part.refuse("is " + part.json_.dump() + "; it must be " +
-                  (whole ? "an integer" : "a number") + " from 0 to " + Json(most).dump());
-    return value;
-  }
-  double nanoseconds(std::string_view member) const { return number(member, most_nanoseconds); }
-  double a_byte(std::string_view member) const { return number(member, most_a_byte); }
-  // A number, or an object of numbers by length.
-  ByteCost by_length(std::string_view member) const {
-    const Part part = at(member);
-    if (!part.json_.is_object()) return a_byte(member);
-    std::vector<std::pair<double, double>> points;
-    for (const auto& [key, value] : part.json_.items()) {
-      double length = 0;
-      const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), length);
-      if (error != std::errc() || end != key.data() + key.size() || !(length >= 1) ||
-          (!points.empty() && length <= points.back().first))
-        part.refuse("the length " + in_quotes(key) +
-                    " must be a number of bytes, each larger than "
-                    "the one before, as in {\"4096\": 0.1, \"1048576\": 0.2}");
-      points.emplace_back(length, part.number(key, most_a_byte));
-    }
-    if (points.empty()) part.refuse("must have the cost of one length at least");
-    return ByteCost(std::move(points));
-  }
+double nanoseconds(const Part& part, std::string_view member) {
+  return part.number(member, most_nanoseconds);
+}
+double a_byte(const Part& part, std::string_view member) {
+  return part.number(member, most_a_byte);
+}
 
- private:
-  std::string inside(const std::string& member) const {
-    return place_.empty() ? member : place_ + "." + member;
+// A number, or an object of numbers by length.
+ByteCost by_length(const Part& from, std::string_view member) {
+  const Part part = from.at(member);
+  if (!part.json().is_object()) return a_byte(from, member);
+  std::vector<std::pair<double, double>> points;
+  for (const auto& [key, value] : part.json().items()) {
+    double length = 0;
+    const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), length);
+    if (error != std::errc() || end != key.data() + key.size() || !(length >= 1) ||
+        (!points.empty() && length <= points.back().first))
+      part.refuse("the length " + in_quotes(key) +
+                  " must be a number of bytes, each larger than "
+                  "the one before, as in {\"4096\": 0.1, \"1048576\": 0.2}");
+    points.emplace_back(length, part.number(key, most_a_byte));
   }
-
-  const Json& json_;
-  std::string place_;
-  std::string_view file_;
-};
+  if (points.empty()) part.refuse("must have the cost of one length at least");
+  return ByteCost(std::move(points));
+}
 
 int place_of(std::string_view level) {
   return static_cast<int>(std::find(level_names.begin(), level_names.end(), level) -
@@ -128,17 +78,17 @@ std::vector<LevelCost> read_levels_of(const Part& part) {
     one.must_be_object({"name", "hand_over", "byte", "add", "add_same", "shared", "shared_add",
                         "write", "shared_write", "write_past", "byte_past", "write_in_place",
                         "exchange", "system"});
-    LevelCost level{one.text("name"), one.nanoseconds("hand_over"), one.by_length("byte"),
-                    one.by_length(one.has("add") ? "add" : "byte"), one.by_length("shared")};
-    if (one.has("shared_add")) level.shared_add = one.by_length("shared_add");
-    if (one.has("add_same")) level.add_same = one.by_length("add_same");
-    if (one.has("write")) level.write = one.by_length("write");
-    if (one.has("shared_write")) level.shared_write = one.by_length("shared_write");
-    if (one.has("write_past")) level.write_past = one.by_length("write_past");
-    if (one.has("byte_past")) level.byte_past = one.by_length("byte_past");
-    if (one.has("write_in_place")) level.write_in_place = one.by_length("write_in_place");
-    if (one.has("exchange")) level.exchange = one.nanoseconds("exchange");
-    if (one.has("system")) level.system = one.by_length("system");
+    LevelCost level{one.text("name"), nanoseconds(one, "hand_over"), by_length(one, "byte"),
+                    by_length(one, one.has("add") ? "add" : "byte"), by_length(one, "shared")};
+    if (one.has("shared_add")) level.shared_add = by_length(one, "shared_add");
+    if (one.has("add_same")) level.add_same = by_length(one, "add_same");
+    if (one.has("write")) level.write = by_length(one, "write");
+    if (one.has("shared_write")) level.shared_write = by_length(one, "shared_write");
+    if (one.has("write_past")) level.write_past = by_length(one, "write_past");
+    if (one.has("byte_past")) level.byte_past = by_length(one, "byte_past");
+    if (one.has("write_in_place")) level.write_in_place = by_length(one, "write_in_place");
+    if (one.has("exchange")) level.exchange = nanoseconds(one, "exchange");
+    if (one.has("system")) level.system = by_length(one, "system");
     if (level.write_past && !level.write)
       one.refuse(
           "has \"write_past\" without \"write\"; a writer chooses between the two, so give both");
@@ -219,16 +169,16 @@ Machine read_machine(std::string_view text, std::string_view file) {
   machine.levels = read_levels_of(all.at("levels"));
   const Part own = all.at("own");
   own.must_be_object({"call", "step", "copy", "combine", "yield"});
-  machine.own = {own.nanoseconds("call"), own.nanoseconds("step"), own.by_length("copy"),
-                 own.by_length("combine")};
-  if (own.has("yield")) machine.own.yield = own.nanoseconds("yield");
+  machine.own = {nanoseconds(own, "call"), nanoseconds(own, "step"), by_length(own, "copy"),
+                 by_length(own, "combine")};
+  if (own.has("yield")) machine.own.yield = nanoseconds(own, "yield");
   if (all.has("network")) {
     const Part network = all.at("network");
     network.must_be_object({"overhead", "latency", "gap", "byte", "prompt", "mpi"});
-    machine.network = {network.nanoseconds("overhead"),
-                       network.nanoseconds("latency"),
-                       network.nanoseconds("gap"),
-                       network.a_byte("byte"),
+    machine.network = {nanoseconds(network, "overhead"),
+                       nanoseconds(network, "latency"),
+                       nanoseconds(network, "gap"),
+                       a_byte(network, "byte"),
                        static_cast<size_t>(network.number("prompt", 1e12, true)),
                        network.has("mpi") ? network.text("mpi") : ""};
     if (network.has("mpi") &&
@@ -239,8 +189,8 @@ Machine read_machine(std::string_view text, std::string_view file) {
   if (all.has("messages")) {
     const Part messages = all.at("messages");
     messages.must_be_object({"overhead", "latency", "byte", "shared"});
-    machine.messages = {messages.nanoseconds("overhead"), messages.nanoseconds("latency"),
-                        messages.a_byte("byte"), messages.a_byte("shared")};
+    machine.messages = {nanoseconds(messages, "overhead"), nanoseconds(messages, "latency"),
+                        a_byte(messages, "byte"), a_byte(messages, "shared")};
     if (machine.messages->shared > machine.messages->byte)
       messages.refuse(
           "\"shared\" is more than \"byte\"; one message alone takes \"byte\" a byte, and the "

@@ -177,7 +177,7 @@ Policy policy_of(tutti_serve serve, const tutti_team& team, int servers) {
   Policy policy{.serve = serve == TUTTI_SERVE_ALL ? Serve::all : Serve::selective};
   const size_t units = tutti::topo::binding_of_process().size();
   if (units < static_cast<size_t>(team.layout.ranks + servers)) return policy;
-  policy.puts = {{.most_bytes = most_bytes_of_own, .least_outstanding = UINT32_MAX}, {}};
+  policy.puts = {{.most_bytes = most_bytes_of_own, .least_waiting = UINT32_MAX}, {}};
   policy.gets = policy.puts;
   return policy;
 }

@@ -31,9 +31,9 @@ bool Client::serves(int32_t server) const {
 
 // Gives the transfer to the server whose turn it is, or to the next one that has room. False if it
 // is the client's own turn, or if no server runs and has room.
-bool Client::hand_over(const Transfer& transfer, Handle* handle) {
+bool Client::hand_over(const Transfer& transfer, const Situation& now, Handle* handle) {
   const auto servers = static_cast<int32_t>(queues_.size());
-  turn_ = next_turn(policy_, turn_, servers, transfer.kind, transfer.bytes());
+  turn_ = next_turn(policy_, turn_, servers, now);
   if (turn_.server == servers) return false;
   for (int32_t i = 0; i < servers; ++i) {
     const int32_t server = (turn_.server + i) % servers;
@@ -47,14 +47,18 @@ bool Client::hand_over(const Transfer& transfer, Handle* handle) {
 }
 
 Handle Client::start(const Transfer& transfer) {
-  Handle handle;
-  if (!queues_.empty() && shm::load_relaxed(domain_.enabled()) != 0 &&
-      is_for_servers(policy_, transfer.kind, transfer.bytes(), outstanding_) &&
-      hand_over(transfer, &handle)) {
-    started_.push_back(handle);
-    ++outstanding_;
-    ++counts_.handed;
-    return handle;
+  if (!queues_.empty() && shm::load_relaxed(domain_.enabled()) != 0) {
+    const Situation now{.kind = transfer.kind,
+                        .bytes = transfer.bytes(),
+                        .waiting = phases_.start(),
+                        .in_flight = outstanding_};
+    Handle handle;
+    if (is_for_servers(policy_, now) && hand_over(transfer, now, &handle)) {
+      started_.push_back(handle);
+      ++outstanding_;
+      ++counts_.handed;
+      return handle;
+    }
   }
   execute(transfer);
   ++counts_.own;
@@ -104,6 +108,7 @@ bool Client::complete_without_server(const Handle& handle, bool looks_closely) {
 }
 
 bool Client::test(const Handle& handle) {
+  phases_.complete();
   if (!queue(handle).is_done(handle.position)) {
     const bool looks_closely = ++late_tests_ % tests_before_close_look == 0;
     if (!complete_without_server(handle, looks_closely)) return false;
@@ -113,6 +118,7 @@ bool Client::test(const Handle& handle) {
 }
 
 void Client::wait(const Handle& handle) {
+  phases_.complete();
   const auto is_done = [&] { return queue(handle).is_done(handle.position); };
   const bool own_core = style_ == exec::WaitStyle::spin;
   for (int polls = own_core ? polls_before_take_back : 1; polls > 0 && !is_done(); --polls)
@@ -128,6 +134,7 @@ void Client::wait(const Handle& handle) {
 }
 
 void Client::wait_for_all() {
+  phases_.complete();
   while (!started_.empty()) {
     const Handle oldest = started_.front();
     if (is_outstanding(oldest))

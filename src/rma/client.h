@@ -62,7 +62,7 @@ class Client {
 
  private:
   bool serves(int32_t server) const;
-  bool hand_over(const Transfer& transfer, Handle* handle);
+  bool hand_over(const Transfer& transfer, const Situation& now, Handle* handle);
   bool take_back(const Handle& handle);
   bool server_is_gone(int32_t server) const;
   bool complete_without_server(const Handle& handle, bool looks_closely);
@@ -75,6 +75,7 @@ class Client {
   const exec::WaitStyle style_;
   const uint64_t made_by_;  // this process, unless it was forked since then
   Policy policy_;
+  Phases phases_;
   Turn turn_;
   std::vector<Producer> queues_;  // by server
   std::deque<Handle> started_;    // handed over, the oldest first; some may be complete

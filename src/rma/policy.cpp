@@ -1,31 +1,29 @@
 #include "rma/policy.h"
 
-#include <algorithm>
-
 namespace tutti::rma {
-namespace {
 
-const Rule* rule_of(const Policy& policy, Kind kind, size_t bytes) {
-  const std::vector<Rule>& rules = policy.rules(kind);
-  const auto found = std::find_if(rules.begin(), rules.end(),
-                                  [&](const Rule& rule) { return bytes <= rule.most_bytes; });
-  return found == rules.end() ? nullptr : &*found;
+const Rule* rule_of(const Policy& policy, const Situation& now) {
+  size_t size = 0;  // of the rules that count
+  for (const Rule& rule : policy.rules(now.kind)) {
+    if (rule.most_bytes < now.bytes) continue;
+    if (size == 0) size = rule.most_bytes;
+    if (rule.most_bytes != size) break;
+    if (now.waiting >= rule.least_waiting) return &rule;
+  }
+  return nullptr;
 }
 
-}  // namespace
-
-bool is_for_servers(const Policy& policy, Kind kind, size_t bytes, size_t outstanding) {
-  if (policy.serve != Serve::selective) return policy.serve == Serve::all;
-  const Rule* const rule = rule_of(policy, kind, bytes);
-  return rule != nullptr && outstanding >= rule->least_outstanding;
+bool is_for_servers(const Policy& policy, const Situation& now) {
+  if (policy.serve == Serve::none || now.in_flight >= policy.most_in_flight) return false;
+  return policy.serve == Serve::all || rule_of(policy, now) != nullptr;
 }
 
-Turn next_turn(const Policy& policy, const Turn& last, int32_t servers, Kind kind, size_t bytes) {
+Turn next_turn(const Policy& policy, const Turn& last, int32_t servers, const Situation& now) {
   if (last.batch_left > 0 && last.server <= servers) return {last.server, last.batch_left - 1};
-  const Rule* const rule = rule_of(policy, kind, bytes);
-  const uint32_t batch = rule == nullptr ? 1 : std::max<uint32_t>(rule->batch, 1);
-  const int32_t turns = servers + (policy.clients_are_active ? 1 : 0);
-  return {(last.server + 1) % turns, batch - 1};
+  const Rule* const found = rule_of(policy, now);
+  const Rule rule = found == nullptr ? Rule{} : *found;
+  const int32_t turns = servers + (rule.client_takes_turns ? 1 : 0);
+  return {(last.server + 1) % turns, std::clamp(rule.batch, 1U, most_batch) - 1};
 }
 
 }  // namespace tutti::rma

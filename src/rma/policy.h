@@ -3,9 +3,10 @@
 //
 // Source: "Exploiting Communication Concurrency": round robin, batches of 1 to 10, active clients
 // (section 4.1); for each size a threshold on the number of messages, batches that grow with the
-// size (section 5).
+// size (section 5). rma/saturation.h makes a policy from measurements.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -20,34 +21,68 @@ enum class Serve : uint8_t {
   none,       // clients execute all
 };
 
-// For transfers of at most so many bytes.
+inline constexpr uint32_t most_batch = 10;
+
+// For transfers of at most so many bytes, of which at least so many are waiting.
 struct Rule {
   size_t most_bytes = SIZE_MAX;
-  uint32_t least_outstanding = 0;  // servers get it if so many of the client's are outstanding
-  uint32_t batch = 1;              // consecutive transfers for the same server
+  uint32_t least_waiting = 0;
+  uint32_t batch = 1;               // consecutive transfers for the same server
+  bool client_takes_turns = false;  // active client: as if it were one more server
 };
 
 struct Policy {
   Serve serve = Serve::selective;
-  bool clients_are_active = false;  // the client takes a turn, as if it were one more server
-  // In ascending order of most_bytes. Longer transfers than the last rule's are the client's own.
+  // A client's transfers that servers may have at once. It executes further ones itself.
+  size_t most_in_flight = SIZE_MAX;
+  // In ascending order of most_bytes, and within one size in descending order of least_waiting.
+  // Only the rules of the first size that is large enough count, and of these the first whose
+  // least_waiting is reached. Without such a rule a transfer is the client's own.
   std::vector<Rule> puts{};
   std::vector<Rule> gets{};
 
   const std::vector<Rule>& rules(Kind kind) const { return kind == Kind::put ? puts : gets; }
 };
 
-// True if servers get the transfer. `outstanding`: transfers of the client that servers have and
-// have not completed.
-bool is_for_servers(const Policy& policy, Kind kind, size_t bytes, size_t outstanding);
+// What a client knows when it starts a transfer.
+struct Situation {
+  Kind kind = Kind::put;
+  size_t bytes = 0;
+  size_t waiting = 1;    // transfers that it starts together with this one, this one included
+  size_t in_flight = 0;  // its transfers that servers have and have not completed
+};
 
-// Whose turn it is among the servers, and the client itself if it is active.
+// The rule that counts; null if there is none.
+const Rule* rule_of(const Policy& policy, const Situation& now);
+
+// True if servers get the transfer.
+bool is_for_servers(const Policy& policy, const Situation& now);
+
+// Whose turn it is among the servers, and the client itself if it takes turns.
 struct Turn {
   int32_t server = -1;      // the number of servers: the client
   uint32_t batch_left = 0;  // further transfers that go there
 };
 
 // The turn of a transfer for servers, after that of the one before it. `servers` is at least 1.
-Turn next_turn(const Policy& policy, const Turn& last, int32_t servers, Kind kind, size_t bytes);
+Turn next_turn(const Policy& policy, const Turn& last, int32_t servers, const Situation& now);
+
+// How many transfers a client starts together. A phase begins with the first start after a
+// completion; a client is expected to start as many in a phase as in the one before.
+class Phases {
+ public:
+  // A transfer starts. Returns how many are waiting (Situation::waiting).
+  size_t start() { return std::max(before_, ++started_); }
+  // The client learns of a completion, or asks for one.
+  void complete() {
+    if (started_ == 0) return;
+    before_ = started_;
+    started_ = 0;
+  }
+
+ private:
+  size_t before_ = 0;
+  size_t started_ = 0;
+};
 
 }  // namespace tutti::rma

@@ -13,9 +13,9 @@ from tutti.bench.command import output_file, plot_stem
 from tutti.bench.measurements import COLLECTIVES
 from tutti.bench.words import MOST_BYTES, parse_collectives, parse_sizes
 from tutti.errors import RunError, UserError
-from tutti.simulation import applications
+from tutti.simulation import applications, injection
 from tutti.simulation.jobs import Cell, Settings, simulate, simulated_program, smpirun, write_files
-from tutti.simulation.machines import MACHINES, OWN, Clusters, Machine, checked, named
+from tutti.simulation.machines import MACHINES, MOST_NODES, OWN, Clusters, Machine, checked, named
 from tutti.simulation.predictions import as_json as predictions_json
 from tutti.simulation.predictions import model_of_cluster, predict_all
 from tutti.simulation.predictions import show as show_predictions
@@ -112,10 +112,10 @@ def cells_of(collectives: list[str], sizes: list[int], roots: list[int], ranks: 
     return cells
 
 
-def cells_of_application(app: str, collectives: str, sizes: str, roots: str) -> list[Cell]:
+def cells_of_application(app: str, collectives: str, sizes: str | None, roots: str) -> list[Cell]:
     for option, given in (
         ("collectives", collectives != ALL),
-        ("--sizes", sizes != DEFAULT_SIZES),
+        ("--sizes", sizes is not None),
         ("--roots", roots != DEFAULT_ROOTS),
     ):
         if given:
@@ -178,6 +178,41 @@ def _directory(name: str) -> Path:
     return directory
 
 
+def _servers(
+    experiments: str,
+    machine: str,
+    nodes: int | None,
+    sizes: str | None,
+    json_name: str | None,
+    stem: Path | None,
+    console: Console,
+) -> None:
+    """`tutti sim --servers`."""
+    from tutti.simulation.injection_report import draw, show
+
+    wanted = list(injection.EXPERIMENTS) if experiments == "all" else experiments.split(",")
+    for name in wanted:
+        if name not in injection.EXPERIMENTS:
+            raise UserError(
+                f"'{name}' is unknown; with --servers give all, or some of "
+                f"{', '.join(injection.EXPERIMENTS)}"
+            )
+    simulator = injection.Simulator(*injection.read_machine(machine))
+    count = nodes if nodes is not None else simulator.machine.get("nodes", 2)
+    if not isinstance(count, int) or not 2 <= count <= MOST_NODES:
+        raise UserError(f"--nodes: {count} is not accepted; give 2 to {MOST_NODES}")
+    document = injection.experiment(
+        simulator, wanted, count, parse_sizes(sizes) if sizes is not None else None
+    )
+    if json_name != "-":
+        show(document, console)
+    if json_name is not None:
+        _write_json(document, json_name, console)
+    if stem is not None:
+        for written in draw(document, stem):
+            console.print(f"wrote {written}", highlight=False)
+
+
 def _numbers(warm: int, operations: int, seconds: float) -> None:
     for option, value, least, most in (
         ("--warm", warm, 0, 1000),
@@ -214,6 +249,15 @@ def sim(
             "--list", help="List the known clusters with their figures, and simulate nothing."
         ),
     ] = False,
+    servers: Annotated[
+        bool,
+        typer.Option(
+            "--servers",
+            help="Simulate how one-sided messages are injected, by clients and by servers, on "
+            f"--machine {' or '.join(injection.known_machines())} or a file. In place of "
+            f"collectives give all, or some of {', '.join(injection.EXPERIMENTS)}.",
+        ),
+    ] = False,
     nodes: Annotated[
         int | None,
         typer.Option(
@@ -248,12 +292,12 @@ def sim(
         str, typer.Option(help="How ranks are placed on nodes: block or round_robin.")
     ] = "block",
     sizes: Annotated[
-        str,
+        str | None,
         typer.Option(
             help="Message sizes in bytes: of one rank's part, or of the whole vector if all ranks "
-            "have it."
+            f"have it (default: {DEFAULT_SIZES}; with --servers powers of two from 8 on)."
         ),
-    ] = DEFAULT_SIZES,
+    ] = None,
     roots: Annotated[
         str, typer.Option(help="Roots to simulate, for collectives with a root, as in 0,5.")
     ] = DEFAULT_ROOTS,
@@ -303,6 +347,8 @@ def sim(
     if list_:
         return _list(json_name, console)
     stem = plot_stem(plot)
+    if servers:
+        return _servers(collectives, machine or "edison", nodes, sizes, json_name, stem, console)
     _numbers(warm, operations, seconds)
     place = machine_of(
         machine,
@@ -323,7 +369,7 @@ def sim(
     else:
         cells = cells_of(
             parse_collectives(collectives, SIMULATED),
-            parse_sizes(sizes),
+            parse_sizes(DEFAULT_SIZES if sizes is None else sizes),
             parse_roots(roots, count),
             count,
         )

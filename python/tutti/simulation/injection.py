@@ -1,0 +1,250 @@
+"""Experiments on simulated injection: clients that start one-sided messages by themselves or hand
+them to servers, as in "Exploiting Communication Concurrency on High Performance Computing Systems".
+
+The program tutti-injection simulates them (src/injection); this module says what to simulate and
+what follows from it. Times are in microseconds, and bandwidths in GB/s that a node sends.
+"""
+
+import json
+import os
+import subprocess
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tutti import __version__
+from tutti.errors import RunError, UserError
+from tutti.places import program
+
+FILES = Path(__file__).parent.parent / "machines" / "injection"
+EXPERIMENTS = {
+    "saturation": "figures 2 and 3, top: the fraction of the peak by cores and size",
+    "parallel": "figures 2 and 3, bottom: what two servers gain by size and number of messages",
+    "alltoall": "figure 9: an all-to-all of gets in a loop, with and without servers",
+    "trends": "figure 11: one client in each NUMA region, two servers, and the peak",
+}
+KINDS = ("put", "get")
+SERVERS = 2
+BATCH = 4  # of the paper's figures
+SIZES = [8 << i for i in range(15)]  # to 128 KiB
+COUNTS = [2, 4, 8, 16, 32, 64, 128]
+STATIC = [
+    {"batch": batch, "client_takes_turns": turns} for turns in (False, True) for batch in range(1, 11)
+]  # fmt: skip
+ALLTOALL_SIZES = [8 << i for i in range(12)]  # to 16 KiB
+ALLTOALL_SERVERS = (2, 3)
+SECONDS = 900
+# A saturation map counts a number of cores as enough from this part of the peak on.
+ENOUGH = 0.9
+
+
+def known_machines() -> dict[str, Path]:
+    return {file.stem: file for file in sorted(FILES.glob("*.json"))}
+
+
+def read_machine(name: str) -> tuple[str, Any]:
+    """(name of the file, its JSON) of a machine that comes with Tutti, or of a file.
+
+    Raises UserError. tutti-injection checks what is in it.
+    """
+    known = known_machines()
+    file = known.get(name, Path(name))
+    try:
+        return str(file), json.loads(file.read_text())
+    except OSError as error:
+        raise UserError(
+            f"--machine: '{name}' cannot be read ({error.strerror}); with --servers give a file or "
+            f"one of {', '.join(known)}"
+        ) from error
+    except ValueError as error:
+        raise UserError(f"--machine: {file} is no JSON: {error}; correct it") from error
+
+
+@dataclass(frozen=True)
+class Simulator:
+    """Runs settings on one machine."""
+
+    file: str
+    machine: Any
+
+    def run(self, settings: Iterable[dict[str, Any]], map_: bool = False) -> Any:
+        usual = {
+            "nodes": 2, "clients": 1, "servers": 0, "kind": "get", "bytes": 8, "messages": 1,
+            "all_to_all": False, "most_outstanding": 128, "policy": "own",
+        }  # fmt: skip
+        request = {
+            "file": self.file,
+            "machine": self.machine,
+            "map": map_,
+            "settings": [usual | setting for setting in settings],
+        }
+        try:
+            done = subprocess.run(
+                [str(program("tutti-injection"))],
+                input=json.dumps(request),
+                capture_output=True,
+                text=True,
+                env=dict(os.environ),
+                timeout=SECONDS,
+                check=False,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise RunError(
+                f"the simulation did not end within {SECONDS} s; give fewer --nodes"
+            ) from error
+        if done.returncode != 0:
+            message = done.stderr.strip().removeprefix("tutti-injection: ")
+            raise UserError(message or f"tutti-injection: exit code {done.returncode}")
+        return json.loads(done.stdout)
+
+
+def saturation(simulator: Simulator) -> dict[str, Any]:
+    found: dict[str, Any] = simulator.run([], map_=True)["map"]
+    return found
+
+
+def fractions(map_: dict[str, Any], kind: str, size: int) -> dict[int, float]:
+    """The part of the peak at this size that each number of cores reaches, with the best number of
+    messages."""
+    place = map_["bytes"].index(size)
+    best = [max(row[place] for row in rows) for rows in map_[kind + "s"]]
+    return {cores: one / max(best) for cores, one in zip(map_["cores"], best, strict=True)}
+
+
+def enough_cores(map_: dict[str, Any], kind: str, size: int) -> int:
+    """The least number of cores that saturates the node."""
+    parts = fractions(map_, kind, size)
+    return next(cores for cores, part in parts.items() if part >= ENOUGH)
+
+
+def parallel(simulator: Simulator, sizes: list[int], counts: list[int]) -> list[dict[str, Any]]:
+    """Each kind, size and number of messages: what clients take alone, by every static setting and
+    by the adaptive policy. One client in each NUMA region, with two servers."""
+    policies: list[Any] = ["own", "adaptive", *STATIC]
+    regions = simulator.machine["domains"]
+    cells = [
+        {"clients": clients, "kind": kind, "bytes": size, "messages": count}
+        for clients in dict.fromkeys((1, regions))
+        for kind in KINDS
+        for size in sizes
+        for count in counts
+    ]
+    settings = [
+        cell | {"servers": SERVERS, "policy": policy} for cell in cells for policy in policies
+    ]
+    results = iter(simulator.run(settings)["results"])
+    rows = []
+    for cell in cells:
+        own, adaptive, *static = [next(results) for _ in policies]
+        times = [one["us"] for one in static]
+        best = min(range(len(times)), key=times.__getitem__)
+        at_four = times[STATIC.index({"batch": BATCH, "client_takes_turns": True})]
+        least = min(own["us"], times[best])
+        rows.append(
+            cell
+            | {
+                "own_us": own["us"],
+                "adaptive_us": adaptive["us"],
+                "rule": adaptive["rule"] if adaptive["handed"] else None,
+                "batches_of_four_us": at_four,
+                "best_static_us": least,
+                "best_static": "own" if least == own["us"] else STATIC[best],
+                "gain": own["us"] / least,
+                "adaptive_of_best": least / adaptive["us"],
+            }
+        )
+    return rows
+
+
+def all_to_all(simulator: Simulator, nodes: int, sizes: list[int]) -> list[dict[str, Any]]:
+    base = {"nodes": nodes, "all_to_all": True, "kind": "get"}
+    served = [{"servers": servers, "policy": "adaptive"} for servers in ALLTOALL_SERVERS]
+    # One run, because it makes the map for the adaptive policy once.
+    results = iter(
+        simulator.run(base | {"bytes": size} | more for size in sizes for more in ({}, *served))[
+            "results"
+        ]
+    )
+    rows = []
+    for size in sizes:
+        own = next(results)
+        others = [next(results) for _ in served]
+        rows.append(
+            {
+                "bytes": size,
+                "nodes": nodes,
+                "own_us": own["us"],
+                "own_gigabytes": own["gigabytes"],
+                "served": [
+                    {
+                        "servers": servers,
+                        "us": one["us"],
+                        "gigabytes": one["gigabytes"],
+                        "rule": one["rule"],
+                        "gain": own["us"] / one["us"],
+                    }
+                    for servers, one in zip(ALLTOALL_SERVERS, others, strict=True)
+                ],
+            }
+        )
+    return rows
+
+
+def trends(
+    simulator: Simulator, map_: dict[str, Any], sizes: list[int], messages: int = 64
+) -> list[dict[str, Any]]:
+    regions = simulator.machine["domains"]
+    cells = [{"kind": kind, "bytes": size} for kind in KINDS for size in sizes]
+    settings = [
+        cell | {"clients": regions, "messages": messages, "servers": SERVERS, "policy": policy}
+        for cell in cells
+        for policy in ("own", "adaptive")
+    ]
+    results = iter(simulator.run(settings)["results"])
+    rows = []
+    for cell in cells:
+        place = map_["bytes"].index(cell["bytes"])
+        peak = max(row[place] for rows_ in map_[f"{cell['kind']}s"] for row in rows_)
+        own, served = next(results), next(results)
+        rows.append(
+            cell
+            | {
+                "messages": messages,
+                "own_gigabytes": own["gigabytes"],
+                "served_gigabytes": served["gigabytes"],
+                "peak_gigabytes": peak,
+                "gain": own["us"] / served["us"],
+            }
+        )
+    return rows
+
+
+def experiment(
+    simulator: Simulator,
+    wanted: list[str],
+    nodes: int,
+    sizes: list[int] | None,
+    before: Callable[[str], None] = lambda _: None,
+) -> dict[str, Any]:
+    """The document of `tutti sim --servers --json`."""
+    document: dict[str, Any] = {
+        "format": "tutti-sim-servers 1",
+        "tutti": __version__,
+        "machine": simulator.machine,
+        "servers": SERVERS,
+    }
+    if "saturation" in wanted or "trends" in wanted:
+        before("saturation")
+        document["map"] = saturation(simulator)
+    if "parallel" in wanted:
+        before("parallel")
+        document["parallel"] = parallel(simulator, sizes or SIZES, COUNTS)
+    if "alltoall" in wanted:
+        before("alltoall")
+        document["alltoall"] = all_to_all(simulator, nodes, sizes or ALLTOALL_SIZES)
+    if "trends" in wanted:
+        before("trends")
+        within = [size for size in sizes or SIZES if size in document["map"]["bytes"]]
+        document["trends"] = trends(simulator, document["map"], within)
+    return document

@@ -1,0 +1,238 @@
+"""Tables and pictures of simulated injection."""
+
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from tutti.bench.texts import size_text
+from tutti.simulation.injection import KINDS, fractions
+
+
+def _table(title: str, first: str, columns: list[str]) -> Table:
+    table = Table(title=title)
+    table.add_column(first)
+    for column in columns:
+        table.add_column(column, justify="right")
+    return table
+
+
+def show_map(map_: dict[str, Any], console: Console) -> None:
+    """The part of the peak at each size that each number of cores reaches."""
+    for kind in KINDS:
+        table = _table(
+            f"{kind}s, {map_['where']}: percent of the peak at each size, by cores",
+            "bytes",
+            [*map(str, map_["cores"]), "peak GB/s"],
+        )
+        for place, size in enumerate(map_["bytes"]):
+            parts = fractions(map_, kind, size)
+            peak = max(row[place] for rows in map_[kind + "s"] for row in rows)
+            table.add_row(
+                size_text(size), *(f"{100 * part:.0f}" for part in parts.values()), f"{peak:.3g}"
+            )
+        console.print(table)
+
+
+def _show_parallel(document: dict[str, Any], console: Console) -> None:
+    rows = document["parallel"]
+    counts = sorted({row["messages"] for row in rows})
+    for clients in sorted({row["clients"] for row in rows}):
+        for kind in KINDS:
+            table = _table(
+                f"{kind}s, {clients} client(s) of a node with {document['servers']} servers each: "
+                "percent faster than without, best static setting (adaptive policy)",
+                "bytes",
+                [f"{count} messages" for count in counts],
+            )
+            own = [row for row in rows if (row["clients"], row["kind"]) == (clients, kind)]
+            for size in sorted({row["bytes"] for row in own}):
+                cells = {row["messages"]: row for row in own if row["bytes"] == size}
+                table.add_row(
+                    size_text(size),
+                    *(
+                        f"{100 * (cells[count]['gain'] - 1):.0f} "
+                        f"({100 * (cells[count]['own_us'] / cells[count]['adaptive_us'] - 1):.0f})"
+                        for count in counts
+                    ),
+                )
+            console.print(table)
+    worst = min(rows, key=lambda row: row["adaptive_of_best"])
+    console.print(
+        f"The adaptive policy is slowest against the best static setting of the {len(rows)} cells "
+        f"with {worst['messages']} {worst['kind']}s of {worst['bytes']} bytes, "
+        f"{worst['clients']} client(s): {100 * worst['adaptive_of_best']:.1f}% of its speed.",
+        highlight=False,
+    )
+
+
+def _show_all_to_all(document: dict[str, Any], console: Console) -> None:
+    rows = document["alltoall"]
+    served = [f"{one['servers']} servers, GB/s" for one in rows[0]["served"]]
+    gains = [f"{one['servers']} servers, gain" for one in rows[0]["served"]]
+    table = _table(
+        f"all-to-all by gets, {rows[0]['nodes']} nodes, at most 128 outstanding: sent by a node",
+        "bytes",
+        ["one client, GB/s", *served, *gains],
+    )
+    for row in rows:
+        table.add_row(
+            size_text(row["bytes"]),
+            f"{row['own_gigabytes']:.3g}",
+            *(f"{one['gigabytes']:.3g}" for one in row["served"]),
+            *(f"{one['gain']:.2f}x" for one in row["served"]),
+        )
+    console.print(table)
+
+
+def _show_trends(document: dict[str, Any], console: Console) -> None:
+    rows = document["trends"]
+    table = _table(
+        f"one client in each NUMA region, {rows[0]['messages']} messages: GB/s",
+        "bytes",
+        [f"{kind}s {what}" for kind in KINDS for what in ("alone", "served", "peak", "gain")],
+    )
+    for size in sorted({row["bytes"] for row in rows}):
+        cells = []
+        for kind in KINDS:
+            row = next(row for row in rows if (row["kind"], row["bytes"]) == (kind, size))
+            cells += [
+                f"{row[name + '_gigabytes']:.3g}" for name in ("own", "served", "peak")
+            ]  # fmt: skip
+            cells.append(f"{row['gain']:.2f}x")
+        table.add_row(size_text(size), *cells)
+    console.print(table)
+
+
+def show(document: dict[str, Any], console: Console) -> None:
+    machine = document["machine"]
+    console.print(f"{machine['name']}: {machine['what']}", highlight=False)
+    if "map" in document:
+        show_map(document["map"], console)
+    if "parallel" in document:
+        _show_parallel(document, console)
+    if "alltoall" in document:
+        _show_all_to_all(document, console)
+    if "trends" in document:
+        _show_trends(document, console)
+
+
+def heat(axes: Any, map_: dict[str, Any], kind: str) -> Any:
+    """The paper's picture: colours for the part of the peak, cores and messages over sizes."""
+    peaks = [
+        max(row[place] for rows in map_[kind + "s"] for row in rows)
+        for place in range(len(map_["bytes"]))
+    ]
+    lines = [
+        [value / peak for value, peak in zip(row, peaks, strict=True)]
+        for rows in map_[kind + "s"]
+        for row in rows
+    ]
+    picture = axes.imshow(lines, aspect="auto", origin="lower", vmin=0, vmax=1, cmap="viridis")
+    axes.set_title(f"{kind}s", fontsize=10)
+    axes.set_xticks(
+        range(len(map_["bytes"])),
+        [size_text(size) for size in map_["bytes"]],
+        rotation=60,
+        fontsize=7,
+    )
+    each = len(map_["messages"])
+    axes.set_yticks(
+        [each * place for place in range(len(map_["cores"]))],
+        [f"{cores} cores" if cores > 1 else "1 core" for cores in map_["cores"]],
+        fontsize=7,
+    )
+    axes.set_ylabel(f"cores, each with {map_['messages'][0]} to {map_['messages'][-1]} messages")
+    return picture
+
+
+def draw_map(map_: dict[str, Any], stem: Path) -> list[Path]:
+    """Writes STEM.png and STEM.svg and returns their paths."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(1, 2, figsize=(11, 5), squeeze=False)
+    for place, kind in enumerate(KINDS):
+        picture = heat(axes[0][place], map_, kind)
+    figure.colorbar(picture, ax=axes, label="part of the peak at this size")
+    figure.suptitle(f"saturation, {map_['where']}", fontsize=10)
+    return _save(figure, stem)
+
+
+def _save(figure: Any, stem: Path) -> list[Path]:
+    written = [stem.with_name(stem.name + suffix) for suffix in (".png", ".svg")]
+    for name in written:
+        figure.savefig(name, dpi=150)
+    return written
+
+
+def _draw_parallel(axes: Any, document: dict[str, Any], kind: str) -> None:
+    rows = [row for row in document["parallel"] if row["kind"] == kind]
+    clients = max(row["clients"] for row in rows)
+    for count in sorted({row["messages"] for row in rows}):
+        line = [r for r in rows if (r["messages"], r["clients"]) == (count, clients)]
+        gains = [100 * (row["own_us"] / row["adaptive_us"] - 1) for row in line]
+        axes.plot([row["bytes"] for row in line], gains, marker="o", markersize=3, label=f"{count}")
+    axes.set_title(f"{kind}s, adaptive policy, by number of messages", fontsize=10)
+    axes.set_ylabel("percent faster")
+    axes.set_xscale("log", base=2)
+    axes.legend(fontsize=7)
+
+
+def _draw_all_to_all(axes: Any, document: dict[str, Any]) -> None:
+    rows = document["alltoall"]
+    sizes = [row["bytes"] for row in rows]
+    axes.plot(sizes, [row["own_gigabytes"] for row in rows], label="one client")
+    for place, one in enumerate(rows[0]["served"]):
+        line = [row["served"][place]["gigabytes"] for row in rows]
+        axes.plot(sizes, line, label=f"{one['servers']} servers")
+    axes.set_title(f"all-to-all by gets, {rows[0]['nodes']} nodes", fontsize=10)
+    _logarithmic(axes)
+
+
+def _draw_trends(axes: Any, document: dict[str, Any], kind: str) -> None:
+    rows = [row for row in document["trends"] if row["kind"] == kind]
+    for name, label in (("own", "one client a region"), ("served", "served"), ("peak", "peak")):
+        axes.plot(
+            [row["bytes"] for row in rows], [row[name + "_gigabytes"] for row in rows], label=label
+        )
+    axes.set_title(f"{kind}s", fontsize=10)
+    _logarithmic(axes)
+
+
+def _logarithmic(axes: Any) -> None:
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    axes.set_ylabel("GB/s of a node")
+    axes.legend(fontsize=7)
+
+
+def draw(document: dict[str, Any], stem: Path) -> list[Path]:
+    """Writes a picture for each experiment, STEM-EXPERIMENT.png and .svg. Returns their paths."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    written = []
+    if "map" in document:
+        written += draw_map(document["map"], stem.with_name(stem.name + "-saturation"))
+    for name, kinds in (("parallel", 2), ("alltoall", 1), ("trends", 2)):
+        if name not in document:
+            continue
+        figure, axes = pyplot.subplots(1, kinds, figsize=(5.5 * kinds, 4.5), squeeze=False)
+        for one, kind in zip(axes[0], KINDS, strict=False):
+            if name == "parallel":
+                _draw_parallel(one, document, kind)
+            elif name == "alltoall":
+                _draw_all_to_all(one, document)
+            else:
+                _draw_trends(one, document, kind)
+        figure.suptitle(f"simulated: {document['machine']['name']}", fontsize=10)
+        figure.tight_layout()
+        written += _save(figure, stem.with_name(f"{stem.name}-{name}"))
+    pyplot.close("all")
+    return written

@@ -1,0 +1,82 @@
+// A saturation map: how fast a node transfers data, by the number of cores that do it at once, the
+// messages that each of them starts before it waits, and the bytes of a message; and the policy
+// that follows from it.
+//
+// `tutti bench --saturation` measures a map, and `tutti sim --servers` computes the map of a
+// simulated node (docs/injection.md has the file's format). Plain values and pure functions; any
+// thread.
+//
+// Source: "Exploiting Communication Concurrency": the map is the microbenchmark of section 4, and
+// the policy is the control model of section 5.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rma/policy.h"
+#include "rma/transfer.h"
+
+namespace tutti::rma {
+
+// What it costs to hand a transfer to a server, in nanoseconds.
+struct HandOver {
+  double client = 0;  // of the client's core: to post it, and to learn of its completion
+  std::vector<double>
+      server;          // of the server's core, beside the transfer itself, by the map's bytes
+  double latency = 0;  // from the post to the start of the transfer, and back: both ways
+};
+
+struct SaturationMap {
+  // Each in ascending order, from 1 on.
+  std::vector<size_t> cores, messages, bytes;
+  // GB/s of all cores together, by cores, then messages, then bytes; positive.
+  std::vector<double> puts, gets;
+  HandOver hand_over;
+
+  double bandwidth(Kind kind, size_t cores_at, size_t messages_at, size_t bytes_at) const {
+    const std::vector<double>& all = kind == Kind::put ? puts : gets;
+    return all[(cores_at * messages.size() + messages_at) * bytes.size() + bytes_at];
+  }
+  // The largest bandwidth at this size, over all numbers of cores and messages.
+  double peak(Kind kind, size_t bytes_at) const;
+};
+
+// The map of a text. Throws Error(invalid_argument), one line with `file` and the place in it.
+SaturationMap read_saturation(std::string_view text, std::string_view file);
+// The map in a file. Throws as read_saturation, and Error(unavailable) if it cannot be read.
+SaturationMap load_saturation(const std::string& file);
+
+// The time in ns in which `cores` cores transfer `messages` messages each, at least 1. Between the
+// numbers of the map the time changes linearly. Beyond the largest, time grows with the messages
+// and the bytes, and cores share the bandwidth of the largest number of cores.
+double transfer_time(const SaturationMap& map, Kind kind, double cores, double messages,
+                     double bytes);
+
+// Clients that start the same numbers of transfers at the same time, and servers that they share.
+struct Crew {
+  int32_t domains = 1;  // of the node, with the following in each
+  int32_t clients = 1;
+  int32_t servers = 1;
+  bool clients_may_take_turns = true;
+};
+
+// The time in ns in which each client's `messages` transfers are completed, if it hands them over
+// by the rule (its batch and its turns).
+double served_time(const SaturationMap& map, const Crew& crew, Kind kind, size_t messages,
+                   size_t bytes, const Rule& rule);
+// The same if clients execute all themselves.
+double own_time(const SaturationMap& map, const Crew& crew, Kind kind, size_t messages,
+                size_t bytes);
+
+// A transfer is handed over only if the map says that this saves so much of the time.
+inline constexpr double least_gain = 1.05;
+
+// The selective policy for a crew: for each size of the map the thresholds on the number of
+// messages from which servers gain, with the best batches. Longer messages than the map's stay with
+// the client.
+Policy policy_of(const SaturationMap& map, const Crew& crew);
+
+}  // namespace tutti::rma

@@ -1,0 +1,75 @@
+"""`tutti sim --servers`: the paper's sentences hold on the simulated machines (docs/papers.md)."""
+
+import json
+
+import pytest
+from tutti.errors import UserError
+from tutti.places import find_program
+from tutti.simulation import injection
+from tutti.simulation.injection import Simulator, all_to_all, enough_cores, fractions, read_machine
+
+pytestmark = pytest.mark.skipif(
+    find_program("tutti-injection") is None, reason="the program tutti-injection is missing"
+)
+
+
+def simulator(name: str) -> Simulator:
+    return Simulator(*read_machine(name))
+
+
+@pytest.fixture(scope="module", params=["edison", "carver"])
+def machine(request):
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def map_(machine):
+    return injection.saturation(simulator(machine))
+
+
+def test_saturation(machine, map_):
+    if machine == "edison":
+        assert enough_cores(map_, "put", 1024) > 8
+        assert enough_cores(map_, "get", 1024) == 4
+    else:
+        assert all(enough_cores(map_, "put", size) >= 4 for size in (8, 128, 256))
+        assert enough_cores(map_, "put", 512) <= 2
+        assert all(enough_cores(map_, "get", size) >= 4 for size in (8, 512, 4096))
+    for kind in ("put", "get"):
+        assert enough_cores(map_, kind, 32768) <= 2
+        assert 0.75 <= list(fractions(map_, kind, 32768).values())[-1] < 0.95
+
+
+def test_two_servers(machine):
+    rows = injection.parallel(simulator(machine), [4096, 65536], [2, 64])
+    gains = {(row["clients"], row["kind"], row["bytes"], row["messages"]): row for row in rows}
+    assert gains[1, "get", 4096, 64]["gain"] >= 2
+    assert gains[2, "get", 4096, 64]["gain"] >= 2
+    assert all(row["gain"] < 1.05 for row in rows if row["bytes"] == 65536)
+    assert all(row["adaptive_of_best"] >= 0.9 for row in rows)
+
+
+def test_all_to_all():
+    (row,) = all_to_all(simulator("edison"), 32, [4096])
+    assert row["served"][0]["gain"] >= 1.3
+
+
+def test_command(tutti, tmp_path):
+    file = tmp_path / "servers.json"
+    words = ("sim", "alltoall", "--servers", "--nodes", "8", "--sizes", "8,4K")
+    done = tutti(*words, "--json", str(file), "--plot", str(tmp_path / "picture"))
+    assert done.returncode == 0, done.stderr
+    assert "all-to-all by gets, 8 nodes" in done.stdout
+    assert [row["bytes"] for row in json.loads(file.read_text())["alltoall"]] == [8, 4096]
+    assert (tmp_path / "picture-alltoall.png").exists()
+
+
+def test_mistakes(tutti, tmp_path):
+    done = tutti("sim", "bcast", "--servers")
+    assert done.returncode == 2 and "saturation, parallel, alltoall, trends" in done.stderr
+    with pytest.raises(UserError, match="cannot be read"):
+        read_machine(str(tmp_path / "none.json"))
+    file = tmp_path / "machine.json"
+    file.write_text(json.dumps(simulator("edison").machine | {"cores": 0}))
+    done = tutti("sim", "saturation", "--servers", "--machine", str(file))
+    assert done.returncode == 2 and "cores: must be at least 1" in done.stderr
