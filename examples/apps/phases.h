@@ -4,12 +4,17 @@
  * phases_print, and rank 0 writes one line for each phase, with the largest time over the ranks:
  *
  *   phase NAME communication|computation|setup SECONDS
- *   least NAME SECONDS             the smallest time over the ranks: of a collective, about what
- * the rank that came last was in it, so without waiting for others whole SECONDS of the timed part,
- * the largest over the ranks answer NAME VALUE              the same in every run with as many
- * ranks tolerance NAME RELATIVE        before an answer whose last digits depend on the order of a
- *                                  reduction: how far two runs may differ, relative to the value
- *   # ...                          anything else
+ *   least NAME SECONDS
+ *   whole SECONDS
+ *   answer NAME VALUE
+ *   tolerance NAME RELATIVE
+ *   # ...
+ *
+ * `least` has the smallest time over the ranks: of a collective, about what the rank that came last
+ * was in it, so without waiting for others. `whole` has the time of the timed part, the largest
+ * over the ranks. An answer is the same in every run with as many ranks; one whose last digits
+ * depend on the order of a reduction comes after a line that tells how far two runs may differ,
+ * relative to the value. Lines that begin with # are for people.
  *
  * `tutti bench --app` reads these lines. Everything here is plain C and MPI. */
 #ifndef PHASES_H
