@@ -38,6 +38,7 @@ OWNERS = {
         "model/machine.cpp",
         "model/predicted_trace.cpp",
         "report/",
+        "rma/saturation_test.cpp",
         "trace/header.cpp",
     ),
     "base/json_part.h": (
