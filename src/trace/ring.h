@@ -65,8 +65,8 @@ inline constexpr KindProperties kinds_beside_steps[] = {
 //              what >> 8    reason << 8 | collective
 //              peer         may be -1
 //   details    begin        bytes of the call's vector
-//              end          epoch: running number of the operation on its communicator, from 0; from
-//                           2^31 if the ranks of a node run it among themselves
+//              end          epoch: running number of the operation on its communicator, from 0, or
+//                           from 2^31 if the ranks of a node run it among themselves
 //              what >> 8    ring positions that the operation's segments took
 //              segment      number of segments
 //              peer         root; 0 where there is none

@@ -97,8 +97,8 @@ def table_of(total: Total, results: Results) -> Table:
         table.add_column("Tutti is faster", justify="right")
     for key, time in total.microseconds.items():
         label = "best of the MPIs" if key == BEST else variant_label(key)
-        ratio = [ratio_text(total.ratio(key)) if key != TUTTI else ""] if results.tutti else []
-        table.add_row(label, microseconds_text(time), *ratio)
+        ratio = "" if key == TUTTI else ratio_text(total.ratio(key))
+        table.add_row(label, microseconds_text(time), *([ratio] if results.tutti else []))
     return table
 
 
