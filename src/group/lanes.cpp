@@ -17,7 +17,10 @@ Group::Settings at(const Lanes::Place& place, Group::Settings settings) {
 }  // namespace
 
 Lanes::Lanes(const Group::Settings& settings, const std::vector<Place>& places)
-    : group_(at(places.front(), settings)) {
+    : described_(places.front().net == nullptr
+                     ? std::nullopt
+                     : std::optional<Described>(std::in_place, *places.front().net)),
+      group_(at({places.front().areas, described_ ? &*described_ : nullptr}, settings)) {
   for (const Place& place : places)
     lanes_.push_back(std::make_unique<exec::Lane>(place.areas, settings.layout, settings.rank,
                                                   channel_settings(at(place, settings))));

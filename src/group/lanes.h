@@ -9,10 +9,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "exec/lane.h"
+#include "exec/net.h"
 #include "group/group.h"
 
 namespace tutti::group {
@@ -33,7 +36,7 @@ class Lanes {
     exec::Lane* lane = nullptr;
   };
 
-  // `settings` are those of a group; their areas and net are the first place's.
+  // `settings` are those of a group; the areas and nets of the places take the place of theirs.
   Lanes(const Group::Settings& settings, const std::vector<Place>& places);
 
   // Issues a call, which is no v-collective, and whose combination has a kernel. Waits for nothing.
@@ -46,7 +49,25 @@ class Lanes {
   bool is_idle() const;
 
  private:
-  Group group_;  // chooses and binds programs, and runs nothing
+  // What a lane's net says of itself. It carries nothing, because the nets belong to those who
+  // drive the lanes.
+  class Described final : public exec::Net {
+   public:
+    explicit Described(const exec::Net& lanes) : lanes_(lanes) {}
+    void reserve(size_t) override {}
+    size_t prompt() const override { return lanes_.prompt(); }
+    bool is_far(int rank) const override { return lanes_.is_far(rank); }
+    bool receive(size_t, void*, size_t, int, uint64_t) override { return false; }
+    bool send(size_t, const void*, size_t, int, uint64_t) override { return false; }
+    State test(size_t) override { return State::failed; }
+    std::string failure() const override { return "the group of lanes sends no messages"; }
+
+   private:
+    const exec::Net& lanes_;
+  };
+
+  std::optional<Described> described_;  // unset on one node
+  Group group_;                         // chooses and binds programs, and runs nothing
   std::vector<std::unique_ptr<exec::Lane>> lanes_;
   uint64_t issued_ = 0;
 };
