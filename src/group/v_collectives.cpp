@@ -27,7 +27,7 @@ namespace {
 constexpr size_t most_record = 2048;
 // The limit for the ranks of a gather that uses records. It sends them by an allgather, in which
 // every rank reads the records of all (docs/decisions/parts-of-different-lengths.md).
-constexpr size_t most_ranks_told = 16;
+constexpr int most_ranks_told = 16;
 // The limit for the roots whose messages a group keeps.
 constexpr size_t most_between_nodes = 256;
 
@@ -36,38 +36,40 @@ bool all_know_lengths(Collective collective) {
   return !plan::rooted(collective) && !plan::exchanges(collective);
 }
 
-// The longest of the parts that `each` visits in a buffer.
-template <class Each>
-size_t longest_of(const exec::Parts& parts, bool parted, Each each) {
+// The longest part of a buffer; `of_all` finds it among those of all ranks.
+template <class OfAll>
+size_t longest_of(const exec::Parts& parts, bool parted, OfAll of_all) {
   if (parts.bytes == nullptr) return 0;
-  if (!parted) return parts.bytes[0];
-  size_t longest = 0;
-  each([&](size_t part) { longest = std::max(longest, parts.bytes[part]); });
-  return longest;
+  return parted ? of_all(parts.bytes) : parts.bytes[0];
 }
 
 // The longest of a rank's own parts, wherever their other ends are.
 size_t longest_anywhere(Collective collective, const exec::VParts& parts, int ranks) {
-  const auto all = [&](auto&& visit) {
-    for (size_t part = 0; part < static_cast<size_t>(ranks); ++part) visit(part);
-  };
-  return std::max(longest_of(parts.in, plan::parted_in(collective), all),
-                  longest_of(parts.out, plan::parted_out(collective), all));
+  const auto of_all = [&](const size_t* bytes) { return *std::max_element(bytes, bytes + ranks); };
+  return std::max(longest_of(parts.in, plan::parted_in(collective), of_all),
+                  longest_of(parts.out, plan::parted_out(collective), of_all));
 }
 
 }  // namespace
 
 size_t Group::longest_part(Collective collective, const exec::VParts& parts, int root) const {
   const bool at_root = rank() == root;
-  exec::VParts own;
-  if (!plan::scatters(collective) || at_root) own.in = parts.in;
-  if (!plan::gathers(collective) || at_root) own.out = parts.out;
-  if (on_one_node()) return longest_anywhere(collective, own, ranks());
-  const auto here = [&](auto&& visit) {
-    for (const int32_t other : here_) visit(static_cast<size_t>(other));
+  const bool has_in = !plan::scatters(collective) || at_root;
+  const bool has_out = !plan::gathers(collective) || at_root;
+  const auto longest_in = [&](auto each) {
+    const size_t in = has_in ? longest_of(parts.in, plan::parted_in(collective), each) : 0;
+    const size_t out = has_out ? longest_of(parts.out, plan::parted_out(collective), each) : 0;
+    return std::max(in, out);
   };
-  return std::max(longest_of(own.in, plan::parted_in(collective), here),
-                  longest_of(own.out, plan::parted_out(collective), here));
+  if (on_one_node()) [[likely]] {
+    return longest_in(
+        [&](const size_t* bytes) { return *std::max_element(bytes, bytes + ranks()); });
+  }
+  return longest_in([&](const size_t* bytes) {
+    size_t longest = 0;
+    for (const int32_t other : here_) longest = std::max(longest, bytes[other]);
+    return longest;
+  });
 }
 
 // On one node a direct plan serves, in which every transfer reads or writes a buffer of the rank
@@ -146,9 +148,14 @@ Code Group::run_v(const Selector& selector, const void* in, void* out, const exe
   const size_t element = selector.element;
   Entry& entry = entry_for_v(selector, longest);
   const plan::Program& program = *entry.bound->program;
-  exec::VParts parts{given.in, given.out};
-  if (selector.serves == Serves::v_form && !on_one_node())
-    parts.by_item = combine == nullptr ? parts.out.bytes : parts.in.bytes;
+  const exec::VParts* parts = &given;
+  exec::VParts by_item;
+  if (selector.serves == Serves::v_form && !on_one_node()) [[unlikely]] {
+    by_item = {given.in, given.out};
+    by_item.by_item = combine == nullptr ? given.out.bytes : given.in.bytes;
+    parts = &by_item;
+    last_v_ = entry.name;
+  }
   exec::Operation operation{in,
                             out,
                             longest,
@@ -156,14 +163,14 @@ Code Group::run_v(const Selector& selector, const void* in, void* out, const exe
                             combine,
                             longest,
                             exec::call_signature(selector.collective, longest, selector.root),
-                            &parts};
+                            parts};
   if (!program.uses_lines) {
     operation.segment_bytes =
         plan::segment_bytes(program, channel_.resources(), element, longest, entry.wanted_segment);
   }
   // In place, the result may overlap parts that are still to be read.
   const bool lies_across = in == out && combine != nullptr;
-  const size_t own = lies_across ? parts.out.bytes[0] : 0;
+  const size_t own = lies_across ? given.out.bytes[0] : 0;
   if (lies_across) {
     scratch_.resize(own);
     operation.out = scratch_.data();
@@ -171,8 +178,64 @@ Code Group::run_v(const Selector& selector, const void* in, void* out, const exe
   const Code code = channel_.execute(entry.bound->start, operation);
   if (lies_across && own > 0) std::memcpy(out, scratch_.data(), own);
   release_scratch(scratch_);
-  last_v_ = entry.name;
   return code;
+}
+
+[[gnu::always_inline]] inline Group::Entry* Group::find_records(Collective collective,
+                                                                size_t expected, int root,
+                                                                size_t& room) {
+  const bool gathers = plan::gathers(collective);
+  const Serves serves = unknown();
+  if (expected > most_record - exec::record_header) return nullptr;
+  if (gathers) {
+    const int told = serves == Serves::v_form ? ranks() : static_cast<int>(here_.size());
+    if (told > most_ranks_told) return nullptr;
+  }
+  const size_t least = expected + exec::record_header;
+  const size_t record = least <= shm::line_payload ? shm::line_payload
+                                                   : std::max(shm::line_size, std::bit_ceil(least));
+  const Selector selector{
+      gathers ? Collective::allgather : collective, gathers ? 0 : root, {}, 1, serves};
+  Entry* const entry = &entry_for_v(selector, record);
+  // A record needs several segments, because there are too many ranks or too little memory.
+  if (record >= entry->direct_below) return nullptr;
+  room = record - exec::record_header;
+  return entry;
+}
+
+// The expected length decreases slowly. So if the lengths of successive calls alternate, not every
+// second one is mispredicted.
+[[gnu::always_inline]] inline Code Group::v_unknown(const Call& call, const void* from,
+                                                    const exec::VParts& parts) {
+  const Collective collective = call.collective;
+  const int root = call.root;
+  void* const out = call.out;
+  // In a scatter only the root has to contribute, because it knows all parts.
+  const bool tells = !plan::scatters(collective) || rank() == root;
+  exec::Agreement agreement{tells ? longest_part(collective, parts, root) : 0};
+  exec::VParts all{parts.in, parts.out};
+  size_t& expected = expected_longest_[static_cast<size_t>(collective)];
+  Code code = Code::ok;
+  if (Entry* const entry = find_records(collective, expected, root, agreement.room)) {
+    if (from == out && plan::exchanges(collective) && agreement.own <= agreement.room)
+      from = set_aside(from, all.in, scratch_);
+    all.agreement = &agreement;
+    code = run_records(*entry, from, out, all,
+                       exec::call_signature(collective, exec::bytes_not_agreed, root));
+    all.agreement = nullptr;
+  } else {
+    code = on_one_node() ? agree_on_longest(collective, agreement, root)
+                         : agree_within_node(collective, agreement, root);
+  }
+  expected = std::max<size_t>(agreement.longest, std::min(expected, 2 * most_record) * 7 / 8);
+  if (code != Code::ok || agreement.longest <= agreement.room) return code;
+  try {
+    return run_v({collective, root, {}, 1, unknown()}, from, out, all, agreement.longest, nullptr);
+  } catch (const Error&) {
+    throw;
+  } catch (...) {  // the agreement counts as this rank's entry, after which nothing is thrown
+    return fail_thrown(exec::call_signature(collective, agreement.longest, root));
+  }
 }
 
 Code Group::v_collective(const Call& call) {
@@ -225,57 +288,6 @@ Code Group::run_messages(const BetweenNodes& messages, bool begins,
   start.step_count = begins ? messages.begun : start.step_count - messages.begun;
   start.knows_all = false;
   return channel_.execute(start, operation);
-}
-
-// The expected length decreases slowly. So if the lengths of successive calls alternate, not every
-// second one is mispredicted.
-Code Group::v_unknown(const Call& call, const void* from, const exec::VParts& parts) {
-  const Collective collective = call.collective;
-  const int root = call.root;
-  void* const out = call.out;
-  // In a scatter only the root has to contribute, because it knows all parts.
-  const bool tells = !plan::scatters(collective) || rank() == root;
-  exec::Agreement agreement{tells ? longest_part(collective, parts, root) : 0};
-  exec::VParts all{parts.in, parts.out};
-  size_t& expected = expected_longest_[static_cast<size_t>(collective)];
-  Code code = Code::ok;
-  if (Entry* const entry = find_records(collective, expected, root, agreement.room)) {
-    if (from == out && plan::exchanges(collective) && agreement.own <= agreement.room)
-      from = set_aside(from, all.in, scratch_);
-    all.agreement = &agreement;
-    code = run_records(*entry, from, out, all,
-                       exec::call_signature(collective, exec::bytes_not_agreed, root));
-    all.agreement = nullptr;
-  } else {
-    code = on_one_node() ? agree_on_longest(collective, agreement, root)
-                         : agree_within_node(collective, agreement, root);
-  }
-  expected = std::max<size_t>(agreement.longest, std::min(expected, 2 * most_record) * 7 / 8);
-  if (code != Code::ok || agreement.longest <= agreement.room) return code;
-  try {
-    return run_v({collective, root, {}, 1, unknown()}, from, out, all, agreement.longest, nullptr);
-  } catch (const Error&) {
-    throw;
-  } catch (...) {  // the agreement counts as this rank's entry, after which nothing is thrown
-    return fail_thrown(exec::call_signature(collective, agreement.longest, root));
-  }
-}
-
-Group::Entry* Group::find_records(Collective collective, size_t expected, int root, size_t& room) {
-  const bool gathers = plan::gathers(collective);
-  const auto told = on_one_node() ? static_cast<size_t>(ranks()) : here_.size();
-  if (expected > most_record - exec::record_header || (gathers && told > most_ranks_told))
-    return nullptr;
-  const size_t least = expected + exec::record_header;
-  const size_t record = least <= shm::line_payload ? shm::line_payload
-                                                   : std::max(shm::line_size, std::bit_ceil(least));
-  const Selector selector{
-      gathers ? Collective::allgather : collective, gathers ? 0 : root, {}, 1, unknown()};
-  Entry* const entry = &entry_for_v(selector, record);
-  // A record needs several segments, because there are too many ranks or too little memory.
-  if (record >= entry->direct_below) return nullptr;
-  room = record - exec::record_header;
-  return entry;
 }
 
 Code Group::run_records(Entry& entry, const void* in, void* out, const exec::VParts& parts,

@@ -24,6 +24,7 @@ from tutti.tuning.candidates import algorithms_for
 OUTLIER = 0.25
 STEADY = 1.3  # hand-overs that differ by a smaller factor are of one state of the machine
 LEAST_STEADY = 3
+RESOLUTION = 1e-3  # microseconds; a call that is quicker than the clock measures 0
 # Names of algorithms by what decides their time; others are families of their own.
 FAMILIES = {
     "flat": "direct",
@@ -238,8 +239,9 @@ def regrets(cells: Sequence[Compared]) -> list[Regret]:
         chosen = min(here, key=lambda one: one.predicted)
         best = min(here, key=lambda one: one.measured)
         pairs = zip(chosen.measurements, best.measurements, strict=True)
-        lost = median(one / other for one, other in pairs) - 1
-        result.append(Regret(*key, chosen.algorithm, best.algorithm, lost))
+        times = median(max(one, RESOLUTION) / max(other, RESOLUTION) for one, other in pairs)
+        # Repetition by repetition, the chosen one may be the quicker one.
+        result.append(Regret(*key, chosen.algorithm, best.algorithm, max(0.0, times - 1)))
     return result
 
 
