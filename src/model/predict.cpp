@@ -242,8 +242,9 @@ class Run {
     slot_readers_.assign(ranks_.size(), {});
     for (const Program& mine : programs_)
       for (const Step& step : mine.steps) {
-        const Operand* const operands = &mine.operands[static_cast<size_t>(step.first_operand)];
-        for (int32_t i = 1; i < step.operand_count; ++i) add_reader(mine.rank, operands[i], step);
+        const auto first = static_cast<size_t>(step.first_operand);
+        const auto count = static_cast<size_t>(step.operand_count);
+        for (size_t i = 1; i < count; ++i) add_reader(mine.rank, mine.operands[first + i], step);
       }
   }
   void add_reader(int32_t reader, const Operand& source, const Step& step) {
