@@ -126,13 +126,6 @@ inline size_t table_bytes(int ranks) {
 bool has_table(const Program& program, const Resources& resources, size_t element, size_t bytes,
                size_t segment);
 
-// The bytes of the ring of a slot that an operation uses.
-inline size_t ring_bytes(const Geometry& geometry, const Resources& resources) {
-  const size_t share = geometry.position_bytes * static_cast<size_t>(geometry.positions);
-  return geometry.segments == 1 && share <= resources.most_short ? resources.short_slots
-                                                                 : resources.long_slots;
-}
-
 // How the data of one operation goes. If it has parts, they are of one length.
 struct Travel {
   bool in_lines = false;  // data and flags share lines; then there is one segment, and no slot
