@@ -33,6 +33,12 @@ void store_setup_after(Options& options, const OptionValue& value) {
   options.setup_after = value.text.empty() ? static_cast<int>(value.number) : setup_after_automatic;
 }
 
+void store_servers(Options& options, const OptionValue& value) {
+  options.servers = read_servers_asked(value.text).value_or(ServersAsked{});
+}
+
+bool are_servers(const std::string& text) { return read_servers_asked(text).has_value(); }
+
 constexpr std::string_view algorithm_form =
     "an algorithm as `tutti plan show --algorithm` takes it, such as flat, binomial, nary:4, "
     "all_read_all";
@@ -167,6 +173,31 @@ const std::vector<OptionRow>& option_table() {
               "`tutti-run --bind` sets it.",
        .store = store<&Options::bind>,
        .words = {"none", "numa", "core"}},
+      {.name = "TUTTI_SERVERS",
+       .kind = OptionKind::text,
+       .default_value = "0",
+       .doc = "How many servers each domain has, which move data while ranks compute, and on which "
+              "cores they run; `tutti-run --servers` sets it and keeps ranks off these cores "
+              "(docs/servers.md).",
+       .store = store_servers,
+       .text_form = servers_asked_form,
+       .accepts = are_servers},
+      {.name = "TUTTI_SERVERS_DOMAIN",
+       .kind = OptionKind::choice,
+       .default_value = "node",
+       .doc =
+           "The part of the machine whose ranks share servers; `tutti-run --servers-domain` sets "
+           "it.",
+       .store = store<&Options::servers_domain>,
+       .words = {"node", "socket", "numa"}},
+      {.name = "TUTTI_SERVE",
+       .kind = OptionKind::choice,
+       .default_value = "selective",
+       .doc = "Which one-sided transfers servers get: all; selective, those that are long enough "
+              "to gain, if servers have cores of their own; none, until the program calls "
+              "tutti_servers_enable. `tutti-run --serve` sets it.",
+       .store = store<&Options::serve>,
+       .words = {"all", "selective", "none"}},
       {.name = "TUTTI_ALGORITHM_BARRIER",
        .kind = OptionKind::text,
        .default_value = "",

@@ -63,7 +63,9 @@ bool parse_value(const OptionRow& row, const std::string& text, OptionValue* val
       value->text = row.words[value->number];
       return true;
     case OptionKind::choice: return parse_word(row.words, text, &value->number);
-    case OptionKind::text: value->text = text; return true;
+    case OptionKind::text:
+      value->text = text;
+      return text.empty() || row.accepts == nullptr || row.accepts(text);
   }
   return false;
 }

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/log.h"
+#include "base/servers_asked.h"
 
 namespace tutti {
 
@@ -29,6 +30,8 @@ enum class MpiChoice : int { automatic, mpich, openmpi, mpiabi };
 enum class Reproducible : int { off, run, placement };
 enum class ReachChoice : int { automatic, staged, cma, direct, net };
 enum class BindChoice : int { none, numa, core };
+enum class ServeChoice : int { all, selective, none };
+enum class ServersDomain : int { node, socket, numa };
 
 // The collectives that have a TUTTI_ALGORITHM_* variable.
 inline constexpr std::array<std::string_view, 11> collective_words = {
@@ -56,6 +59,9 @@ struct Options {
   bool shared_heap;
   ReachChoice reach;
   BindChoice bind;
+  ServersAsked servers;
+  ServersDomain servers_domain;
+  ServeChoice serve;
   // One for each collective, in the order of plan::Collective; empty if Tutti chooses.
   std::array<std::string, collective_words.size()> algorithms;
   size_t segment_bytes;  // 0: automatic
@@ -87,6 +93,8 @@ struct OptionRow {
   uint64_t most = 0;
   std::vector<std::string_view> words = {};  // choice
   std::string_view text_form = {};           // text: what the accepted values are
+  // text: whether a value, which is not empty, is accepted; null: every text is.
+  bool (*accepts)(const std::string&) = nullptr;
 };
 
 const std::vector<OptionRow>& option_table();

@@ -75,6 +75,9 @@ TEST(Options, EveryVariableReachesItsField) {
                                  {"TUTTI_SHARED_HEAP", "0"},
                                  {"TUTTI_REACH", "cma"},
                                  {"TUTTI_BIND", "core"},
+                                 {"TUTTI_SERVERS", "2@12-13"},
+                                 {"TUTTI_SERVERS_DOMAIN", "numa"},
+                                 {"TUTTI_SERVE", "all"},
                                  {"TUTTI_CLUSTERS", "near.txt"},
                                  {"TUTTI_PLANS", "plans"},
                                  {"TUTTI_TABLE", "my.map"},
@@ -99,6 +102,9 @@ TEST(Options, EveryVariableReachesItsField) {
                             .shared_heap = false,
                             .reach = ReachChoice::cma,
                             .bind = BindChoice::core,
+                            .servers = {2, {12, 13}},
+                            .servers_domain = ServersDomain::numa,
+                            .serve = ServeChoice::all,
                             .algorithms = {"flat", "binomial", "nary:4", "all_read_all", "nary:3",
                                            "nary:5", "ring", "nary:6", "nary:7", "chain", "nary:8"},
                             .segment_bytes = 16384,
@@ -126,6 +132,18 @@ TEST(Options, WordsStandInTheOrderOfTheirEnumerators) {
 TEST(Options, AnEmptyValueCountsAsNotSet) {
   EXPECT_EQ(parse({{"TUTTI_STALL_SECONDS", ""}, {"TUTTI_LOG", ""}, {"TUTTI_DISABLE", ""}}),
             parse({}));
+}
+
+TEST(Options, Servers) {
+  EXPECT_EQ(parse({}).servers, ServersAsked{});
+  EXPECT_EQ(parse({{"TUTTI_SERVERS", "3"}}).servers, (ServersAsked{3, {}}));
+  EXPECT_EQ(parse({{"TUTTI_SERVERS", "1@6,8-9"}}).servers, (ServersAsked{1, {6, 8, 9}}));
+  EXPECT_EQ(print(ServersAsked{1, {6, 8, 9}}), "1@6,8-9");
+  EXPECT_EQ(print(ServersAsked{2, {}}), "2");
+  for (const char* value : {"x", "-1", "65", "1@", "1@x", "0@1", "@1", "1@1@2", "1 "})
+    EXPECT_EQ(refusal("TUTTI_SERVERS", value), "TUTTI_SERVERS=\"" + std::string(value) +
+                                                   "\" is not accepted: give " +
+                                                   std::string(servers_asked_form));
 }
 
 TEST(Options, Flags) {

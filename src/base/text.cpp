@@ -1,6 +1,7 @@
 #include "base/text.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <numeric>
 #include <vector>
@@ -29,6 +30,39 @@ size_t edit_distance(std::string_view a, std::string_view b) {
     }
   }
   return row[b.size()];
+}
+
+std::set<int> numbers_of(std::string_view list) {
+  constexpr int most = 1 << 20;
+  std::set<int> numbers;
+  for (size_t begin = 0; begin < list.size();) {
+    const size_t end = std::min(list.find(',', begin), list.size());
+    int low = -1;
+    const char* const last = list.data() + end;
+    auto [rest, error] = std::from_chars(list.data() + begin, last, low);
+    int high = low;
+    if (error == std::errc() && rest != last && *rest == '-') {
+      const auto upper = std::from_chars(rest + 1, last, high);
+      rest = upper.ptr, error = upper.ec;
+    }
+    if (error != std::errc() || rest != last || low < 0 || high < low || high - low > most)
+      return {};
+    for (int number = low; number <= high; ++number) numbers.insert(number);
+    begin = end + 1;
+  }
+  return numbers;
+}
+
+std::string list_of(const std::set<int>& numbers) {
+  std::string list;
+  for (auto at = numbers.begin(); at != numbers.end();) {
+    const int low = *at;
+    int high = low;
+    for (++at; at != numbers.end() && *at == high + 1; ++at) ++high;
+    list += (list.empty() ? "" : ",") + std::to_string(low);
+    if (high > low) list += '-' + std::to_string(high);
+  }
+  return list;
 }
 
 std::string bytes_as_written(uint64_t bytes) {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -16,6 +17,12 @@ std::string in_quotes(std::string_view text);
 // The least number of insertions, removals and replacements of characters that turn one text into
 // the other.
 size_t edit_distance(std::string_view a, std::string_view b);
+
+// The numbers of a list such as "0-3,8", at least 0; empty if the list is malformed.
+std::set<int> numbers_of(std::string_view list);
+
+// The same list of some numbers, which are ascending: "0-3,8".
+std::string list_of(const std::set<int>& numbers);
 
 // A number of bytes in the form of an option's value: "256K", "1G", "1000".
 std::string bytes_as_written(uint64_t bytes);

@@ -21,6 +21,16 @@ TEST(Text, EditDistance) {
   EXPECT_EQ(edit_distance("flaw", "lawn"), 2u);
 }
 
+TEST(Text, ListsOfNumbers) {
+  EXPECT_EQ(numbers_of(""), std::set<int>());
+  EXPECT_EQ(numbers_of("7"), std::set<int>{7});
+  EXPECT_EQ(numbers_of("0-3,8"), (std::set<int>{0, 1, 2, 3, 8}));
+  EXPECT_EQ(numbers_of("8,0-1,1"), (std::set<int>{0, 1, 8}));
+  for (const char* list : {"x", "1x", "1-", "-1", "3-1", "1,,2", "1-2-3", "0-2000000", "1 2"})
+    EXPECT_EQ(numbers_of(list), std::set<int>()) << list;
+  for (const char* list : {"", "7", "0-3,8", "1,3,5-6"}) EXPECT_EQ(list_of(numbers_of(list)), list);
+}
+
 TEST(Text, BytesAsWritten) {
   EXPECT_EQ(bytes_as_written(0), "0");
   EXPECT_EQ(bytes_as_written(1000), "1000");

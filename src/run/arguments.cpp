@@ -1,10 +1,12 @@
 #include "run/arguments.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
 
+#include "base/options.h"
 #include "run/say.h"
 
 namespace tutti::run {
@@ -22,6 +24,10 @@ constexpr const char* usage =
     "directly\n"
     "  --bind WHERE     numa, core or none: bind ranks that the launcher left unbound to a numa "
     "region or a core each\n"
+    "  --servers N[@CORES]  N servers in each domain, which move data while ranks compute; ranks "
+    "keep off their cores\n"
+    "  --servers-domain WHAT  node, socket or numa: whose ranks share servers\n"
+    "  --serve WHICH    all, selective or none: which one-sided transfers servers get\n"
     "  --mpi NAME       mpich, openmpi or mpiabi, instead of finding out\n"
     "  --check          check every plan before it runs\n"
     "  --version        print the version\n"
@@ -95,6 +101,22 @@ void ask_to_bind(const std::string& where) {
   set("TUTTI_BIND", where);
 }
 
+void ask_for_servers(const std::string& servers) {
+  if (!read_servers_asked(servers))
+    fail("--servers " + servers + " is not accepted: give " + std::string(servers_asked_form));
+  set("TUTTI_SERVERS", servers);
+}
+
+// One of the accepted words of a variable.
+void ask_for_word(const std::string& option, const std::string& word, const char* variable) {
+  for (const OptionRow& row : option_table()) {
+    if (row.name != variable) continue;
+    if (std::find(row.words.begin(), row.words.end(), word) == row.words.end())
+      fail(option + " " + word + " is not accepted: give " + accepted_values(row));
+  }
+  set(variable, word);
+}
+
 void ask_for_mpi(const std::string& name, Request& request) {
   if (name != "mpich" && name != "openmpi" && name != "mpiabi")
     fail("--mpi " + name + ": no such MPI; accepted: mpich, openmpi or mpiabi");
@@ -123,6 +145,12 @@ void read_option(Words& words, Request& request) {
     ask_for_report(word);
   else if (const auto where = words.value("--bind", "a value: numa, core or none"))
     ask_to_bind(*where);
+  else if (const auto servers = words.value("--servers", "a number of servers, as 2 or 2@6,7"))
+    ask_for_servers(*servers);
+  else if (const auto domain = words.value("--servers-domain", "a value: node, socket or numa"))
+    ask_for_word("--servers-domain", *domain, "TUTTI_SERVERS_DOMAIN");
+  else if (const auto serve = words.value("--serve", "a value: all, selective or none"))
+    ask_for_word("--serve", *serve, "TUTTI_SERVE");
   else if (const auto directory = words.value("--plans", "the name of a directory"))
     ask_for_plans(*directory);
   else if (const auto table = words.value("--table", "the name of a file"))
@@ -134,7 +162,8 @@ void read_option(Words& words, Request& request) {
   else
     fail("unknown option " + word +
          "; accepted: --report[=FILE], --plans DIR, --table FILE, --trace FILE, "
-         "--shared-heap, --bind WHERE, --mpi NAME, --check, --version, --help");
+         "--shared-heap, --bind WHERE, --servers N[@CORES], --servers-domain WHAT, --serve WHICH, "
+         "--mpi NAME, --check, --version, --help");
 }
 
 }  // namespace

@@ -1,19 +1,14 @@
 #include "run/bind.h"
 
-#include <sched.h>
-#include <unistd.h>
-
-#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
 
+#include "run/affinity.h"
+
 namespace tutti::run {
 namespace {
-
-constexpr size_t most_units = 4096;
-constexpr size_t mask_bytes = CPU_ALLOC_SIZE(most_units);
 
 // The number in the first of these variables that holds one.
 std::optional<int> number_in(std::initializer_list<const char*> names) {
@@ -26,24 +21,6 @@ std::optional<int> number_in(std::initializer_list<const char*> names) {
     if (error == std::errc() && rest == end && number >= 0) return number;
   }
   return std::nullopt;
-}
-
-// The processing units of a process (0: this one); empty if the system does not tell.
-std::vector<int> units_of(pid_t process) {
-  std::vector<unsigned long> mask(mask_bytes / sizeof(unsigned long));
-  auto* const set = reinterpret_cast<cpu_set_t*>(mask.data());
-  std::vector<int> units;
-  if (sched_getaffinity(process, mask_bytes, set) != 0) return units;
-  for (size_t unit = 0; unit < most_units; ++unit)
-    if (CPU_ISSET_S(unit, mask_bytes, set)) units.push_back(static_cast<int>(unit));
-  return units;
-}
-
-bool bind_to(const std::vector<int>& units) {
-  std::vector<unsigned long> mask(mask_bytes / sizeof(unsigned long));
-  auto* const set = reinterpret_cast<cpu_set_t*>(mask.data());
-  for (const int unit : units) CPU_SET_S(static_cast<size_t>(unit), mask_bytes, set);
-  return sched_setaffinity(0, mask_bytes, set) == 0;
 }
 
 }  // namespace
@@ -69,19 +46,23 @@ std::vector<int> choose_units(BindChoice choice, LocalRank rank,
   return units;
 }
 
-std::string bind(BindChoice choice) {
-  if (choice == BindChoice::none) return {};
-  const std::vector<int> usable = units_of(0);
+std::string bind(BindChoice choice, const std::set<int>& kept) {
+  if (choice == BindChoice::none && kept.empty()) return {};
+  std::set<int> usable = units_of(0);
   if (usable.empty())
     return std::string("the system does not say which cores it may use: ") + strerror(errno);
-  if (usable.size() == 1 || usable != units_of(getppid()))
-    return {};  // it is bound already, to one unit or by the launcher
-  const auto rank = local_rank();
-  if (!rank)
-    return "the launcher does not say which rank of its node this is (MPI_LOCALRANKID, "
-           "SLURM_LOCALID, ...)";
-  if (!bind_to(choose_units(choice, *rank, topo::cores_of_node(usable))))
-    return std::string("sched_setaffinity: ") + strerror(errno);
+  if (is_bound()) return {};
+  for (const int unit : kept) usable.erase(unit);
+  if (choice != BindChoice::none) {
+    const auto rank = local_rank();
+    if (!rank)
+      return "the launcher does not say which rank of its node this is (MPI_LOCALRANKID, "
+             "SLURM_LOCALID, ...)";
+    const auto units =
+        choose_units(choice, *rank, topo::cores_of_node({usable.begin(), usable.end()}));
+    usable = {units.begin(), units.end()};
+  }
+  if (!bind_to(usable)) return std::string("sched_setaffinity: ") + strerror(errno);
   return {};
 }
 

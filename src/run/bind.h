@@ -7,6 +7,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -26,9 +27,8 @@ std::optional<LocalRank> local_rank();
 std::vector<int> choose_units(BindChoice choice, LocalRank rank,
                               const std::vector<topo::NodeCore>& cores);
 
-// Binds this process if nobody has bound it: it may run on several processing units, and its parent
-// on the same ones. Returns why it could not (only one rank of the job should print that); empty if
-// all is well.
-std::string bind(BindChoice choice);
+// Binds this process if nobody has bound it (is_bound), to none of the units in `kept`. Returns why
+// it could not (only one rank of the job should print that); empty if all is well.
+std::string bind(BindChoice choice, const std::set<int>& kept);
 
 }  // namespace tutti::run

@@ -22,6 +22,7 @@
 #include "run/bind.h"
 #include "run/elf.h"
 #include "run/say.h"
+#include "run/servers.h"
 #include "run/which_mpi.h"
 #include "shm/heap.h"
 
@@ -203,9 +204,11 @@ int run(int count, char** arguments) {
   const std::string asked = asked_mpi(request);
   const std::string path = find_program(request.program.front());
   preload(interposers_for(path, asked));
-  if (const std::string why = bind(options().disable ? BindChoice::none : options().bind);
-      !why.empty() && speaks())
-    fprintf(stderr, "tutti-run: ranks are not bound: %s\n", why.c_str());
+  if (!options().disable) {
+    const std::string why = bind(options().bind, set_servers_apart());
+    if (!why.empty() && speaks())
+      fprintf(stderr, "tutti-run: ranks are not bound: %s\n", why.c_str());
+  }
   execvp(path.c_str(), request.program.data());
   fail(path + ": " + strerror(errno));
 }

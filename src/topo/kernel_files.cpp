@@ -1,10 +1,9 @@
 #include "topo/kernel_files.h"
 
-#include <algorithm>
 #include <charconv>
 #include <fstream>
 
-#include "topo/shape.h"
+#include "base/text.h"
 
 namespace tutti::topo {
 
@@ -13,23 +12,6 @@ std::string first_line(const std::string& name) {
   std::string line;
   std::getline(file, line);
   return line;
-}
-
-std::set<int> numbers_of(const std::string& list) {
-  std::set<int> numbers;
-  for (size_t begin = 0; begin < list.size();) {
-    const size_t end = std::min(list.find(',', begin), list.size());
-    int low = 0;
-    const char* const last = list.data() + end;
-    auto [rest, error] = std::from_chars(list.data() + begin, last, low);
-    int high = low;
-    if (error == std::errc() && rest != last && *rest == '-')
-      error = std::from_chars(rest + 1, last, high).ec;
-    if (error != std::errc() || high - low > max_shape_cores) return {};
-    for (int number = low; number <= high; ++number) numbers.insert(number);
-    begin = end + 1;
-  }
-  return numbers;
 }
 
 std::map<int, int> regions_of(const std::string& system) {

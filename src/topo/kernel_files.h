@@ -3,16 +3,12 @@
 #pragma once
 
 #include <map>
-#include <set>
 #include <string>
 
 namespace tutti::topo {
 
 // The first line of a small file; empty if it cannot be read.
 std::string first_line(const std::string& name);
-
-// The numbers of a list such as "0-3,8"; empty if the list is malformed.
-std::set<int> numbers_of(const std::string& list);
 
 // The numa region of each processing unit; empty if the kernel reports none. `system` is where the
 // kernel shows its devices.

@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import support
@@ -135,6 +136,61 @@ def test_bound_ranks_are_not_bound_again(host_named):
     assert bound(host, 2) == bound(
         host, 2, "--bind", "numa"
     )  # Open MPI binds two ranks to a core each
+
+
+def test_servers_that_cannot_be_had():
+    usable = sorted(os.sched_getaffinity(0))
+    assert "2@6,7" in refused("--servers", "x", "ls")
+    assert "2@6,7" in refused("--servers", "65", "ls")
+    assert "2@6,7" in refused("ls", variables={"TUTTI_SERVERS": "1@"})
+    assert "node, socket or numa" in refused("--servers-domain", "rack", "ls")
+    assert "all, selective or none" in refused("--serve", "some", "ls")
+    mpi = ["--mpi", "mpich"]
+    assert "may not use core 4000" in refused(*mpi, "--servers=1@4000", "ls")
+    assert "2 servers in 1 domain on 1 core" in refused(*mpi, f"--servers=2@{usable[0]}", "ls")
+    if len(usable) < 64:
+        assert "ask for at most" in refused(*mpi, f"--servers={len(usable) + 1}", "ls")
+
+
+def kept_apart(host, ranks, *options):
+    """The cores of the ranks, and TUTTI_SERVERS as the program sees it."""
+    where = (
+        "import os, sys; "
+        "sys.stdout.write(f'{sorted(os.sched_getaffinity(0))} {os.environ[\"TUTTI_SERVERS\"]}\\n')"
+    )
+    environment = support.clean_environment() | host.environment
+    command = [host.launcher, "-n", ranks, support.TUTTI_RUN, *options, sys.executable, "-c", where]
+    result = support.run(command, environment=environment, timeout=60)
+    assert result.returncode == 0 and result.stderr == "", result.stderr
+    return set(result.stdout.splitlines())
+
+
+def cores_here():
+    """The usable processing units of each core, in the order of the cores."""
+    usable = sorted(os.sched_getaffinity(0))
+    cores = {}
+    for unit in usable:
+        siblings = Path(f"/sys/devices/system/cpu/cpu{unit}/topology/thread_siblings_list")
+        cores.setdefault(siblings.read_text() if siblings.exists() else unit, []).append(unit)
+    return list(cores.values())
+
+
+@pytest.mark.mpi
+def test_ranks_keep_off_the_servers_cores(host_named):
+    host, cores = host_named("mpich"), cores_here()
+    if len(cores) < 2 or len(cores) > 64:
+        pytest.skip("needs some cores")
+
+    def units(cores):
+        return sorted(unit for core in cores for unit in core)
+
+    first, last = cores[0][0], cores[-1][0]
+    assert kept_apart(host, 1, "--servers", "1") == {f"{units(cores[:-1])} 1@{last}"}
+    assert kept_apart(host, 1, "--servers", f"1@{first}") == {f"{units(cores[1:])} 1@{first}"}
+    one = kept_apart(host, 1, "--servers", "1", "--bind", "core")
+    assert one == {f"{cores[0]} 1@{last}"}
+    no_core_left = kept_apart(host, len(cores), "--servers", "1")
+    assert no_core_left == {f"{units(cores)} 1"}
 
 
 def test_the_reason_why_a_rank_is_not_bound():
