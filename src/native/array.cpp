@@ -34,6 +34,7 @@ using tutti::native::outcome;
 using tutti::native::ready;
 using tutti::native::Records;
 using tutti::native::require;
+using tutti::native::require_collectives;
 using tutti::native::require_group;
 using tutti::native::require_root;
 using tutti::native::Scratch;
@@ -48,7 +49,7 @@ struct alignas(16) Element {
 };
 
 bool receives(const tutti_group* group, int root) {
-  return root == TUTTI_ALL || root == group->group.rank();
+  return root == TUTTI_ALL || root == group->rank;
 }
 
 void require_array(const tutti_group* group, const void* local, size_t count, size_t element,
@@ -65,7 +66,7 @@ void require_op(const tutti_group* group, const tutti_user_op* op) {
   require(op != nullptr, "op is null; pass the address of a tutti_user_op");
   require(op->fold != nullptr, "op->fold is null; it is the function that combines elements");
   require(op->element_bytes > 0, "op->element_bytes is 0; it is the size of an element");
-  const size_t most = group->group.max_element();
+  const size_t most = group->group->max_element();
   if (op->element_bytes <= most && Records::bytes_for(*op) <= most) return;
   throw Error(Code::invalid_argument,
               "op->element_bytes is " + std::to_string(op->element_bytes) +
@@ -114,7 +115,7 @@ void fold_blocks(Records& records, const Part& part, size_t element, size_t firs
 
 tutti_status reduce_array_by(tutti_group* group, Part part, const tutti_user_op& op, int root,
                              void* out) {
-  const bool by_blocks = op.commutes == 0 && part.block > 0 && group->group.ranks() > 1;
+  const bool by_blocks = op.commutes == 0 && part.block > 0 && group->ranks > 1;
   if (!by_blocks) part.block = std::max<size_t>(part.count, 1);
   size_t rows = part.count / part.block + (part.count % part.block > 0);
   if (by_blocks) {
@@ -178,6 +179,7 @@ tutti_status tutti_reduce_array_by(tutti_group* group, const void* local, size_t
                                    size_t block, const tutti_user_op* op, int root, void* out) {
   return guarded([&] {
     require_group(group);
+    require_collectives(group);
     require_op(group, op);
     require_array(group, local, count, op->element_bytes, root, out);
     return reduce_array_by(group, {static_cast<const std::byte*>(local), count, block}, *op, root,

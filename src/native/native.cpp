@@ -1,6 +1,4 @@
 // The C API of teams and collectives: every function is one expression behind a guard (guard.h).
-#include <stdlib.h>
-
 #include <string>
 
 #include "base/options.h"
@@ -32,12 +30,35 @@ constexpr int max_team = 4096;
 
 // A buffer of all ranks' parts. The call's other buffer may be this rank's part of it.
 Buffer all_parts(const tutti_group* group, const void* data, size_t part_bytes) {
-  const size_t bytes = bytes_of(part_bytes, 1, group->group.ranks());
-  return {data, bytes, static_cast<size_t>(group->group.rank()) * part_bytes};
+  const size_t bytes = bytes_of(part_bytes, 1, group->ranks);
+  return {data, bytes, static_cast<size_t>(group->rank) * part_bytes};
 }
 
 constexpr const char* in_is_own_part = "in = out + rank * part_bytes";
 constexpr const char* out_is_own_part = "out = in + rank * part_bytes";
+
+tutti_group* join(tutti::native::ThreadTeam& team, int rank) {
+  require(rank >= 0 && rank < team.layout.ranks,
+          "the rank is out of range; 0 to the team's size - 1 are possible");
+  require(!team.joined[static_cast<size_t>(rank)].exchange(true),
+          "this rank has joined already; each joins once");
+  tutti::group::Group::Settings settings;
+  settings.areas = team.areas.get();
+  settings.layout = team.layout;
+  settings.rank = rank;
+  settings.style = team.style;
+  settings.check = tutti::options().check;
+  settings.reach.one_process = settings.reach.ordinary = true;
+  settings.reach.own_bytes = SIZE_MAX;
+  settings.reach.mapped.resize(static_cast<size_t>(team.layout.ranks));
+  settings.overrides = tutti::group::overrides_of(tutti::options());
+  if (settings.overrides.library != nullptr)
+    settings.shape = tutti::topo::shape_of_node(tutti::topo::binding_of_process());
+  auto* const group = new tutti_group(team, settings);
+  team.bindings[static_cast<size_t>(rank)] = tutti::topo::binding();
+  ++team.present;
+  return group;
+}
 
 }  // namespace
 
@@ -48,48 +69,29 @@ tutti_status tutti_team_create(int ranks, tutti_team** team) {
     require(team != nullptr, "team is null; pass the address of a tutti_team*");
     require(ranks >= 1 && ranks <= max_team,
             "the number of ranks is out of range; 1 to 4096 are possible");
-    *team = new tutti_team(ranks);
+    *team = new tutti::native::ThreadTeam(ranks);
     return TUTTI_OK;
   });
 }
 
-void tutti_team_free(tutti_team* team) { delete team; }
+void tutti_team_free(tutti_team* team) {
+  if (team != nullptr) delete team->threads();
+}
 
 tutti_status tutti_team_join(tutti_team* team, int rank, tutti_group** group) {
   return guarded([&] {
     require(team != nullptr && group != nullptr, "team or group is null");
-    require(rank >= 0 && rank < team->layout.ranks,
-            "the rank is out of range; 0 to the team's size - 1 are possible");
-    require(!team->joined[static_cast<size_t>(rank)].exchange(true),
-            "this rank has joined already; each joins once");
-    tutti::group::Group::Settings settings;
-    settings.areas = team->areas.get();
-    settings.layout = team->layout;
-    settings.rank = rank;
-    settings.style = team->style;
-    settings.check = tutti::options().check;
-    settings.reach.one_process = settings.reach.ordinary = true;
-    settings.reach.own_bytes = SIZE_MAX;
-    settings.reach.mapped.resize(static_cast<size_t>(team->layout.ranks));
-    settings.overrides = tutti::group::overrides_of(tutti::options());
-    if (settings.overrides.library != nullptr)
-      settings.shape = tutti::topo::shape_of_node(tutti::topo::binding_of_process());
-    *group = new tutti_group{tutti::group::Group(settings), team,
-                             tutti::native::OneSided(team->services, rank)};
-    team->bindings[static_cast<size_t>(rank)] = tutti::topo::binding();
-    ++team->present;
+    tutti::native::ThreadTeam* const threads = team->threads();
+    require(threads != nullptr, "the team is of MPI processes; its processes have joined");
+    *group = join(*threads, rank);
     return TUTTI_OK;
   });
 }
 
 void tutti_group_free(tutti_group* group) { delete group; }
 
-int tutti_group_rank(const tutti_group* group) {
-  return group == nullptr ? -1 : group->group.rank();
-}
-int tutti_group_size(const tutti_group* group) {
-  return group == nullptr ? -1 : group->group.ranks();
-}
+int tutti_group_rank(const tutti_group* group) { return group == nullptr ? -1 : group->rank; }
+int tutti_group_size(const tutti_group* group) { return group == nullptr ? -1 : group->ranks; }
 
 tutti_status tutti_barrier(tutti_group* group) {
   return guarded([&] {
@@ -176,7 +178,7 @@ tutti_status tutti_reduce_scatter(tutti_group* group, const void* in, void* out,
   return guarded([&] {
     require_group(group);
     const tutti::exec::Combine combine = combine_of(type, op);
-    const size_t all_bytes = bytes_of(count, combine.element, group->group.ranks());
+    const size_t all_bytes = bytes_of(count, combine.element, group->ranks);
     require_buffers({in, all_bytes}, {out, count * combine.element});
     return outcome(group,
                    ready(group).run({Collective::reduce_scatter, in, out, count, 0, &combine}));
@@ -200,27 +202,21 @@ tutti_status tutti_exscan(tutti_group* group, const void* in, void* out, size_t 
     require_group(group);
     const tutti::exec::Combine combine = combine_of(type, op);
     const size_t bytes = bytes_of(count, combine.element, 1);
-    if (group->group.rank() == 0) out = nullptr;
-    require_buffers({in, bytes}, group->group.rank() == 0 ? Buffer{} : Buffer{out, bytes});
+    if (group->rank == 0) out = nullptr;
+    require_buffers({in, bytes}, group->rank == 0 ? Buffer{} : Buffer{out, bytes});
     return outcome(group, ready(group).run({Collective::exscan, in, out, count, 0, &combine}));
   });
 }
 
-void* tutti_alloc(size_t bytes) {
-  void* memory = nullptr;
-  const int error = posix_memalign(&memory, 64, bytes > 0 ? bytes : 1);
-  return error == 0 ? memory : nullptr;
-}
-
-void tutti_free(void* memory) { free(memory); }
-
 const char* tutti_error_message(void) { return last_error.c_str(); }
 
 const char* tutti_standing(const tutti_group* group, int rank) {
-  if (group == nullptr || rank < 0 || rank >= group->group.ranks()) {
+  if (group == nullptr || rank < 0 || rank >= group->ranks) {
     last_error = "no such rank";
+  } else if (!group->group) {
+    last_error = "an MPI process, whose collectives are MPI's";
   } else {
-    last_error = group->group.standing(rank);
+    last_error = group->group->standing(rank);
   }
   return last_error.c_str();
 }

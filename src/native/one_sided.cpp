@@ -21,34 +21,53 @@ rma::DomainShape shape(int ranks, int servers) {
   return {.clients = ranks, .servers = servers, .entries = entries};
 }
 
+uint64_t new_tag() {
+  static std::atomic<uint64_t> tags{0};
+  return ++tags;
+}
+
 }  // namespace
 
-Service::Service(int ranks, const rma::ServerThreads::Settings& servers, const rma::Policy& policy)
+Service::Service(int ranks, const rma::ServerThreads::Settings& servers, uint64_t least_bytes)
     : memory_(zeroed(shape(ranks, servers.count).bytes())),
       domain_(memory_.get(), shape(ranks, servers.count)),
-      policy_(policy) {
+      least_bytes_(least_bytes) {
   shm::store_relaxed(domain_.enabled(), 1);
   if (servers.count > 0) threads_.emplace(domain_, mover_, servers);
 }
 
 Services::Services(int ranks, exec::WaitStyle style) : ranks_(ranks), style_(style) {
   all_.push_back(
-      std::make_unique<Service>(ranks, rma::ServerThreads::Settings{.count = 0}, rma::Policy{}));
+      std::make_unique<Service>(ranks, rma::ServerThreads::Settings{.count = 0}, UINT64_MAX));
   now_ = all_.back().get();
 }
 
-void Services::start(const rma::ServerThreads::Settings& servers, const rma::Policy& policy) {
+void Services::start(const rma::ServerThreads::Settings& servers, uint64_t least_bytes) {
   const std::lock_guard lock(mutex_);
   if (now().servers() > 0)
     throw Error(Code::invalid_argument,
                 "the team has servers already; tutti_servers_stop ends them");
-  all_.push_back(std::make_unique<Service>(ranks_, servers, policy));
+  all_.push_back(std::make_unique<Service>(ranks_, servers, least_bytes));
   now_.store(all_.back().get());
+  tell();
 }
 
 void Services::stop() {
   const std::lock_guard lock(mutex_);
   now().stop();
+  tell();
+}
+
+void Services::enable(bool enabled) {
+  const std::lock_guard lock(mutex_);
+  shm::store_relaxed(now().domain().enabled(), enabled ? 1 : 0);
+  tell();
+}
+
+// A rank that still has an older service finds the new one by its next transfer of so many bytes.
+void Services::tell() {
+  const bool any = now().servers() > 0 && shm::load_relaxed(now().domain().enabled()) != 0;
+  shm::store_relaxed(served_from_, any ? now().least_bytes() : UINT64_MAX);
 }
 
 int Services::servers() {
@@ -56,19 +75,100 @@ int Services::servers() {
   return now().servers();
 }
 
-OneSided::OneSided(Services& services, int rank) : services_(services), rank_(rank) {}
+OneSided::OneSided(Services& services, int rank)
+    : peers_(&services.memory()),
+      stride_(0),
+      served_from_(&services.served_from()),
+      services_(&services),
+      rank_(rank) {}
+
+OneSided::OneSided(Processes processes)
+    : stride_(1),
+      served_from_(processes.served_from),
+      own_peers_(std::move(processes.peers)),
+      targets_(std::move(processes.targets)),
+      process_client_(std::move(processes.client)) {
+  peers_ = own_peers_.data();
+  tag_ = new_tag();
+}
 
 rma::Client& OneSided::client() {
-  static std::atomic<uint64_t> tags{0};
-  Service& now = services_.now();
+  if (services_ == nullptr) {
+    require_begun();
+    const uint64_t least = shm::load_relaxed(*served_from_);
+    if (policy_is_for_ != least) process_client_->set_policy(policy_from(least));
+    policy_is_for_ = least;
+    return *process_client_;
+  }
+  Service& now = services_->now();
   if (service_ != &now) [[unlikely]] {
     client_.reset();  // completes what is outstanding
-    client_.emplace(now.domain(), rank_, now.mover(), services_.style());
-    client_->set_policy(now.policy());
+    client_.emplace(now.domain(), rank_, now.mover(), services_->style());
+    client_->set_policy(policy_from(now.least_bytes()));
     service_ = &now;
-    tag_ = ++tags;
+    tag_ = new_tag();
   }
   return *client_;
+}
+
+void OneSided::require_begun() const {
+  if (services_ == nullptr && process_client_ == nullptr)
+    throw Error(Code::unavailable,
+                "the group has ended: MPI_Finalize was called, or this process was forked from the "
+                "rank");
+}
+
+size_t OneSided::most_outstanding() const {
+  if (services_ != nullptr) return services_->now().domain().shape().entries;
+  return process_client_ == nullptr ? 0 : process_client_->most_outstanding();
+}
+
+namespace {
+
+const shm::Word no_servers{UINT64_MAX};
+
+}  // namespace
+
+void OneSided::end() {
+  if (process_client_ == nullptr) return;
+  process_client_->wait_for_all();
+  add_to(ended_);
+  ended_.own -= copied_;  // add_to adds it again
+  process_client_.reset();
+  for (rma::Peer& peer : own_peers_) peer = {};
+  served_from_ = &no_servers;
+}
+
+// The queues are the parent's, so the client is left as it is.
+void OneSided::become_alone() {
+  static_cast<void>(process_client_.release());
+  rma::forget_others(own_peers_);
+  served_from_ = &no_servers;
+}
+
+void OneSided::add_to(Counts& counts) const {
+  const rma::Client* const client = process_client_.get();
+  const rma::Client::Counts now = client == nullptr ? rma::Client::Counts{} : client->counts();
+  counts.own += ended_.own + copied_ + now.own;
+  counts.handed += ended_.handed + now.handed;
+  counts.taken_back += ended_.taken_back + now.taken_back;
+}
+
+rma::Policy policy_from(uint64_t least_bytes) {
+  using rma::Serve;
+  if (least_bytes == 0) return {.serve = Serve::all};
+  rma::Policy policy{.serve = least_bytes == UINT64_MAX ? Serve::none : Serve::selective};
+  policy.puts = {{.most_bytes = least_bytes - 1, .least_waiting = UINT32_MAX}, {}};
+  policy.gets = policy.puts;
+  return policy;
+}
+
+uint64_t least_bytes_of(tutti_serve serve, bool share) {
+  // Handing a transfer over takes some cache lines' way between two cores, about the time in which
+  // the caller copies so many bytes.
+  constexpr uint64_t most_bytes_of_own = 4096;
+  if (serve == TUTTI_SERVE_ALL) return 0;
+  return share ? UINT64_MAX : most_bytes_of_own + 1;
 }
 
 }  // namespace tutti::native

@@ -1,11 +1,14 @@
 #include "native/team.h"
 
+#include <algorithm>
 #include <cstring>
+#include <iterator>
 
 #include "base/log.h"
 #include "base/options.h"
 #include "exec/waiter.h"
 #include "placement/levels.h"
+#include "rma/server.h"
 #include "topo/tree.h"
 
 namespace {
@@ -25,7 +28,7 @@ tutti::exec::WaitStyle wait_style(int ranks) {
 
 }  // namespace
 
-tutti_team::tutti_team(int ranks)
+tutti::native::ThreadTeam::ThreadTeam(int ranks)
     : layout(tutti::shm::Layout::fit(ranks, area_of(tutti::options()))),
       areas(new (std::align_val_t{tutti::shm::line_size}) std::byte[layout.bytes()]),
       style(wait_style(ranks)),
@@ -38,7 +41,7 @@ tutti_team::tutti_team(int ranks)
 namespace tutti::native {
 namespace {
 
-void wait_for_all(const tutti_team& team, int rank) {
+void wait_for_all(const ThreadTeam& team, int rank) {
   exec::Waiter waiter(exec::pace_of_joining());
   waiter.until([&] { return team.present.load() >= team.layout.ranks; },
                [&] {
@@ -51,18 +54,49 @@ void wait_for_all(const tutti_team& team, int rank) {
                });
 }
 
+// Processing units that the process may use and no rank is bound to; none if ranks are not bound.
+std::vector<int> units_without_ranks(const ThreadTeam& team, const std::vector<int>& all) {
+  if (team.present.load() < team.layout.ranks) return {};
+  std::vector<int> used;
+  for (const std::vector<int>& bound : team.bindings)
+    if (bound.size() < all.size()) used.insert(used.end(), bound.begin(), bound.end());
+  if (used.empty()) return {};
+  std::sort(used.begin(), used.end());
+  std::vector<int> left;
+  std::set_difference(all.begin(), all.end(), used.begin(), used.end(), std::back_inserter(left));
+  return left;
+}
+
+rma::ServerThreads::Settings place(const ThreadTeam& team, int servers) {
+  const std::vector<int> all = topo::binding_of_process();
+  std::vector<int> free = units_without_ranks(team, all);
+  const auto count = static_cast<size_t>(servers);
+  if (free.size() >= count) return {.count = servers, .units = std::move(free), .own_units = true};
+  if (all.size() < count + static_cast<size_t>(team.layout.ranks))
+    log_line(LogLevel::info, "%d servers share the cores of %d ranks", servers, team.layout.ranks);
+  return {.count = servers, .units = all};
+}
+
 }  // namespace
 
+void ThreadTeam::start_servers(int count, tutti_serve serve) {
+  const bool share = topo::binding_of_process().size() < static_cast<size_t>(layout.ranks + count);
+  services.start(place(*this, count), least_bytes_of(serve, share));
+  services.enable(serve != TUTTI_SERVE_NONE);
+}
+
+void ThreadTeam::keep_servers_awake(bool awake) { rma::keep_awake(services.now().domain(), awake); }
+
 void find_levels(tutti_group& group) {
-  tutti_team& team = *group.team;
-  wait_for_all(team, group.group.rank());
+  ThreadTeam& team = *group.team;
+  wait_for_all(team, group.rank);
   std::call_once(team.levels_found, [&team] {
     team.levels = placement::levels_of_bound(team.bindings, options().topology);
     if (team.levels.one_level()) return;
     log_line(LogLevel::info, "levels of %d thread ranks: %s", team.layout.ranks,
              team.levels.contents().c_str());
   });
-  if (!team.levels.one_level()) group.group.lie_on(team.levels);
+  if (!team.levels.one_level()) group.group->lie_on(team.levels);
   group.knows_levels = true;
 }
 

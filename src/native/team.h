@@ -1,9 +1,13 @@
-// A team of thread ranks and their groups: the types behind the C API's opaque handles. Internal to
-// src/native.
+// Teams and groups: the types behind the C API's opaque handles.
 //
-// One thread makes a team, each rank joins it once, and the caller frees it after all groups. The
-// first collective call after all have joined finds the levels, which are constant from then on.
-// Any thread may join; each group is used by one thread at a time.
+// A team is the ranks that share servers: threads of a process (ThreadTeam), or the processes of an
+// MPI job on a node. A group is a rank's handle of the ranks that it reaches.
+// Groups of MPI processes have no collectives, because MPI has them.
+//
+// One thread makes a ThreadTeam, each rank joins it once, and the caller frees it after all groups.
+// The first collective call after all have joined finds the levels, which are constant from then
+// on. Any thread may join, and may call what a tutti_team has; each group is used by one thread at
+// a time.
 #pragma once
 
 #include <atomic>
@@ -11,41 +15,87 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <vector>
 
 #include "group/group.h"
 #include "native/one_sided.h"
 #include "native/scratch.h"
 #include "placement/levels.h"
+#include "tutti/tutti.h"
+
+namespace tutti::native {
+struct ThreadTeam;
+}
 
 struct tutti_team {
-  explicit tutti_team(int ranks);
+  virtual ~tutti_team() = default;
+  // As the functions of the C API, whose arguments were checked.
+  virtual void start_servers(int count, tutti_serve serve) = 0;
+  virtual void stop_servers() = 0;
+  virtual void enable_servers(bool enabled) = 0;
+  virtual void keep_servers_awake(bool awake) = 0;
+  virtual int count_servers() = 0;
+  // Null if the ranks are processes.
+  virtual tutti::native::ThreadTeam* threads() { return nullptr; }
+};
+
+namespace tutti::native {
+
+struct ThreadTeam final : tutti_team {
+  explicit ThreadTeam(int ranks);
+
+  void start_servers(int count, tutti_serve serve) override;
+  void stop_servers() override { services.stop(); }
+  void enable_servers(bool enabled) override { services.enable(enabled); }
+  void keep_servers_awake(bool awake) override;
+  int count_servers() override { return services.servers(); }
+  ThreadTeam* threads() override { return this; }
 
   struct FreeAligned {
     void operator()(std::byte* memory) const {
-      operator delete[](memory, std::align_val_t{tutti::shm::line_size});
+      operator delete[](memory, std::align_val_t{shm::line_size});
     }
   };
 
-  tutti::shm::Layout layout;
+  shm::Layout layout;
   std::unique_ptr<std::byte[], FreeAligned> areas;
-  tutti::exec::WaitStyle style;
+  exec::WaitStyle style;
   std::vector<std::atomic<bool>> joined;
   // By rank: the processing units of its thread. A rank writes its own before it increments
   // `present`; they are read when all ranks are present.
   std::vector<std::vector<int>> bindings;
   std::atomic<int> present{0};
   std::once_flag levels_found;
-  tutti::placement::Levels levels;
-  tutti::native::Services services;
+  placement::Levels levels;
+  Services services;
 };
 
+}  // namespace tutti::native
+
 struct tutti_group {
-  tutti::group::Group group;
-  tutti_team* team;
+  // Of a thread rank.
+  tutti_group(tutti::native::ThreadTeam& its_team, const tutti::group::Group::Settings& settings)
+      : rank(settings.rank),
+        ranks(settings.layout.ranks),
+        team(&its_team),
+        group(std::in_place, settings),
+        one_sided(its_team.services, settings.rank) {}
+  // Of an MPI process.
+  tutti_group(int its_rank, int its_ranks, tutti::native::OneSided::Processes processes)
+      : rank(its_rank), ranks(its_ranks), one_sided(std::move(processes)) {}
+  tutti_group(const tutti_group&) = delete;
+  virtual ~tutti_group() = default;
+
+  const int rank;
+  const int ranks;
+  // Only of a thread rank:
+  tutti::native::ThreadTeam* const team = nullptr;
+  std::optional<tutti::group::Group> group;
+  tutti::native::Scratch scratch;  // of reductions by users' operations
+  bool knows_levels = false;       // set by the first collective call
+
   tutti::native::OneSided one_sided;
-  tutti::native::Scratch scratch = {};  // of reductions by users' operations
-  bool knows_levels = false;            // set by the first collective call
 };
 
 namespace tutti::native {

@@ -1,15 +1,11 @@
 // The C API of one-sided transfers and servers: every function is one expression behind a guard.
-#include <algorithm>
 #include <cstdint>
-#include <iterator>
+#include <cstring>
 #include <string>
 
-#include "base/log.h"
 #include "native/arguments.h"
 #include "native/guard.h"
 #include "native/team.h"
-#include "rma/server.h"
-#include "topo/tree.h"
 #include "tutti/tutti.h"
 
 namespace {
@@ -20,20 +16,15 @@ using tutti::native::require_group;
 using tutti::rma::Client;
 using tutti::rma::Handle;
 using tutti::rma::Kind;
-using tutti::rma::Policy;
-using tutti::rma::Serve;
 using tutti::rma::Transfer;
 
 constexpr int max_servers = 64;
-// Handing a transfer over takes some cache lines' way between two cores, about the time in which
-// the caller copies so many bytes.
-constexpr size_t most_bytes_of_own = 4096;
 
 void require_target(const tutti_group* group, int target) {
-  if (target >= 0 && target < group->group.ranks()) return;
+  if (target >= 0 && target < group->ranks) return;
   throw tutti::Error(tutti::Code::invalid_argument, "target " + std::to_string(target) +
                                                         " is out of range; ranks are 0 to " +
-                                                        std::to_string(group->group.ranks() - 1));
+                                                        std::to_string(group->ranks - 1));
 }
 
 // One side of a transfer, as the caller passes it.
@@ -60,6 +51,7 @@ void require_buffer(const tutti::native::Buffer& buffer, const char* message) {
   require(buffer.data != nullptr || buffer.bytes == 0, message);
 }
 constexpr const char* to_is_null = "to is null while its length is not 0; pass its address";
+constexpr const char* overlap = "to and from overlap; pass separate buffers";
 constexpr const char* from_is_null = "from is null while its length is not 0; pass its address";
 
 // Blocks of the two sides may lie between each other.
@@ -70,36 +62,63 @@ void require_blocks(const Side& to, const Side& from, const Blocks& blocks) {
   require_buffer(extent_of(from, blocks), from_is_null);
 }
 
-void require_bytes(const void* to, const void* from, size_t bytes) {
+// The addresses of two processes tell nothing about an overlap.
+void require_bytes(const tutti_group* group, int target, const void* to, const void* from,
+                   size_t bytes) {
   require(bytes <= SIZE_MAX / 2, "the length is out of range; at most SIZE_MAX / 2 bytes");
   require_buffer({to, bytes}, to_is_null);
   require_buffer({from, bytes}, from_is_null);
+  if (group->team == nullptr && target != group->rank) return;
   const auto a = reinterpret_cast<uintptr_t>(to), b = reinterpret_cast<uintptr_t>(from);
-  require(bytes == 0 || a >= b + bytes || b >= a + bytes,
-          "to and from overlap; pass separate buffers");
+  require(bytes == 0 || a >= b + bytes || b >= a + bytes, overlap);
 }
 
-Transfer transfer_of(Kind kind, int target, const Side& to, const Side& from,
-                     const Blocks& blocks) {
+// What a transfer reaches of its target, before anything is handed to anybody.
+void require_reach(const tutti_group* group, const Transfer& transfer, int rank) {
+  using tutti::Code;
+  group->one_sided.require_begun();
+  const tutti::rma::Peer& peer = group->one_sided.peer(rank);
+  const tutti::rma::Extent extent =
+      tutti::rma::extent_of(transfer.remote, transfer.remote_stride, transfer);
+  if (extent.bytes == 0 || peer.here(extent.first, extent.bytes) != nullptr) return;
+  const std::string of = " of rank " + std::to_string(rank);
+  if (peer.elsewhere)
+    throw tutti::Error(Code::unavailable, "rank " + std::to_string(rank) +
+                                              " is on another node, whose memory no rank of this "
+                                              "node reaches; use MPI_Put or messages");
+  if (extent.first - peer.first < peer.bytes)
+    throw tutti::Error(Code::invalid_argument, "the transfer goes beyond the end of the heap" + of +
+                                                   "; use addresses of one tutti_alloc");
+  if (peer.process == 0)
+    throw tutti::Error(Code::unavailable,
+                       "the memory" + of +
+                           " is not in its shared heap, and the system's copies are not permitted; "
+                           "take it from tutti_alloc, or start with tutti-run --shared-heap");
+}
+
+Transfer transfer_of(const tutti_group* group, Kind kind, int target, const Side& to,
+                     const Side& from, const Blocks& blocks) {
   const bool puts = kind == Kind::put;
   const Side& local = puts ? from : to;
   const Side& remote = puts ? to : from;
-  return {.local = reinterpret_cast<uint64_t>(local.start),
-          .remote = reinterpret_cast<uint64_t>(remote.start),
-          .block_bytes = blocks.bytes,
-          .local_stride = local.stride,
-          .remote_stride = remote.stride,
-          .blocks = static_cast<uint32_t>(blocks.count),
-          .kind = kind,
-          .target = target};
+  const Transfer transfer{.local = reinterpret_cast<uint64_t>(local.start),
+                          .remote = reinterpret_cast<uint64_t>(remote.start),
+                          .block_bytes = blocks.bytes,
+                          .local_stride = local.stride,
+                          .remote_stride = remote.stride,
+                          .blocks = static_cast<uint32_t>(blocks.count),
+                          .kind = kind,
+                          .target = group->one_sided.target(target)};
+  require_reach(group, transfer, target);
+  return transfer;
 }
 
 Transfer contiguous(const tutti_group* group, Kind kind, int target, const void* to,
                     const void* from, size_t bytes) {
   require_group(group);
   require_target(group, target);
-  require_bytes(to, from, bytes);
-  return transfer_of(kind, target, {to, 0}, {from, 0}, {bytes, 1});
+  require_bytes(group, target, to, from, bytes);
+  return transfer_of(group, kind, target, {to, 0}, {from, 0}, {bytes, 1});
 }
 
 Transfer strided(const tutti_group* group, Kind kind, int target, const Side& to, const Side& from,
@@ -107,7 +126,7 @@ Transfer strided(const tutti_group* group, Kind kind, int target, const Side& to
   require_group(group);
   require_target(group, target);
   require_blocks(to, from, blocks);
-  return transfer_of(kind, target, to, from, blocks);
+  return transfer_of(group, kind, target, to, from, blocks);
 }
 
 // A handle of the C API: the position, and the tag of its client with 1 + the server.
@@ -130,61 +149,70 @@ Handle outstanding(tutti_group* group, const tutti_handle& handle) {
   return found;
 }
 
+// The status of a transfer that was executed.
+tutti_status ended(tutti::Code code) {
+  if (code == tutti::Code::ok) return TUTTI_OK;
+  const char* why = "the system does not permit a transfer; `tutti doctor` says more";
+  if (code == tutti::Code::invalid_argument)
+    why = "a transfer names memory that its owner does not have; nothing or a part of it was moved";
+  if (code == tutti::Code::dead_peer) why = "the target of a transfer has ended";
+  return tutti::native::report(code, why);
+}
+
 tutti_status start(tutti_group* group, const Transfer& transfer, tutti_handle* handle) {
   const Handle started = group->one_sided.client().start(transfer);
   if (handle != nullptr) *handle = told(started, group->one_sided.tag());
-  return TUTTI_OK;
+  return ended(started.code);
 }
 
 tutti_status execute(tutti_group* group, const Transfer& transfer) {
   Client& client = group->one_sided.client();
-  client.wait_for_all();
-  client.execute(transfer);
-  return TUTTI_OK;
+  const tutti::Code before = client.wait_for_all();
+  const tutti::Code code = client.execute(transfer);
+  return ended(code == tutti::Code::ok ? before : code);
+}
+
+// Copies a short transfer if it needs nobody else: the memory of both sides is mapped here, and no
+// server gets it. False if anything is unusual; the general path then judges the arguments.
+constexpr size_t most_short = 256;
+inline bool copied(tutti_group* group, Kind kind, int target, void* to, const void* from,
+                   size_t bytes, tutti_handle* handle) {
+  if (group == nullptr || static_cast<unsigned>(target) >= static_cast<unsigned>(group->ranks) ||
+      bytes > most_short)
+    return false;
+  tutti::native::OneSided& side = group->one_sided;
+  const bool puts = kind == Kind::put;
+  auto* there = side.here(target, puts ? to : from, bytes);
+  const auto local = reinterpret_cast<uint64_t>(puts ? from : to);
+  const uint64_t distance = reinterpret_cast<uint64_t>(there) - local;
+  if (there == nullptr || local == 0 || distance + bytes - 1 < 2 * bytes - 1 ||
+      !side.executes(bytes)) [[unlikely]]
+    return false;
+  auto* const here = reinterpret_cast<std::byte*>(local);
+  std::byte* const destination = puts ? there : here;
+  const std::byte* const source = puts ? here : there;
+  if (bytes == sizeof(uint64_t))
+    std::memcpy(destination, source, sizeof(uint64_t));  // one load and one store
+  else
+    std::memcpy(destination, source, bytes);
+  if (handle != nullptr) *handle = {};
+  side.count_copy();
+  return true;
 }
 
 void require_team(const tutti_team* team) {
   require(team != nullptr, "team is null; tutti_team_create makes one");
 }
 
-// Processing units that the process may use and no rank is bound to; none if ranks are not bound.
-std::vector<int> units_without_ranks(const tutti_team& team, const std::vector<int>& all) {
-  if (team.present.load() < team.layout.ranks) return {};
-  std::vector<int> used;
-  for (const std::vector<int>& bound : team.bindings)
-    if (bound.size() < all.size()) used.insert(used.end(), bound.begin(), bound.end());
-  if (used.empty()) return {};
-  std::sort(used.begin(), used.end());
-  std::vector<int> left;
-  std::set_difference(all.begin(), all.end(), used.begin(), used.end(), std::back_inserter(left));
-  return left;
-}
-
-tutti::rma::ServerThreads::Settings place(const tutti_team& team, int servers) {
-  const std::vector<int> all = tutti::topo::binding_of_process();
-  std::vector<int> free = units_without_ranks(team, all);
-  const auto count = static_cast<size_t>(servers);
-  if (free.size() >= count) return {.count = servers, .units = std::move(free), .own_units = true};
-  if (all.size() < count + static_cast<size_t>(team.layout.ranks))
-    tutti::log_line(tutti::LogLevel::info, "%d servers share the cores of %d ranks", servers,
-                    team.layout.ranks);
-  return {.count = servers, .units = all};
-}
-
-// Without units of their own, servers only take time from the ranks; so a selective policy gives
-// them nothing.
-Policy policy_of(tutti_serve serve, const tutti_team& team, int servers) {
-  Policy policy{.serve = serve == TUTTI_SERVE_ALL ? Serve::all : Serve::selective};
-  const size_t units = tutti::topo::binding_of_process().size();
-  if (units < static_cast<size_t>(team.layout.ranks + servers)) return policy;
-  policy.puts = {{.most_bytes = most_bytes_of_own, .least_waiting = UINT32_MAX}, {}};
-  policy.gets = policy.puts;
-  return policy;
-}
-
 tutti_status set_enabled(tutti_team* team, bool enabled) {
   require_team(team);
-  tutti::shm::store_relaxed(team->services.now().domain().enabled(), enabled ? 1 : 0);
+  team->enable_servers(enabled);
+  return TUTTI_OK;
+}
+
+tutti_status keep_awake(tutti_team* team, bool awake) {
+  require_team(team);
+  team->keep_servers_awake(awake);
   return TUTTI_OK;
 }
 
@@ -194,12 +222,16 @@ extern "C" {
 
 tutti_status tutti_put(tutti_group* group, int target, void* to, const void* from, size_t bytes,
                        tutti_handle* handle) {
+  if (copied(group, Kind::put, target, to, from, bytes, handle)) [[likely]]
+    return TUTTI_OK;
   return guarded(
       [&] { return start(group, contiguous(group, Kind::put, target, to, from, bytes), handle); });
 }
 
 tutti_status tutti_get(tutti_group* group, int target, void* to, const void* from, size_t bytes,
                        tutti_handle* handle) {
+  if (copied(group, Kind::get, target, to, from, bytes, handle)) [[likely]]
+    return TUTTI_OK;
   return guarded(
       [&] { return start(group, contiguous(group, Kind::get, target, to, from, bytes), handle); });
 }
@@ -243,9 +275,11 @@ tutti_status tutti_test(tutti_group* group, tutti_handle* handle, int* complete)
     require_group(group);
     require(handle != nullptr && complete != nullptr,
             "handle or complete is null; pass their addresses");
-    *complete = is_of_none(*handle) || group->one_sided.client().test(outstanding(group, *handle));
+    tutti::Code code = tutti::Code::ok;
+    *complete =
+        is_of_none(*handle) || group->one_sided.client().test(outstanding(group, *handle), &code);
     if (*complete != 0) *handle = {};
-    return TUTTI_OK;
+    return ended(code);
   });
 }
 
@@ -253,24 +287,24 @@ tutti_status tutti_wait(tutti_group* group, tutti_handle* handle) {
   return guarded([&] {
     require_group(group);
     require(handle != nullptr, "handle is null; pass its address");
-    if (!is_of_none(*handle)) group->one_sided.client().wait(outstanding(group, *handle));
+    if (is_of_none(*handle)) return TUTTI_OK;
+    const Handle waited = outstanding(group, *handle);
     *handle = {};
-    return TUTTI_OK;
+    return ended(group->one_sided.client().wait(waited));
   });
 }
 
 tutti_status tutti_wait_all(tutti_group* group) {
   return guarded([&] {
     require_group(group);
-    group->one_sided.client().wait_for_all();
-    return TUTTI_OK;
+    return ended(group->one_sided.client().wait_for_all());
   });
 }
 
 tutti_status tutti_fence(tutti_group* group) { return tutti_wait_all(group); }
 
 size_t tutti_most_outstanding(const tutti_group* group) {
-  return group == nullptr ? 0 : group->team->services.now().domain().shape().entries;
+  return group == nullptr ? 0 : group->one_sided.most_outstanding();
 }
 
 tutti_status tutti_servers_start(tutti_team* team, int servers, tutti_serve serve) {
@@ -280,15 +314,15 @@ tutti_status tutti_servers_start(tutti_team* team, int servers, tutti_serve serv
             "the number of servers is out of range; 1 to 64 are possible");
     require(serve >= TUTTI_SERVE_ALL && serve <= TUTTI_SERVE_NONE,
             "unknown value of serve; see tutti_serve");
-    team->services.start(place(*team, servers), policy_of(serve, *team, servers));
-    return set_enabled(team, serve != TUTTI_SERVE_NONE);
+    team->start_servers(servers, serve);
+    return TUTTI_OK;
   });
 }
 
 tutti_status tutti_servers_stop(tutti_team* team) {
   return guarded([&] {
     require_team(team);
-    team->services.stop();
+    team->stop_servers();
     return TUTTI_OK;
   });
 }
@@ -302,23 +336,15 @@ tutti_status tutti_servers_disable(tutti_team* team) {
 }
 
 tutti_status tutti_servers_wake(tutti_team* team) {
-  return guarded([&] {
-    require_team(team);
-    tutti::rma::keep_awake(team->services.now().domain(), true);
-    return TUTTI_OK;
-  });
+  return guarded([&] { return keep_awake(team, true); });
 }
 
 tutti_status tutti_servers_sleep(tutti_team* team) {
-  return guarded([&] {
-    require_team(team);
-    tutti::rma::keep_awake(team->services.now().domain(), false);
-    return TUTTI_OK;
-  });
+  return guarded([&] { return keep_awake(team, false); });
 }
 
 int tutti_servers_count(const tutti_team* team) {
-  return team == nullptr ? 0 : const_cast<tutti_team*>(team)->services.servers();
+  return team == nullptr ? 0 : const_cast<tutti_team*>(team)->count_servers();
 }
 
 }  // extern "C"

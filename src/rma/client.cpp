@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include "base/log.h"
+#include "base/options.h"
 #include "base/process.h"
 
 namespace tutti::rma {
@@ -13,13 +15,15 @@ constexpr uint64_t tests_before_close_look = 256;
 
 }  // namespace
 
-Client::Client(const Domain& domain, int32_t place, Mover& mover, exec::WaitStyle style)
+Client::Client(const Domain& domain, int32_t place, Mover& mover, exec::WaitStyle style,
+               const ServerRange& servers)
     : domain_(domain),
       place_(place),
       mover_(mover),
       style_(style),
+      first_server_(servers.first),
       made_by_(static_cast<uint64_t>(getpid())) {
-  for (int32_t server = 0; server < domain.shape().servers; ++server)
+  for (int32_t server = servers.first; server < servers.first + servers.count; ++server)
     queues_.emplace_back(domain.entries(place, server), domain.shape().entries);
 }
 
@@ -36,10 +40,11 @@ bool Client::hand_over(const Transfer& transfer, const Situation& now, Handle* h
   turn_ = next_turn(policy_, turn_, servers, now);
   if (turn_.server == servers) return false;
   for (int32_t i = 0; i < servers; ++i) {
-    const int32_t server = (turn_.server + i) % servers;
-    Producer& queue = queues_[static_cast<size_t>(server)];
+    const int32_t nth = (turn_.server + i) % servers;
+    const int32_t server = first_server_ + nth;
+    Producer& queue = queues_[static_cast<size_t>(nth)];
     if (!queue.has_room() || !serves(server)) continue;
-    *handle = {server, queue.post(transfer)};
+    *handle = {.server = server, .position = queue.post(transfer)};
     domain_.server(server).doorbell.wake();
     return true;
   }
@@ -60,14 +65,14 @@ Handle Client::start(const Transfer& transfer) {
       return handle;
     }
   }
-  execute(transfer);
   ++counts_.own;
-  return {};
+  return {.code = execute(transfer)};
 }
 
 bool Client::is_outstanding(const Handle& handle) const {
-  return handle.server >= 0 && static_cast<size_t>(handle.server) < queues_.size() &&
-         queues_[static_cast<size_t>(handle.server)].is_outstanding(handle.position);
+  const int64_t nth = int64_t{handle.server} - first_server_;
+  return handle.server >= 0 && nth >= 0 && nth < static_cast<int64_t>(queues_.size()) &&
+         queues_[static_cast<size_t>(nth)].is_outstanding(handle.position);
 }
 
 void Client::end(const Handle& handle) {
@@ -78,9 +83,9 @@ void Client::end(const Handle& handle) {
 }
 
 // Executes the transfer if no server has begun it.
-bool Client::take_back(const Handle& handle) {
+bool Client::take_back(const Handle& handle, Code* code) {
   if (!queue(handle).take_back(handle.position)) return false;
-  execute(queue(handle).content(handle.position));
+  *code = execute(queue(handle).content(handle.position));
   ++counts_.taken_back;
   return true;
 }
@@ -96,52 +101,94 @@ bool Client::server_is_gone(int32_t server) const {
 
 // Completes a transfer of a server that has ended or died. To execute one again that it had begun
 // is right, because the memory is the caller's until the completion. False if the server lives.
-bool Client::complete_without_server(const Handle& handle, bool looks_closely) {
+bool Client::complete_without_server(const Handle& handle, bool looks_closely, Code* code) {
+  ServerState& state = domain_.server(handle.server);
+  if (looks_closely && serves(handle.server) && server_is_gone(handle.server) &&
+      process_is_gone(shm::load_relaxed(state.process)))
+    shm::publish(state.life, static_cast<uint64_t>(Life::ended));  // so that clients do without it
   if (!serves(handle.server) || (looks_closely && server_is_gone(handle.server))) {
-    if (take_back(handle)) return true;
-    if (queue(handle).is_done(handle.position)) return true;
+    if (take_back(handle, code)) return true;
+    if (queue(handle).is_done(handle.position)) {
+      *code = result(handle);
+      return true;
+    }
     if (!server_is_gone(handle.server)) return false;  // it is about to complete it
-    execute(queue(handle).content(handle.position));
+    *code = execute(queue(handle).content(handle.position));
     return true;
   }
   return false;
 }
 
-bool Client::test(const Handle& handle) {
+bool Client::test(const Handle& handle, Code* code) {
   phases_.complete();
-  if (!queue(handle).is_done(handle.position)) {
+  Code ended = Code::ok;
+  if (queue(handle).is_done(handle.position)) {
+    ended = result(handle);
+  } else {
     const bool looks_closely = ++late_tests_ % tests_before_close_look == 0;
-    if (!complete_without_server(handle, looks_closely)) return false;
+    if (!complete_without_server(handle, looks_closely, &ended)) return false;
   }
+  if (code != nullptr) *code = ended;
   end(handle);
   return true;
 }
 
-void Client::wait(const Handle& handle) {
+// How a transfer ended that a server has done. The system may forbid the server what it permits
+// this process, which then executes the transfer.
+Code Client::result(const Handle& handle) {
+  const Transfer& transfer = queue(handle).content(handle.position);
+  if (transfer.result != Code::unavailable) return transfer.result;
+  ++counts_.taken_back;
+  return execute(transfer);
+}
+
+// Tells once which server and transfer a long wait is for.
+void Client::say_stall(const Handle& handle) const {
+  const Transfer& transfer =
+      queues_[static_cast<size_t>(handle.server - first_server_)].content(handle.position);
+  log_line(
+      LogLevel::warning,
+      "waits since %d s for server %d (process %llu) to complete a %s of %zu bytes, target "
+      "rank %d",
+      options().stall_seconds, handle.server,
+      static_cast<unsigned long long>(shm::load_relaxed(domain_.server(handle.server).process)),
+      transfer.kind == Kind::put ? "put" : "get", transfer.bytes(), transfer.target);
+}
+
+Code Client::wait(const Handle& handle) {
   phases_.complete();
+  Code code = Code::ok;
   const auto is_done = [&] { return queue(handle).is_done(handle.position); };
   const bool own_core = style_ == exec::WaitStyle::spin;
   for (int polls = own_core ? polls_before_take_back : 1; polls > 0 && !is_done(); --polls)
     shm::relax();
-  if (!is_done() && !take_back(handle)) {
+  bool ends = !is_done() && take_back(handle, &code);
+  if (!ends) {
     exec::Waiter waiter(exec::pace_of_copies(style_));
     waiter.until(is_done, [&] {
-      const bool ends = complete_without_server(handle, waiter.looks_closely());
+      ends = complete_without_server(handle, waiter.looks_closely(), &code);
+      if (!ends && waiter.stalls()) say_stall(handle);
       return ends ? Code::unavailable : Code::ok;
     });
   }
+  if (!ends) code = result(handle);
   end(handle);
+  return code;
 }
 
-void Client::wait_for_all() {
+Code Client::wait_for_all() {
   phases_.complete();
+  Code first = Code::ok;
   while (!started_.empty()) {
     const Handle oldest = started_.front();
-    if (is_outstanding(oldest))
-      wait(oldest);
-    else
+    if (is_outstanding(oldest)) {
+      const Code code = wait(oldest);
+      if (first == Code::ok) first = code;
+    } else {
       started_.pop_front();
+    }
   }
+  return first;
 }
 
 }  // namespace tutti::rma

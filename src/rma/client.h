@@ -22,14 +22,25 @@ namespace tutti::rma {
 
 // Names a transfer from its start to its completion. A plain value.
 struct Handle {
-  int32_t server = -1;    // -1: the transfer was complete when it started
+  int32_t server = -1;    // -1: the transfer was executed when it started
   uint64_t position = 0;  // in the queue of the client and the server
+  Code code = Code::ok;   // how it ended, if it was executed when it started
+};
+
+// Consecutive servers of a domain's memory.
+struct ServerRange {
+  int32_t first = 0;
+  int32_t count = 0;
 };
 
 class Client {
  public:
   // The client with this place in the domain. The domain's memory and the mover outlive it.
-  Client(const Domain& domain, int32_t place, Mover& mover, exec::WaitStyle style);
+  Client(const Domain& domain, int32_t place, Mover& mover, exec::WaitStyle style)
+      : Client(domain, place, mover, style, {0, domain.shape().servers}) {}
+  // It hands transfers to these servers only.
+  Client(const Domain& domain, int32_t place, Mover& mover, exec::WaitStyle style,
+         const ServerRange& servers);
   // Waits for all that is outstanding.
   ~Client();
   Client(const Client&) = delete;
@@ -39,15 +50,17 @@ class Client {
   // Starts a transfer. Transfers are not ordered among themselves.
   Handle start(const Transfer& transfer);
   // The same, done by this thread, and complete when it returns.
-  void execute(const Transfer& transfer) { mover_.move(transfer, place_); }
+  Code execute(const Transfer& transfer) { return mover_.move(transfer, place_); }
 
   // True if the handle is of a transfer whose completion was not told yet.
   bool is_outstanding(const Handle& handle) const;
-  // True if the transfer is complete; the handle is then no longer valid. It must be outstanding.
-  bool test(const Handle& handle);
-  // Waits for it. The handle must be outstanding.
-  void wait(const Handle& handle);
-  void wait_for_all();
+  // True if the transfer is complete; *code is then how it ended, and the handle is no longer
+  // valid. It must be outstanding.
+  bool test(const Handle& handle, Code* code = nullptr);
+  // Waits for it, and returns how it ended. The handle must be outstanding.
+  Code wait(const Handle& handle);
+  // Returns how the first one ended that failed; Code::ok if none did.
+  Code wait_for_all();
 
   size_t outstanding() const { return outstanding_; }
   // So many transfers may be outstanding at each server; further ones are executed at once.
@@ -63,21 +76,26 @@ class Client {
  private:
   bool serves(int32_t server) const;
   bool hand_over(const Transfer& transfer, const Situation& now, Handle* handle);
-  bool take_back(const Handle& handle);
+  bool take_back(const Handle& handle, Code* code);
   bool server_is_gone(int32_t server) const;
-  bool complete_without_server(const Handle& handle, bool looks_closely);
+  bool complete_without_server(const Handle& handle, bool looks_closely, Code* code);
+  void say_stall(const Handle& handle) const;
+  Code result(const Handle& handle);
   void end(const Handle& handle);
-  Producer& queue(const Handle& handle) { return queues_[static_cast<size_t>(handle.server)]; }
+  Producer& queue(const Handle& handle) {
+    return queues_[static_cast<size_t>(handle.server - first_server_)];
+  }
 
   const Domain domain_;
   const int32_t place_;
   Mover& mover_;
   const exec::WaitStyle style_;
+  const int32_t first_server_;
   const uint64_t made_by_;  // this process, unless it was forked since then
   Policy policy_;
   Phases phases_;
   Turn turn_;
-  std::vector<Producer> queues_;  // by server
+  std::vector<Producer> queues_;  // by server, from first_server_ on
   std::deque<Handle> started_;    // handed over, the oldest first; some may be complete
   size_t outstanding_ = 0;
   uint64_t late_tests_ = 0;

@@ -64,11 +64,21 @@ class Domain {
   shm::Word& enabled() const { return control().enabled; }
   // 1 if servers poll while they are idle, 0 if they sleep.
   shm::Word& awake() const { return control().awake; }
+  // Servers look at the queues of the clients with smaller places only; 0: of all.
+  shm::Word& clients_in_use() const { return control().clients_in_use; }
+  // For users of the domain: the least bytes of a transfer that servers may get. They set it with
+  // `enabled`, so that a client knows by one comparison that it executes a transfer itself.
+  shm::Word& served_from() const { return control().served_from; }
+  // Its value while they are enabled.
+  shm::Word& least_bytes() const { return control().least_bytes; }
 
  private:
   struct alignas(line_size) Control {
     shm::Word enabled;
     shm::Word awake;
+    shm::Word clients_in_use;
+    shm::Word served_from;
+    shm::Word least_bytes;
   };
   static constexpr size_t control_bytes = sizeof(Control);
   static_assert(control_bytes == line_size);

@@ -100,8 +100,9 @@ class BasicConsumer {
   }
 
   // The next entry's content, which this server has taken; null if nothing is posted. finish() must
-  // follow before the next take().
-  const Content* take() {
+  // follow before the next take(). What the server writes into it is visible to a client that finds
+  // it done.
+  Content* take() {
     for (;; ++next_) {
       Entry& entry = entries_[next_ & mask_];
       const uint64_t stamp = Atomics::observe(entry.stamp);

@@ -22,12 +22,12 @@ Server::Server(const Domain& domain, int32_t place, Mover& mover, int polls)
 size_t Server::serve(size_t most) {
   size_t served = 0;
   uint64_t bytes = 0;
-  for (size_t client = 0; client < queues_.size(); ++client) {
+  for (size_t client = 0; client < clients(); ++client) {
     Consumer& queue = queues_[client];
     for (size_t i = 0; i < most; ++i) {
-      const Transfer* const transfer = queue.take();
+      Transfer* const transfer = queue.take();
       if (transfer == nullptr) break;
-      mover_.move(*transfer, static_cast<int>(client));
+      transfer->result = mover_.move(*transfer, static_cast<int>(client));
       bytes += transfer->bytes();  // before the client may use the entry again
       queue.finish();
       ++served;
@@ -40,12 +40,17 @@ size_t Server::serve(size_t most) {
   return served;
 }
 
+size_t Server::clients() const {
+  const auto in_use = static_cast<size_t>(shm::observe(domain_.clients_in_use()));
+  return in_use == 0 ? queues_.size() : std::min(in_use, queues_.size());
+}
+
 bool Server::is_asked_to_stop() const { return shm::observe(state_.is_asked_to_stop) != 0; }
 
 bool Server::is_kept_awake() const { return shm::observe(domain_.awake()) != 0; }
 
 bool Server::has_work() const {
-  return std::any_of(queues_.begin(), queues_.end(),
+  return std::any_of(queues_.begin(), queues_.begin() + static_cast<ptrdiff_t>(clients()),
                      [](const Consumer& queue) { return queue.has_next(); });
 }
 

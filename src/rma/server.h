@@ -33,6 +33,7 @@ class Server {
   size_t serve(size_t most);
 
  private:
+  size_t clients() const;
   bool is_asked_to_stop() const;
   bool is_kept_awake() const;
   bool has_work() const;

@@ -51,19 +51,22 @@ ServerThreads::ServerThreads(const Domain& domain, Mover& mover, const Settings&
     : domain_(domain), made_by_(getpid()) {
   const SignalsBlocked blocked;
   const int polls = settings.own_units ? polls_of_own_core : polls_of_shared_core;
-  for (int32_t place = 0; place < settings.count; ++place) {
+  for (int32_t nth = 0; nth < settings.count; ++nth) {
+    const int32_t place =
+        settings.places.empty() ? nth : settings.places.at(static_cast<size_t>(nth));
     ServerState& state = domain.server(place);
     shm::publish(state.is_asked_to_stop, 0);
     shm::store_relaxed(state.process, static_cast<uint64_t>(getpid()));
     shm::publish(state.life, static_cast<uint64_t>(Life::running));
     std::vector<int> units = settings.units;
-    if (settings.own_units) units = {settings.units.at(static_cast<size_t>(place))};
+    if (settings.own_units) units = {settings.units.at(static_cast<size_t>(nth))};
     try {
       threads_.emplace_back([domain, place, &mover, polls, units] {
         pthread_setname_np(pthread_self(), "tutti-server");
         run_on(units);
         Server(domain, place, mover, polls).run();
       });
+      places_.push_back(place);
     } catch (const std::system_error& error) {
       shm::publish(state.life, static_cast<uint64_t>(Life::absent));
       stop_all();
@@ -81,9 +84,10 @@ void ServerThreads::stop_all() {
     static_cast<void>(new std::vector<std::thread>(std::move(threads_)));
     return;
   }
-  for (int32_t place = 0; place < count(); ++place) stop(domain_, place);
+  for (const int32_t place : places_) stop(domain_, place);
   for (std::thread& thread : threads_) thread.join();
   threads_.clear();
+  places_.clear();
 }
 
 }  // namespace tutti::rma

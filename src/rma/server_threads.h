@@ -10,7 +10,7 @@
 
 namespace tutti::rma {
 
-// Runs servers 0 to count - 1 of a domain, which is at most as many as it has places for, from its
+// Runs servers of a domain, which has a place for each, from its
 // construction to its destruction. The threads block all signals, so that the program's handlers
 // run in its own threads, and are named tutti-server. The domain's memory and the mover outlive
 // them. Throws Error(unavailable) if the system refuses a thread.
@@ -18,6 +18,7 @@ class ServerThreads {
  public:
   struct Settings {
     int32_t count = 1;
+    std::vector<int32_t> places{};  // of the servers in the domain; empty: 0, 1, ...
     // The processing units on which they run. None: those of the thread that starts them.
     std::vector<int> units{};
     // No client uses these units, and there is one for each server, to which it is bound.
@@ -35,6 +36,7 @@ class ServerThreads {
 
   const Domain domain_;
   const int made_by_;  // the process that has the threads
+  std::vector<int32_t> places_;
   std::vector<std::thread> threads_;
 };
 

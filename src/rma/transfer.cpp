@@ -4,10 +4,8 @@
 
 namespace tutti::rma {
 
-void MemoryMover::move(const Transfer& transfer, int) {
+void copy_blocks(const Transfer& transfer, std::byte* to, const std::byte* from) {
   const bool puts = transfer.kind == Kind::put;
-  const auto* from = reinterpret_cast<const std::byte*>(puts ? transfer.local : transfer.remote);
-  auto* to = reinterpret_cast<std::byte*>(puts ? transfer.remote : transfer.local);
   const auto from_stride = puts ? transfer.local_stride : transfer.remote_stride;
   const auto to_stride = puts ? transfer.remote_stride : transfer.local_stride;
   if (transfer.blocks == 1) return kernels::copy(to, from, transfer.block_bytes);
@@ -16,6 +14,13 @@ void MemoryMover::move(const Transfer& transfer, int) {
     from += from_stride;
     to += to_stride;
   }
+}
+
+Code MemoryMover::move(const Transfer& transfer, int) {
+  const bool puts = transfer.kind == Kind::put;
+  copy_blocks(transfer, reinterpret_cast<std::byte*>(puts ? transfer.remote : transfer.local),
+              reinterpret_cast<const std::byte*>(puts ? transfer.local : transfer.remote));
+  return Code::ok;
 }
 
 }  // namespace tutti::rma

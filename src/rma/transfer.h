@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/error.h"
+
 namespace tutti::rma {
 
 enum class Kind : uint32_t { put, get };
@@ -18,17 +20,18 @@ struct Transfer {
   int64_t remote_stride = 0;
   uint32_t blocks = 1;
   Kind kind = Kind::put;
-  int32_t target = 0;  // a rank
+  int32_t target = 0;      // a rank
+  Code result = Code::ok;  // by whoever has executed it
 
   size_t bytes() const { return static_cast<size_t>(block_bytes) * blocks; }
 };
 
-// Executes transfers: in memory, by the system's copies, or over a network.
+// Executes transfers: in memory, or by the system's copies.
 class Mover {
  public:
-  // Moves the bytes of a transfer of rank `caller`. They are there when it returns. Called by the
-  // caller's thread and by servers, also at once. Throws nothing; the transfer was checked.
-  virtual void move(const Transfer& transfer, int caller) = 0;
+  // Moves the bytes of a transfer of client `caller`. They are there when it returns Code::ok.
+  // Called by the caller's thread and by servers, also at once. Throws nothing.
+  virtual Code move(const Transfer& transfer, int caller) = 0;
 
  protected:
   ~Mover() = default;
@@ -37,7 +40,10 @@ class Mover {
 // Moves between ranks that use the same addresses: the threads of a process.
 class MemoryMover final : public Mover {
  public:
-  void move(const Transfer& transfer, int caller) override;
+  Code move(const Transfer& transfer, int caller) override;
 };
+
+// Copies the blocks of a transfer whose first block is at these addresses.
+void copy_blocks(const Transfer& transfer, std::byte* to, const std::byte* from);
 
 }  // namespace tutti::rma

@@ -161,49 +161,6 @@ Tree load(const std::string& topology) {
   return file ? recorded(topology) : synthetic(topology);
 }
 
-namespace {
-
-// The binding of a thread; thread 0 is the calling thread.
-std::vector<int> binding_of(pid_t thread) {
-  // The kernel refuses a mask that is too small for its processing units: grow until it fits.
-  constexpr int most_units = 1 << 20;
-  for (int units = CPU_SETSIZE; units <= most_units; units *= 2) {
-    cpu_set_t* set = CPU_ALLOC(units);
-    if (set == nullptr) return {};
-    const size_t bytes = CPU_ALLOC_SIZE(units);
-    CPU_ZERO_S(bytes, set);
-    const bool told = sched_getaffinity(thread, bytes, set) == 0;
-    const bool too_small = !told && errno == EINVAL;
-    std::vector<int> bound;
-    for (int unit = 0; told && unit < units; ++unit) {
-      if (CPU_ISSET_S(unit, bytes, set)) bound.push_back(unit);
-    }
-    CPU_FREE(set);
-    if (!too_small) return bound;
-  }
-  return {};
-}
-
-}  // namespace
-
-std::vector<int> binding() { return binding_of(0); }
-
-std::vector<int> binding_of_process() {
-  std::vector<int> units = binding();
-  std::error_code unreadable;
-  std::filesystem::directory_iterator task("/proc/self/task", unreadable);
-  for (; !unreadable && task != std::filesystem::directory_iterator(); task.increment(unreadable)) {
-    const std::string name = task->path().filename().string();
-    pid_t thread = 0;
-    if (std::from_chars(name.data(), name.data() + name.size(), thread).ec != std::errc{}) continue;
-    const std::vector<int> bound = binding_of(thread);  // empty if the thread has ended meanwhile
-    units.insert(units.end(), bound.begin(), bound.end());
-  }
-  std::sort(units.begin(), units.end());
-  units.erase(std::unique(units.begin(), units.end()), units.end());
-  return units;
-}
-
 int usable_cores(const Tree& tree) {
   const auto usable = [](const Core& core) { return core.usable; };
   return static_cast<int>(std::count_if(tree.cores.begin(), tree.cores.end(), usable));
