@@ -233,6 +233,10 @@ TUTTI_API tutti_status tutti_fold(const void* in, size_t count, tutti_type type,
  * use `to`. Transfers are not ordered among themselves. A handle that is not needed may be null:
  * tutti_wait_all then completes the transfer.
  *
+ * Of MPI processes (tutti/mpi.h) a transfer returns TUTTI_INVALID_ARGUMENT if the target does not
+ * have the memory, and TUTTI_UNAVAILABLE if this process cannot reach it; so do tutti_test and the
+ * like if a server finds it out.
+ *
  * The caller executes transfers itself, unless the team has servers (below). Starting one never
  * waits for anything.
  */
@@ -301,6 +305,15 @@ TUTTI_API tutti_status tutti_servers_wake(tutti_team* team);
 TUTTI_API tutti_status tutti_servers_sleep(tutti_team* team);
 /* How many there are; 0 if team is null. */
 TUTTI_API int tutti_servers_count(const tutti_team* team);
+
+/* In MPI programs under tutti-run: tutti_group_of_comm of tutti/mpi.h, with the communicator's
+ * handle as a number. */
+TUTTI_API tutti_status tutti_group_of_communicator(uint64_t communicator, tutti_group** group);
+/* The team of this node's MPI processes, from this process's first group to MPI_Finalize, which
+ * ends it; null otherwise. tutti_servers_start starts servers in this process, for all ranks of its
+ * domain (docs/servers.md), and tutti_servers_stop ends these; the other functions are for all
+ * servers of the node. */
+TUTTI_API tutti_team* tutti_node_team(void);
 
 /* Memory that all ranks of the node reach directly, so that collectives on it need no copy: `bytes`
  * bytes aligned to 64, not initialised; null if there is none. Thread ranks reach all memory

@@ -54,6 +54,23 @@ def examine_cores(tree: Any) -> Finding:
     return Finding("cores", GOOD, says)
 
 
+def examine_servers(tree: Any) -> Finding:
+    """Servers gain where a core is left for each of them (docs/servers.md)."""
+    cores = tree.usable_cores
+    if cores < 2:
+        return Finding(
+            "servers",
+            POOR,
+            "no free core: servers would share the only core with the ranks",
+            "run without servers, or with more cores",
+        )
+    says = (
+        f"with N servers (tutti-run --servers N) and at most {cores} - N ranks on this node, each "
+        "server has a core of its own; else they share the ranks' cores"
+    )
+    return Finding("servers", GOOD, says)
+
+
 def examine_shared_memory() -> list[Finding]:
     anonymous = probes.memfd()
     named, size, free = probes.shm_directory()
@@ -249,6 +266,7 @@ def examine() -> tuple[Any, list[Finding], list[str]]:
     tree = load_tree("" if malformed else os.environ.get("TUTTI_TOPOLOGY", ""))
     findings = [
         examine_cores(tree),
+        examine_servers(tree),
         *examine_task_groups(),
         *examine_shared_memory(),
         examine_heap(),

@@ -82,7 +82,8 @@ tutti_status tutti_team_join(tutti_team* team, int rank, tutti_group** group) {
   return guarded([&] {
     require(team != nullptr && group != nullptr, "team or group is null");
     tutti::native::ThreadTeam* const threads = team->threads();
-    require(threads != nullptr, "the team is of MPI processes; its processes have joined");
+    require(threads != nullptr,
+            "the team is of MPI processes; tutti_group_of_comm makes their groups");
     *group = join(*threads, rank);
     return TUTTI_OK;
   });

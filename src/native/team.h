@@ -1,7 +1,7 @@
 // Teams and groups: the types behind the C API's opaque handles.
 //
 // A team is the ranks that share servers: threads of a process (ThreadTeam), or the processes of an
-// MPI job on a node. A group is a rank's handle of the ranks that it reaches.
+// MPI job on a node (src/mpi/one_sided). A group is a rank's handle of the ranks that it reaches.
 // Groups of MPI processes have no collectives, because MPI has them.
 //
 // One thread makes a ThreadTeam, each rank joins it once, and the caller frees it after all groups.

@@ -2,6 +2,7 @@
 // searched before libtutti.so.
 #include <stdlib.h>
 
+#include "native/guard.h"
 #include "tutti/tutti.h"
 
 extern "C" {
@@ -13,5 +14,13 @@ void* tutti_alloc(size_t bytes) {
 }
 
 void tutti_free(void* memory) { free(memory); }
+
+tutti_status tutti_group_of_communicator(uint64_t, tutti_group**) {
+  return tutti::native::report(
+      tutti::Code::unavailable,
+      "groups of MPI processes need tutti-run: mpiexec ... tutti-run ./app");
+}
+
+tutti_team* tutti_node_team(void) { return nullptr; }
 
 }  // extern "C"

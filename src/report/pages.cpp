@@ -37,6 +37,29 @@ double mean_microseconds(uint64_t nanoseconds, uint64_t calls) {
   return calls == 0 ? 0 : static_cast<double>(nanoseconds) / static_cast<double>(calls) / 1000;
 }
 
+double seconds(uint64_t nanoseconds) { return static_cast<double>(nanoseconds) / 1e9; }
+
+void write_one_sided(FILE* file, const OneSided& done) {
+  const auto number = [](uint64_t value) { return static_cast<unsigned long long>(value); };
+  if (done.own + done.handed > 0)
+    fprintf(file,
+            "tutti:   one-sided transfers: %llu by their callers, %llu handed to servers, of which "
+            "callers took %llu back\n",
+            number(done.own), number(done.handed), number(done.taken_back));
+  if (done.servers == 0) return;
+  fprintf(file,
+          "tutti:   servers: %llu, which executed %llu transfers (%s), slept %llu times, %.3f s "
+          "in all\n",
+          number(done.servers), number(done.transfers), readable_bytes(done.bytes).c_str(),
+          number(done.sleeps), seconds(done.slept_nanoseconds));
+  if (done.sharing > 0)
+    fprintf(
+        file,
+        "tutti:   no free core: %llu servers shared the cores of ranks; start fewer ranks a node "
+        "than it has cores\n",
+        number(done.sharing));
+}
+
 void write_table(FILE* file, const Report& report) {
   const std::string whose = report.aborted_by < 0 ? "all ranks"
                                                   : "rank " + std::to_string(report.aborted_by) +
@@ -85,6 +108,7 @@ void write_table(FILE* file, const Report& report) {
             static_cast<unsigned long long>(report.total.completed),
             static_cast<unsigned long long>(report.most.under_way),
             readable_bytes(report.most.bytes).c_str());
+  write_one_sided(file, report.total.one_sided);
   if (report.total.reasons[one_rank] > 0)
     fprintf(file,
             "tutti:   no loss: %llu calls on communicators of one rank, which wait for no other "
@@ -144,6 +168,17 @@ void write_json(FILE* file, const Report& report) {
         {"completed", total.completed},
         {"most_under_way", report.most.under_way},
         {"most_bytes_held", report.most.bytes}}},
+      {"one_sided",
+       {{"by_callers", total.one_sided.own},
+        {"handed_to_servers", total.one_sided.handed},
+        {"taken_back", total.one_sided.taken_back}}},
+      {"servers",
+       {{"count", total.one_sided.servers},
+        {"sharing_cores", total.one_sided.sharing},
+        {"transfers", total.one_sided.transfers},
+        {"bytes", total.one_sided.bytes},
+        {"sleeps", total.one_sided.sleeps},
+        {"slept_s", rounded(seconds(total.one_sided.slept_nanoseconds), 6)}}},
       {"calls_on_one_rank", total.reasons[one_rank]},
       {"not_covered", not_covered},
       {"refused_plans", report.refused_plans}};

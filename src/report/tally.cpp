@@ -85,6 +85,11 @@ void record_messages(const Sent& between_nodes, const Sent& within_nodes, const 
   add(numbers.led, led);
 }
 
+void record_one_sided(const OneSided& done) {
+  const std::lock_guard<std::mutex> lock(tally().mutex);
+  tally().numbers.one_sided = done;
+}
+
 void read_tally(const ReadTally& read) {
   const std::lock_guard<std::mutex> lock(tally().mutex);
   read(tally());

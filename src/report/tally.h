@@ -59,12 +59,25 @@ struct Row {
   uint64_t nanoseconds = 0;
   uint64_t host_nanoseconds = 0;
 };
+// One-sided transfers, and the servers of this process.
+struct OneSided {
+  uint64_t own = 0;         // transfers that ranks have executed at once
+  uint64_t handed = 0;      // that they have handed to servers
+  uint64_t taken_back = 0;  // of these, that they have executed after all
+  uint64_t servers = 0;
+  uint64_t sharing = 0;    // of these, on cores of ranks
+  uint64_t transfers = 0;  // that servers have executed
+  uint64_t bytes = 0;
+  uint64_t sleeps = 0;
+  uint64_t slept_nanoseconds = 0;
+};
 // Consists of 64-bit words only, so that one reduction adds up the numbers of all ranks.
 struct Numbers {
   std::array<Row, row_count> rows{};
   std::array<uint64_t, reason_count> reasons{};
   Sent between_nodes, within_nodes;  // Tutti's messages
   Sent led;
+  OneSided one_sided;
   uint64_t started = 0, completed = 0;  // operations that outlive their call
 };
 // The most that a process has had at one time of operations that outlive their call. Consists of
@@ -87,6 +100,9 @@ void record_start(size_t held);
 // Adds the traffic of a communicator over several nodes. Call it when the communicator sends no
 // more.
 void record_messages(const Sent& between_nodes, const Sent& within_nodes, const Sent& led);
+
+// Once, when the process makes no further transfers.
+void record_one_sided(const OneSided& done);
 
 // The contents of the tally of this process.
 struct Contents {

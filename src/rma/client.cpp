@@ -23,8 +23,11 @@ Client::Client(const Domain& domain, int32_t place, Mover& mover, exec::WaitStyl
       style_(style),
       first_server_(servers.first),
       made_by_(static_cast<uint64_t>(getpid())) {
-  for (int32_t server = servers.first; server < servers.first + servers.count; ++server)
-    queues_.emplace_back(domain.entries(place, server), domain.shape().entries);
+  const size_t count = domain.shape().entries;
+  for (int32_t server = servers.first; server < servers.first + servers.count; ++server) {
+    Entry* const entries = domain.entries(place, server);
+    queues_.emplace_back(entries, count, next_position(entries, count));
+  }
 }
 
 Client::~Client() { wait_for_all(); }

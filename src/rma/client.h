@@ -35,7 +35,8 @@ struct ServerRange {
 
 class Client {
  public:
-  // The client with this place in the domain. The domain's memory and the mover outlive it.
+  // The client with this place in the domain, alone or after one that has ended. The domain's
+  // memory and the mover outlive it.
   Client(const Domain& domain, int32_t place, Mover& mover, exec::WaitStyle style)
       : Client(domain, place, mover, style, {0, domain.shape().servers}) {}
   // It hands transfers to these servers only.

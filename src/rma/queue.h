@@ -46,8 +46,10 @@ template <class Atomics, class Content>
 class BasicProducer {
  public:
   using Entry = BasicEntry<Atomics, Content>;
-  // `count` entries, a power of two, which outlive the producer. All are zero at first.
-  BasicProducer(Entry* entries, size_t count) : entries_(entries), in_use_(count, false) {}
+  // `count` entries, a power of two, which outlive the producer. All are zero at first. A producer
+  // may follow one that has released everything: it goes on at next_position().
+  BasicProducer(Entry* entries, size_t count, uint64_t next = 0)
+      : entries_(entries), next_(next), in_use_(count, false) {}
 
   // True if post() may be called: the next entry is released.
   bool has_room() const { return !in_use_[next_ & mask()]; }
@@ -83,9 +85,20 @@ class BasicProducer {
   uint64_t mask() const { return in_use_.size() - 1; }
 
   Entry* const entries_;
-  uint64_t next_ = 0;
+  uint64_t next_;
   std::vector<bool> in_use_;  // by entry: posted, and not released
 };
+
+// The first position that no producer has posted yet.
+template <class Atomics, class Content>
+uint64_t next_position(const BasicEntry<Atomics, Content>* entries, size_t count) {
+  uint64_t next = 0;
+  for (size_t i = 0; i < count; ++i) {
+    const uint64_t stamp = Atomics::observe(entries[i].stamp);
+    if (stamp != 0) next = std::max(next, stamp / posted_step + 1);
+  }
+  return next;
+}
 
 template <class Atomics, class Content>
 class BasicConsumer {

@@ -151,6 +151,23 @@ TEST(Rma, ServersMayEndAndBeStartedAgain) {
 }
 
 // A server that has begun a transfer and died leaves it to the client.
+// A place is used again. The server goes on where the client before has ended.
+TEST(Rma, AClientMayFollowAnother) {
+  Fixture fixture({.clients = 1, .servers = 1, .entries = 8});
+  fixture.start(1);
+  for (int round = 0; round < 4; ++round) {
+    const auto client = fixture.client(0);
+    for (int i = 0; i < 3; ++i) {
+      int from = 10 * round + i, to = -1;
+      const Handle handle = client->start(put(&from, &to, sizeof to));
+      ASSERT_EQ(handle.server, 0);
+      while (!client->test(handle)) std::this_thread::yield();
+      EXPECT_EQ(to, from);
+    }
+    EXPECT_EQ(client->counts().taken_back, 0u);
+  }
+}
+
 TEST(Rma, TheClientCompletesWhatADeadServerHasBegun) {
   Fixture fixture({.clients = 1, .servers = 1, .entries = 4});
   const pid_t dead = fork();

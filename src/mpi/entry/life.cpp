@@ -25,6 +25,7 @@
 #include "mpi/report/report.h"
 #include "mpi/requests/nonblocking.h"
 #include "mpi/entry/spawn.h"
+#include "mpi/one_sided/node.h"
 #include "mpi/job/threads.h"
 #include "mpi/job/thrown.h"
 #include "mpi/report/tracing.h"
@@ -120,6 +121,7 @@ void close() {
         "life/report", LogLevel::warning,
         "no report: it is gathered over MPI_COMM_WORLD, which needs MPI_Init, but this program "
         "only uses sessions");
+  end_one_sided();
   settle_records();
   end_nonblocking();
   free_handles();
@@ -196,6 +198,7 @@ void write_what_was_recorded() {
   if (!report::recording()) return;
   for (const Communicator* communicator : known_communicators())
     if (communicator->net() != nullptr) communicator->record_sent();
+  record_one_sided();
   write_report(options().report, why_no_team());
 }
 
@@ -217,6 +220,7 @@ void before_finalize() {
   });
   const std::lock_guard<std::mutex> lock(life().mutex);
   life().world = false;
+  end_one_sided();
   if (any_session())
     leave_world();
   else

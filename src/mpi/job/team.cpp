@@ -23,9 +23,10 @@ constexpr size_t further_segments = 4;
 
 size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
-// The directories of this many members.
+// The directories of this many members, and the words of the node after them.
 size_t bytes_of_directories(int ranks) {
-  return round_up(sizeof(eager::Directory::Page) * static_cast<size_t>(ranks), shm::page_size);
+  return round_up(sizeof(eager::Directory::Page) * static_cast<size_t>(ranks) + line_size,
+                  shm::page_size);
 }
 
 // Creates the node's segment. The pages of a memfd take no memory before they are used, so a memfd
@@ -213,6 +214,7 @@ void Team::agree_on_waiting() {
       std::max(shape.counts[topo::socket_level], 1) * shape.counts[topo::numa_level] > 1;
   if (!options().plans.empty() || !options().table.empty()) shape_ = shape;
   agree_on_levels(masks);
+  cores_ = std::move(masks);
 }
 
 void Team::know_oversubscribed() {
@@ -244,6 +246,26 @@ exec::ProgressHook Team::progress_hook() { return {progress, &private_communicat
 
 std::vector<int> Team::members(MPI_Comm communicator, int ranks) const {
   return ranks <= ranks_ ? places_in(communicator, ranks, group_) : std::vector<int>();
+}
+
+std::vector<int> Team::members_among(MPI_Comm communicator, int ranks) const {
+  const Host& mpi = host();
+  std::vector<int> from(static_cast<size_t>(ranks)), to(static_cast<size_t>(ranks), MPI_UNDEFINED);
+  std::iota(from.begin(), from.end(), 0);
+  MPI_Group group;
+  if (mpi.Comm_group(communicator, &group) == MPI_SUCCESS) {
+    mpi.Group_translate_ranks(group, ranks, from.data(), group_, to.data());
+    mpi.Group_free(&group);
+  }
+  std::replace(to.begin(), to.end(), int{MPI_UNDEFINED}, -1);
+  return to;
+}
+
+std::vector<Team::Memory> Team::memories() const {
+  std::vector<Memory> memories = told_;
+  for (size_t member = 0; member < heaps_.size(); ++member)
+    memories[member].mapped = heaps_[member];
+  return memories;
 }
 
 bool Team::covers(MPI_Comm communicator, int ranks) const {

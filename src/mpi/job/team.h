@@ -98,6 +98,29 @@ class Team {
   // member. No communication.
   exec::Reach reach(MPI_Comm communicator, int ranks) const;
   exec::Reach reach(const std::vector<int>& members) const;
+  // The memory of a member, for one-sided transfers.
+  struct Memory {
+    std::byte* mapped = nullptr;  // where its heap is mapped here; null: it is not
+    uint64_t heap = 0;            // where its heap is there
+    uint64_t bytes = 0;           // of the heap
+    int64_t process = 0;          // 0: this process does not know its number
+  };
+  std::vector<Memory> memories() const;
+  // By member, the processors on which it may run.
+  const std::vector<placement::CoreMask>& cores() const { return cores_; }
+  // Words in the node's segment for whatever members find there first, zero at first; null: none.
+  // A claim and a page, for the queues of one-sided transfers.
+  struct NodeWords {
+    shm::Word claimed;
+    shm::Word page;
+  };
+  NodeWords* node_words() const {
+    return pages_ == nullptr ? nullptr : reinterpret_cast<NodeWords*>(pages_ + ranks_);
+  }
+  shm::Segment& node_segment() { return *node_segment_; }
+  // By rank of a communicator, its number in the team; -1: it is no member. No communication.
+  std::vector<int> members_among(MPI_Comm communicator, int ranks) const;
+
   // True if all members have mapped each other's heaps.
   bool direct() const { return !heaps_.empty(); }
 
@@ -149,6 +172,8 @@ class Team {
   // members have mapped all heaps.
   std::vector<std::byte*> heaps_;
   std::vector<shm::PeerHeap> peers_;
+  std::vector<Memory> told_;  // by member: its heap and process; `mapped` is not set
+  std::vector<placement::CoreMask> cores_;
   bool ordinary_ = false;  // heaps_ is not empty, and malloc takes from the heaps at all members
   // By member: the process whose memory process_vm_readv reads; empty if it may not everywhere.
   std::vector<int64_t> processes_;

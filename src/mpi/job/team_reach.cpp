@@ -1,6 +1,7 @@
 // Finds out how a team's members reach each other's memory. Each member offers its memory, all
 // others try to reach it, and the team keeps the kinds of reach that work for all.
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -26,7 +27,15 @@ struct Offer {
   uint64_t token[2]{};
   uint64_t address = 0;
   int64_t process = 0;
+  uint64_t namespace_of_processes = 0;  // 0: unknown
+  uint64_t heap_base = 0;
 };
+
+// Processes know each other by the same numbers if this is the same.
+uint64_t namespace_of_processes() {
+  struct stat found{};
+  return stat("/proc/self/ns/pid", &found) == 0 ? found.st_ino : 0;
+}
 
 // True if this process may read the memory of the process that made the offer.
 bool reads(const Offer& offer) {
@@ -54,11 +63,20 @@ void Team::agree_on_reach() {
   if (own.address == 0 && getrandom(own.token, sizeof own.token, 0) == sizeof own.token)
     own.address = reinterpret_cast<uint64_t>(&own.token);
   own.process = getpid();
+  own.namespace_of_processes = namespace_of_processes();
   const shm::Heap* const heap = try_direct ? shm::process_heap() : nullptr;
   own.heap = heap != nullptr ? heap->location() : shm::Heap::Location{};
+  own.heap_base = heap != nullptr ? reinterpret_cast<uint64_t>(heap->base()) : 0;
   std::vector<Offer> offers(static_cast<size_t>(ranks_));
   mpi.Allgather(&own, sizeof own, mpi.type_byte, offers.data(), sizeof own, mpi.type_byte,
                 private_communicator_);
+  for (const Offer& offer : offers)
+    told_.push_back({.heap = offer.heap_base,
+                     .bytes = offer.heap.bytes,
+                     .process = own.namespace_of_processes != 0 &&
+                                        offer.namespace_of_processes == own.namespace_of_processes
+                                    ? offer.process
+                                    : 0});
   if (choice == ReachChoice::cma) {
     std::vector<pid_t> others;
     for (const Offer& offer : offers)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int world_rank, world_size;
 
@@ -20,6 +21,7 @@ __attribute__((format(printf, 5, 6))) static inline void give_up(MPI_Comm commun
   vfprintf(stderr, format, arguments);
   fprintf(stderr, "\n");
   va_end(arguments);
+  usleep(200000);  // launchers may drop what was written just before
   MPI_Abort(communicator, 3);
 }
 

@@ -1,0 +1,113 @@
+// Groups of MPI processes for one-sided transfers (tutti/mpi.h). A preloaded interposer has these
+// functions in the place of libtutti.so's.
+#include <dlfcn.h>
+
+#include <memory>
+#include <string>
+
+#include "base/options.h"
+#include "mpi/abi/host.h"
+#include "mpi/abi/inside.h"
+#include "mpi/communicators/registry.h"
+#include "mpi/one_sided/node.h"
+#include "native/guard.h"
+#include "native/team.h"
+#include "tutti/tutti.h"
+
+namespace tutti::mpi {
+namespace {
+
+struct Placed {
+  std::shared_ptr<Node> node;
+  int place = -1;  // of its client
+};
+struct ProcessGroup final : Placed, tutti_group {
+  ProcessGroup(std::shared_ptr<Node> its_node, const std::vector<int>& members, int its_rank)
+      : Placed{std::move(its_node)},
+        tutti_group(its_rank, static_cast<int>(members.size()),
+                    node->processes(members, its_rank, &place)) {
+    node->enter(one_sided);
+  }
+  ~ProcessGroup() override { node->leave(one_sided, place); }
+};
+
+// Collective: true if `own` is true at all ranks of the communicator.
+bool all(MPI_Comm communicator, bool own) {
+  const uint64_t here = own ? 1 : 0;
+  uint64_t least = 0;
+  return host().Allreduce(&here, &least, 1, host().type_uint64, host().op_min, communicator) ==
+             MPI_SUCCESS &&
+         least == 1;
+}
+
+tutti_status make_group(MPI_Comm communicator, tutti_group** group) {
+  const Host& mpi = host();
+  const Inside inside;
+  int ranks = 0, rank = 0, inter = 0;
+  native::require(group != nullptr, "group is null; pass the address of a tutti_group*");
+  native::require(communicator != mpi.comm_null, "the communicator is MPI_COMM_NULL");
+  if (!registry_is_open() || !may_set_up() || options().disable)
+    throw Error(
+        Code::unavailable,
+        "Tutti is off: MPI does not run (groups exist between MPI_Init and MPI_Finalize), or "
+        "TUTTI_DISABLE is set");
+  if (mpi.Comm_test_inter(communicator, &inter) != MPI_SUCCESS || inter != 0 ||
+      mpi.Comm_size(communicator, &ranks) != MPI_SUCCESS ||
+      mpi.Comm_rank(communicator, &rank) != MPI_SUCCESS)
+    throw Error(Code::invalid_argument, "the communicator is no intracommunicator");
+  std::unique_ptr<ProcessGroup> made;
+  std::string why = "a rank of the communicator could not make its group";
+  try {
+    const std::shared_ptr<Node> node = this_node(true);
+    const std::shared_ptr<Team> team = world_team();
+    node->start_asked_servers();
+    made = std::make_unique<ProcessGroup>(node,
+                                          team == nullptr
+                                              ? std::vector<int>(static_cast<size_t>(ranks), -1)
+                                              : team->members_among(communicator, ranks),
+                                          rank);
+  } catch (const std::exception& error) {
+    why = error.what();
+  }
+  // No rank returns before all may be reached.
+  if (!all(communicator, made != nullptr)) throw Error(Code::unavailable, why);
+  *group = made.release();
+  return TUTTI_OK;
+}
+
+// If this library is not for the program's MPI, another one after it is.
+template <class Function>
+Function* next(const char* name) {
+  return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+}
+
+}  // namespace
+}  // namespace tutti::mpi
+
+extern "C" {
+
+tutti_status tutti_group_of_communicator(uint64_t communicator, tutti_group** group) {
+  using namespace tutti::mpi;
+  if (host().foreign) {
+    auto* const other = next<decltype(tutti_group_of_communicator)>("tutti_group_of_communicator");
+    if (other != nullptr) {
+      const tutti_status status = other(communicator, group);
+      auto* const message = next<decltype(tutti_error_message)>("tutti_error_message");
+      if (status != TUTTI_OK && message != nullptr) tutti::native::last_error = message();
+      return status;
+    }
+  }
+  return tutti::native::guarded([&] { return make_group((MPI_Comm)communicator, group); });
+}
+
+tutti_team* tutti_node_team(void) {
+  using namespace tutti::mpi;
+  if (tutti::shm::observe(found_host) == 0) return nullptr;  // MPI was not called yet
+  if (host().foreign) {
+    auto* const other = next<decltype(tutti_node_team)>("tutti_node_team");
+    if (other != nullptr) return other();
+  }
+  return this_node(false).get();
+}
+
+}  // extern "C"

@@ -1,0 +1,400 @@
+#include "mpi/one_sided/node.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/options.h"
+#include "exec/waiter.h"
+#include "mpi/communicators/registry.h"
+#include "rma/server.h"
+#include "shm/process_heap.h"
+#include "shm/readers.h"
+#include "topo/kernel_files.h"
+
+namespace tutti::mpi {
+namespace {
+
+constexpr int groups_with_queues = 2;   // of a process; further ones execute all transfers
+constexpr int least_server_places = 4;  // of a domain, for tutti_servers_start
+constexpr size_t most_queue_bytes = size_t{16} << 20;
+
+std::vector<int> units_in(const placement::CoreMask& mask) {
+  std::vector<int> units;
+  for (size_t unit = 0; unit < placement::most_cores; ++unit)
+    if (mask[unit]) units.push_back(static_cast<int>(unit));
+  return units;
+}
+
+// The domain that a processing unit belongs to, by the system's number.
+int key_of(int unit, const std::map<int, int>& regions) {
+  const ServersDomain domain = options().servers_domain;
+  if (domain == ServersDomain::socket) return topo::socket_of(unit, "/sys/devices/system");
+  if (domain == ServersDomain::node) return 0;
+  const auto found = regions.find(unit);
+  return found == regions.end() ? 0 : found->second;
+}
+
+// The processors of this process's parent, the launcher's: those of the job on this node.
+placement::CoreMask cores_of_job() {
+  placement::CoreMask mask;
+  std::vector<unsigned long> bits(CPU_ALLOC_SIZE(placement::most_cores) / sizeof(unsigned long));
+  auto* const set = reinterpret_cast<cpu_set_t*>(bits.data());
+  const size_t bytes = bits.size() * sizeof(unsigned long);
+  if (sched_getaffinity(getppid(), bytes, set) != 0) return mask;
+  for (size_t core = 0; core < placement::most_cores; ++core)
+    mask[core] = CPU_ISSET_S(core, bytes, set);
+  return mask;
+}
+
+rma::DomainShape shape_of(int members, int domains) {
+  rma::DomainShape shape{
+      .clients = members * groups_with_queues,
+      .servers = domains * std::max(options().servers.count, least_server_places),
+      .entries = 128};
+  while (shape.entries > 8 && shape.bytes() > most_queue_bytes) shape.entries /= 2;
+  return shape;
+}
+
+// Lets the node's other ranks, and their servers, copy from and into this process's memory.
+void let_copy(const std::vector<Team::Memory>& memories) {
+  std::vector<pid_t> others;
+  for (const Team::Memory& memory : memories)
+    if (memory.process != 0 && memory.process != getpid())
+      others.push_back(static_cast<pid_t>(memory.process));
+  if (!others.empty()) shm::let_read(others);
+}
+
+void prepare(const rma::Domain& domain, int members) {
+  shm::store_relaxed(domain.enabled(), 1);
+  shm::store_relaxed(domain.served_from(), UINT64_MAX);
+  shm::store_relaxed(domain.least_bytes(), UINT64_MAX);
+  shm::store_relaxed(domain.clients_in_use(), static_cast<uint64_t>(members));
+}
+
+}  // namespace
+
+Node::Node(std::shared_ptr<Team> team) : team_(std::move(team)) {
+  if (team_ != nullptr) {
+    member_ = team_->rank();
+    members_ = team_->ranks();
+  }
+  find_domains();
+  find_memory();
+  std::vector<int> rank_of;
+  for (int client = 0; client < members_ * groups_with_queues; ++client)
+    rank_of.push_back(client % members_);
+  mover_.emplace(peers_, rank_of);
+  Team::NodeWords* const words = team_ == nullptr ? nullptr : team_->node_words();
+  if (words != nullptr && make_queues(*words)) {
+    for (int nth = 0; nth < groups_with_queues; ++nth) free_places_.insert(nth);
+    return;
+  }
+  const rma::DomainShape none{.clients = members_ * groups_with_queues, .servers = 0, .entries = 8};
+  own_memory_ = std::make_unique<std::byte[]>(none.bytes() + line_size);
+  const auto start = reinterpret_cast<uintptr_t>(own_memory_.get());
+  domain_.emplace(own_memory_.get() + (line_size - start % line_size) % line_size, none);
+  prepare(*domain_, members_);
+}
+
+Node::~Node() = default;
+
+void Node::find_domains() {
+  domain_of_.assign(static_cast<size_t>(members_), 0);
+  if (team_ == nullptr || team_->cores().empty()) return;
+  const std::map<int, int> regions = topo::regions_of("/sys/devices/system");
+  std::map<int, int> numbers;  // of domains, by key
+  std::vector<int> keys;
+  for (const placement::CoreMask& mask : team_->cores()) {
+    const std::vector<int> units = units_in(mask);
+    keys.push_back(units.empty() ? 0 : key_of(units.front(), regions));
+    numbers[keys.back()] = 0;
+  }
+  domains_ = 0;
+  for (auto& [key, number] : numbers) number = domains_++;
+  for (size_t member = 0; member < keys.size(); ++member)
+    domain_of_[member] = numbers[keys[member]];
+  const int own = keys[static_cast<size_t>(member_)];
+  const auto chosen = options().servers.cores;
+  for (const int unit : chosen)
+    if (key_of(unit, regions) == own) units_of_domain_.push_back(unit);
+  if (units_of_domain_.empty()) units_of_domain_.assign(chosen.begin(), chosen.end());
+}
+
+void Node::find_memory() {
+  peers_.resize(static_cast<size_t>(members_));
+  peers_[static_cast<size_t>(member_)] = rma::own_memory;
+  if (team_ == nullptr) return;
+  const ReachChoice reach = options().reach;
+  const bool by_system = reach == ReachChoice::automatic || reach == ReachChoice::cma;
+  const std::vector<Team::Memory> memories = team_->memories();
+  if (by_system) let_copy(memories);
+  for (int member = 0; member < members_; ++member) {
+    const Team::Memory& memory = memories[static_cast<size_t>(member)];
+    rma::Peer& peer = peers_[static_cast<size_t>(member)];
+    if (by_system) peer.process = memory.process;
+    if (member == member_ || memory.mapped == nullptr) continue;
+    peer.first = memory.heap;
+    peer.bytes = memory.bytes;
+    peer.shift = reinterpret_cast<uint64_t>(memory.mapped) - memory.heap;
+  }
+}
+
+// The first process that comes makes the queues; the others wait until it has.
+bool Node::make_queues(Team::NodeWords& words) {
+  constexpr uint64_t failed = UINT64_MAX;
+  const rma::DomainShape shape = shape_of(members_, domains_);
+  shm::Segment& segment = team_->node_segment();
+  if (shm::claim(words.claimed, static_cast<uint64_t>(getpid()))) {
+    const auto piece = segment.take(shape.bytes(), shape.bytes(), static_cast<uint32_t>(members_));
+    if (piece) {
+      std::byte* const memory = segment.address(piece->first_page);
+      if (!piece->fresh) std::fill_n(memory, shape.bytes(), std::byte{0});
+      prepare(rma::Domain(memory, shape), members_);
+    }
+    shm::publish(words.page, piece ? piece->first_page + 1 : failed);
+  }
+  exec::Waiter waiter(exec::pace_of_set_up());
+  const auto known = [&] { return shm::observe(words.page) != 0; };
+  waiter.until(known, [&] {
+    const bool gone = waiter.elapsed() > std::chrono::seconds(10);
+    return gone ? Code::dead_peer : Code::ok;
+  });
+  const uint64_t page = shm::observe(words.page);
+  if (page == 0 || page == failed) return false;
+  domain_.emplace(segment.address(static_cast<uint32_t>(page - 1)), shape);
+  return true;
+}
+
+const rma::Domain& Node::domain() const {
+  if (!domain_)
+    throw Error(Code::unavailable, "MPI has ended, and with it the team of the node's processes");
+  return *domain_;
+}
+
+rma::ServerRange Node::own_servers() const {
+  const int each = domain().shape().servers / domains_;
+  return {domain_of_[static_cast<size_t>(member_)] * each, each};
+}
+
+// The processing units that servers of this process may have for themselves.
+std::vector<int> Node::units_of_servers() const {
+  if (!units_of_domain_.empty() || team_ == nullptr) return units_of_domain_;
+  placement::CoreMask used;
+  for (const placement::CoreMask& mask : team_->cores()) used |= mask;
+  return units_in(cores_of_job() & ~used);
+}
+
+native::OneSided::Processes Node::processes(const std::vector<int>& members, int own_rank,
+                                            int* place) {
+  native::OneSided::Processes processes;
+  for (const int member : members) {
+    rma::Peer peer{.elsewhere = true};
+    if (member >= 0) peer = peers_[static_cast<size_t>(member)];
+    processes.peers.push_back(peer);
+    processes.targets.push_back(member);
+  }
+  processes.peers[static_cast<size_t>(own_rank)] = rma::own_memory;
+  processes.targets[static_cast<size_t>(own_rank)] = member_;
+  processes.served_from = &domain().served_from();
+  const std::lock_guard lock(mutex_);
+  rma::ServerRange servers{0, 0};
+  *place = -1;
+  if (!free_places_.empty()) {
+    *place = free_places_.extract(free_places_.begin()).value();
+    servers = own_servers();
+    const auto in_use = static_cast<uint64_t>((*place + 1) * members_);
+    if (shm::load_relaxed(domain().clients_in_use()) < in_use)
+      shm::publish(domain().clients_in_use(), in_use);
+  }
+  processes.client = std::make_unique<rma::Client>(
+      domain(), std::max(*place, 0) * members_ + member_, *mover_,
+      team_ == nullptr ? exec::WaitStyle::spin : team_->wait_style(), servers);
+  return processes;
+}
+
+void Node::enter(native::OneSided& group) {
+  const std::lock_guard lock(mutex_);
+  groups_.insert(&group);
+}
+
+void Node::leave(native::OneSided& group, int place) {
+  group.end();  // before its client's place is free
+  const std::lock_guard lock(mutex_);
+  if (groups_.erase(&group) > 0) group.add_to(ended_);
+  if (place >= 0) free_places_.insert(place);
+}
+
+void Node::tell() {
+  const bool serves = count_servers() > 0 && shm::load_relaxed(domain().enabled()) != 0;
+  shm::store_relaxed(domain().served_from(),
+                     serves ? shm::load_relaxed(domain().least_bytes()) : UINT64_MAX);
+}
+
+void Node::start_servers(int count, tutti_serve serve) {
+  const std::lock_guard lock(mutex_);
+  if (servers_)
+    throw Error(Code::invalid_argument,
+                "this process has servers already; tutti_servers_stop ends them");
+  const rma::ServerRange range = own_servers();
+  std::vector<int32_t> places;
+  for (int32_t place = range.first; place < range.first + range.count; ++place) {
+    shm::Word& life = domain().server(place).life;
+    const uint64_t before = shm::observe(life);
+    if (static_cast<int>(places.size()) < count &&
+        before != static_cast<uint64_t>(rma::Life::running) &&
+        shm::take(life, before, static_cast<uint64_t>(rma::Life::running)))
+      places.push_back(place);
+  }
+  if (static_cast<int>(places.size()) < count) {
+    for (const int32_t place : places)
+      shm::publish(domain().server(place).life, static_cast<uint64_t>(rma::Life::absent));
+    throw Error(Code::invalid_argument, "the domain has no room for " + std::to_string(count) +
+                                            " more servers; it has " +
+                                            std::to_string(places.size()) + " of " +
+                                            std::to_string(range.count) + " places left");
+  }
+  rma::ServerThreads::Settings settings{.count = count, .places = places};
+  const std::vector<int> own = units_of_servers();
+  settings.own_units = own.size() > static_cast<size_t>(places.back() - range.first);
+  if (settings.own_units)  // by place, so that processes choose different ones
+    for (const int32_t place : places)
+      settings.units.push_back(own[static_cast<size_t>(place - range.first) % own.size()]);
+  placement::CoreMask used;
+  if (team_ != nullptr)
+    for (const placement::CoreMask& mask : team_->cores()) used |= mask;
+  shares_cores_ = !settings.own_units && used.count() < static_cast<size_t>(members_ + count);
+  if (shares_cores_)
+    log_line(LogLevel::info, "%d servers share the cores of %d ranks", count, members_);
+  try {
+    servers_.emplace(domain(), *mover_, settings);
+  } catch (...) {
+    for (const int32_t place : places)
+      shm::publish(domain().server(place).life, static_cast<uint64_t>(rma::Life::absent));
+    throw;
+  }
+  places_ = places;
+  shm::store_relaxed(domain().least_bytes(), native::least_bytes_of(serve, shares_cores_));
+  shm::store_relaxed(domain().enabled(), serve != TUTTI_SERVE_NONE ? 1 : 0);
+  tell();
+}
+
+void Node::stop_servers() {
+  const std::lock_guard lock(mutex_);
+  servers_.reset();
+  tell();
+}
+
+void Node::enable_servers(bool enabled) {
+  shm::store_relaxed(domain().enabled(), enabled ? 1 : 0);
+  tell();
+}
+
+void Node::keep_servers_awake(bool awake) { rma::keep_awake(domain(), awake); }
+
+int Node::count_servers() {
+  int count = 0;
+  for (int32_t place = 0; place < domain().shape().servers; ++place)
+    if (shm::observe(domain().server(place).life) == static_cast<uint64_t>(rma::Life::running))
+      ++count;
+  return count;
+}
+
+// The servers of a domain are spread over its processes, in the order of their ranks.
+void Node::start_asked_servers() {
+  const int asked = options().servers.count;
+  if (asked == 0 || domain().shape().servers == 0 || started_asked_.exchange(true)) return;
+  const int own = domain_of_[static_cast<size_t>(member_)];
+  int here = 0, before = 0;  // this process's number among those of its domain
+  for (int member = 0; member < members_; ++member) {
+    if (domain_of_[static_cast<size_t>(member)] != own) continue;
+    if (member < member_) ++before;
+    ++here;
+  }
+  int count = 0;
+  for (int server = before; server < asked; server += here) ++count;
+  if (count == 0) return;
+  try {
+    start_servers(count, static_cast<tutti_serve>(options().serve));
+  } catch (const Error& error) {
+    log_line(LogLevel::warning, "%d of the servers that TUTTI_SERVERS asks for do not start: %s",
+             count, error.what());
+  }
+}
+
+void Node::record() {
+  const std::lock_guard lock(mutex_);
+  native::OneSided::Counts counts = ended_;
+  for (const native::OneSided* const group : groups_) group->add_to(counts);
+  report::OneSided done{
+      .own = counts.own, .handed = counts.handed, .taken_back = counts.taken_back};
+  for (const int32_t place : places_) {
+    rma::ServerState& state = domain().server(place);
+    ++done.servers;
+    done.sharing += shares_cores_ ? 1 : 0;
+    done.transfers += shm::load_relaxed(state.transfers);
+    done.bytes += shm::load_relaxed(state.bytes);
+    done.sleeps += shm::load_relaxed(state.sleeps);
+    done.slept_nanoseconds += shm::load_relaxed(state.slept_nanoseconds);
+  }
+  report::record_one_sided(done);
+}
+
+void Node::end() {
+  const std::lock_guard lock(mutex_);
+  for (native::OneSided* const group : groups_) group->end();
+  servers_.reset();
+  tell();
+  domain_.reset();
+  team_.reset();  // its memory goes with it, and MPI's groups, which MPI_Finalize must find freed
+}
+
+void Node::become_alone() {
+  rma::forget_others(peers_);
+  for (native::OneSided* const group : groups_) group->become_alone();
+}
+
+namespace {
+
+struct Nodes {
+  std::mutex mutex;
+  std::shared_ptr<Node> now;
+};
+// Never destroyed: a forked child may use it at any time.
+Nodes& nodes() {
+  static Nodes& made = *new Nodes;
+  return made;
+}
+
+}  // namespace
+
+std::shared_ptr<Node> this_node(bool make) {
+  const std::lock_guard lock(nodes().mutex);
+  if (nodes().now == nullptr && make) {
+    [[maybe_unused]] static const int forks = pthread_atfork(nullptr, nullptr, [] {
+      if (nodes().now != nullptr) nodes().now->become_alone();
+    });
+    nodes().now = std::make_shared<Node>(world_team());
+  }
+  return nodes().now;
+}
+
+void record_one_sided() {
+  if (const auto node = this_node(false)) node->record();
+}
+
+void end_one_sided() {
+  std::shared_ptr<Node> node;
+  {
+    const std::lock_guard lock(nodes().mutex);
+    node.swap(nodes().now);
+  }
+  if (node != nullptr) node->end();
+}
+
+}  // namespace tutti::mpi

@@ -1,0 +1,94 @@
+// What a process has for one-sided transfers with the other ranks of its node: how it reaches their
+// memory, the queues of its groups to the node's servers, and the servers that run in it.
+//
+// The node's queues are one rma::Domain in the segment of the world's team, which the first process
+// makes that needs it. Each process has a few client places in it, one for each of its groups. A
+// node has one or more domains of servers (TUTTI_SERVERS_DOMAIN); the servers of a domain have
+// consecutive places, and clients use those of their own.
+//
+// A process makes its Node with its first group. It ends inside MPI_Finalize. Any thread.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "mpi/job/team.h"
+#include "native/team.h"
+#include "report/tally.h"
+#include "rma/client.h"
+#include "rma/domain.h"
+#include "rma/process_mover.h"
+#include "rma/server_threads.h"
+
+namespace tutti::mpi {
+
+class Node final : public tutti_team {
+ public:
+  // Without a team the process reaches no memory but its own. Throws Error(unavailable).
+  explicit Node(std::shared_ptr<Team> team);
+  ~Node() override;
+
+  void start_servers(int count, tutti_serve serve) override;
+  void stop_servers() override;
+  void enable_servers(bool enabled) override;
+  void keep_servers_awake(bool awake) override;
+  int count_servers() override;
+  // Starts those of the servers that TUTTI_SERVERS asks for that belong into this process; once.
+  void start_asked_servers();
+
+  // What the group of these ranks has (native/one_sided.h); *place is its client place, to be given
+  // back by leave(), or -1 if it has none and executes all transfers itself. `members`: by rank,
+  // its number in the team; -1: it is on another node.
+  native::OneSided::Processes processes(const std::vector<int>& members, int own_rank, int* place);
+  void enter(native::OneSided& group);
+  void leave(native::OneSided& group, int place);
+
+  // Adds what this process did to the report.
+  void record();
+  // For MPI_Finalize, and for a forked child.
+  void end();
+  void become_alone();
+
+ private:
+  void find_domains();
+  void find_memory();
+  bool make_queues(Team::NodeWords& words);
+  std::vector<int> units_of_servers() const;
+  const rma::Domain& domain() const;
+  rma::ServerRange own_servers() const;
+  void tell();
+
+  std::shared_ptr<Team> team_;
+  int member_ = 0;
+  int members_ = 1;
+  std::vector<int> domain_of_;  // by member
+  int domains_ = 1;
+  std::vector<int> units_of_domain_;  // processing units of this process's domain; empty: unknown
+  std::vector<rma::Peer> peers_;      // by member
+  std::optional<rma::ProcessMover> mover_;
+  std::unique_ptr<std::byte[]> own_memory_;  // of the domain, if the process has no other
+  std::optional<rma::Domain> domain_;
+  bool shares_cores_ = false;
+  std::atomic<bool> started_asked_{false};
+
+  std::mutex mutex_;  // guards all below
+  std::optional<rma::ServerThreads> servers_;
+  std::vector<int32_t> places_;  // of servers_
+  std::set<int> free_places_;    // of clients, of this process
+  std::set<native::OneSided*> groups_;
+  native::OneSided::Counts ended_;  // of groups that were freed
+};
+
+// This process's Node; made at the first call while MPI runs. Null if it has none and `make` is
+// false.
+std::shared_ptr<Node> this_node(bool make);
+// To be called before the report is written, and before the registry closes.
+void record_one_sided();
+void end_one_sided();
+
+}  // namespace tutti::mpi
