@@ -20,7 +20,12 @@ void Lane::issue(std::shared_ptr<LaneOperation> operation) {
 Lane::Turn Lane::drive() {
   if (is_idle()) return Turn::idle;
   if (!shm::take(owner_, 0, 1)) return Turn::taken;
-  const Turn turn = take_turn();
+  Turn turn = take_turn();
+  if (net_ != nullptr) {
+    const bool left = net_->all_have_left();
+    shm::publish(leaving_, left ? 0 : 1);
+    if (!left && turn == Turn::idle) turn = Turn::waits;
+  }
   shm::publish(owner_, 0);
   return turn;
 }

@@ -45,15 +45,15 @@ class Lane {
  public:
   // The result of a turn.
   enum class Turn : uint8_t {
-    idle,   // there is no operation
-    waits,  // no step could be executed
+    idle,   // there is nothing to do
+    waits,  // no step could be executed, or messages have not left
     moved,  // some step was executed
     taken,  // another thread drives the lane
   };
 
   // The areas and the net outlive the lane. Arguments are Channel's.
   Lane(std::byte* areas, const shm::Layout& layout, int rank, const Channel::Settings& settings)
-      : channel_(areas, layout, rank, settings) {}
+      : net_(settings.net), channel_(areas, layout, rank, settings) {}
   Lane(const Lane&) = delete;
 
   // Waits for nothing.
@@ -72,8 +72,8 @@ class Lane {
    private:
     Lane& lane_;
   };
-  // True if no operation is under way or waits for its turn.
-  bool is_idle() const { return shm::observe(under_way_) == 0; }
+  // True if no operation is under way or waits for its turn, and the messages of all have left.
+  bool is_idle() const { return shm::observe(under_way_) == 0 && shm::observe(leaving_) == 0; }
   const Channel& channel() const { return channel_; }
 
  private:
@@ -91,7 +91,10 @@ class Lane {
   shm::Word owner_{0};                                 // 1: a thread drives the lane
   shm::Word helpers_{0};                               // threads that drive it again and again
 
+  shm::Word leaving_{0};  // 1: some messages have not left
+
   // Those below belong to the owner.
+  Net* net_;
   Channel channel_;
   std::shared_ptr<LaneOperation> current_;
   std::optional<InFlight> in_flight_;

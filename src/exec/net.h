@@ -36,6 +36,9 @@ class Net {
   // Drives the transport. May wait if only a message can come next.
   virtual State test(size_t request) = 0;
   virtual std::string failure() const = 0;
+  // True if all messages that are done as sent have left. Until then, somebody should drive the
+  // transport: this function does.
+  virtual bool all_have_left() { return true; }
 };
 
 }  // namespace tutti::exec

@@ -13,12 +13,12 @@ constexpr size_t most_copies = 256;
 
 }  // namespace
 
-PointToPoint::PointToPoint(const Calls& calls, MPI_Comm communicator, MPI_Datatype byte,
-                           int largest_tag, placement::PeriodicRow machine_nodes, int own_rank)
+PointToPoint::PointToPoint(const Calls& calls, MPI_Comm communicator, MPI_Datatype byte, Tags tags,
+                           placement::PeriodicRow machine_nodes, int own_rank)
     : calls_(calls),
       communicator_(communicator),
       byte_(byte),
-      tags_(static_cast<uint64_t>(largest_tag) + 1),
+      tags_(tags),
       machine_nodes_(std::move(machine_nodes)),
       own_node_(machine_nodes_[static_cast<size_t>(own_rank)]) {}
 
@@ -28,7 +28,6 @@ PointToPoint::~PointToPoint() {
   for (Copy& copy : copies_) {
     if (failure_.empty()) calls_.Wait(&copy.request, MPI_STATUS_IGNORE);
   }
-  calls_.Comm_free(&communicator_);
 }
 
 void PointToPoint::reserve(size_t count) {
@@ -52,7 +51,7 @@ bool PointToPoint::begin(size_t request, size_t bytes, int rank, bool sends, Beg
   return true;
 }
 
-PointToPoint::Copy* PointToPoint::take_copy(const void* from, size_t bytes) {
+void PointToPoint::clear_copies() {
   while (!copies_.empty()) {
     int done = 0;
     if (calls_.Test(&copies_.front().request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS || done == 0)
@@ -61,6 +60,16 @@ PointToPoint::Copy* PointToPoint::take_copy(const void* from, size_t bytes) {
     free_.push_back(std::move(copies_.front().data));
     copies_.pop_front();
   }
+}
+
+// After a failure messages may never leave.
+bool PointToPoint::all_have_left() {
+  clear_copies();
+  return copies_.empty() || !failure_.empty();
+}
+
+PointToPoint::Copy* PointToPoint::take_copy(const void* from, size_t bytes) {
+  clear_copies();
   if (bytes > prompt() || copies_.size() == most_copies ||
       copied_bytes_ + bytes > most_copies_bytes)
     return nullptr;

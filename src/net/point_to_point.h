@@ -1,10 +1,11 @@
 // Messages between nodes, by the host MPI's point-to-point calls on a communicator that carries
 // nothing else.
 //
-// Each served communicator has one object, which its set-up makes and which ends with it; the
-// object owns the private communicator. It is compiled with each interposer, for its MPI (abi.h).
-// Tags are the executor's message numbers modulo the number of the host's tags: two messages of one
-// pair that are in flight at once never differ by so much. One thread at a time.
+// Each served communicator has one object, which its set-up makes and which ends with it, and one
+// for each of its lanes. Who makes the object owns the private communicator and frees it later. It
+// is compiled with each interposer, for its MPI (abi.h). Tags are the executor's message numbers
+// modulo the number of the object's tags: two messages of one pair that are in flight at once never
+// differ by so much. One thread at a time.
 //
 // A message that the host sends without the receiver's request (prompt) is sent from a copy and
 // counts as sent at once. Some hosts complete such a send only after the receiver has answered
@@ -30,14 +31,20 @@ struct Calls {
   decltype(&PMPI_Irecv) Irecv;
   decltype(&PMPI_Test) Test;
   decltype(&PMPI_Wait) Wait;
-  decltype(&PMPI_Comm_free) Comm_free;
+};
+
+// The tags of an object's messages: `count` of them, from `first` on. Objects that share a
+// communicator have tags of their own.
+struct Tags {
+  int first = 0;
+  int count = 1;
 };
 
 class PointToPoint final : public exec::Net {
  public:
-  // The communicator must return errors as codes. `largest_tag`: the host's MPI_TAG_UB.
-  // `machine_nodes`: by rank, the node of the machine, whether or not its ranks share memory.
-  PointToPoint(const Calls& calls, MPI_Comm communicator, MPI_Datatype byte, int largest_tag,
+  // The communicator must return errors as codes. `machine_nodes`: by rank, the node of the
+  // machine, whether or not its ranks share memory.
+  PointToPoint(const Calls& calls, MPI_Comm communicator, MPI_Datatype byte, Tags tags,
                placement::PeriodicRow machine_nodes, int own_rank);
   ~PointToPoint() override;
   PointToPoint(const PointToPoint&) = delete;
@@ -55,6 +62,7 @@ class PointToPoint final : public exec::Net {
   bool send(size_t request, const void* from, size_t bytes, int rank, uint64_t tag) override;
   State test(size_t request) override;
   std::string failure() const override { return failure_; }
+  bool all_have_left() override;
 
   // The messages that this rank has sent so far: to ranks of other nodes of the machine, and to
   // ranks of its own node.
@@ -78,17 +86,21 @@ class PointToPoint final : public exec::Net {
     int peer = 0;
     bool sends = false;
   };
+  // Forgets the copies that have left.
+  void clear_copies();
   // Null if the message is longer than prompt() or the copies are at their bound.
   Copy* take_copy(const void* from, size_t bytes);
   template <class Begin>
   bool begin(size_t request, size_t bytes, int rank, bool sends, Begin begin_piece);
-  int tag_of(uint64_t tag) const { return static_cast<int>(tag % tags_); }
+  int tag_of(uint64_t tag) const {
+    return tags_.first + static_cast<int>(tag % static_cast<uint64_t>(tags_.count));
+  }
   bool fail(const InFlight& message, int code);
 
   Calls calls_;
   MPI_Comm communicator_;
   MPI_Datatype byte_;
-  uint64_t tags_;
+  const Tags tags_;
   const placement::PeriodicRow machine_nodes_;
   const int32_t own_node_;
   std::vector<InFlight> requests_;

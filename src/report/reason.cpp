@@ -22,7 +22,12 @@ const char* describe(Reason reason) {
     case Reason::v_between_nodes:
       return "parts of different lengths between nodes, of more than 256 ranks";
     case Reason::persistent_between_nodes: return "persistent collectives between nodes";
-    case Reason::nonblocking_between_nodes: return "non-blocking collectives between nodes";
+    case Reason::nonblocking_between_nodes:
+      return "non-blocking collectives between nodes, without servers";
+    case Reason::not_by_servers:
+      return "non-blocking reductions between nodes by operations of the program, or on rare "
+             "types, "
+             "which servers do not run";
     case Reason::no_growing_memory:
       return "non-blocking, persistent and neighbourhood collectives without memfds, whose memory "
              "can grow (TUTTI_SHM)";

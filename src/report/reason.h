@@ -23,6 +23,7 @@ enum class Reason : uint8_t {
   v_between_nodes,
   persistent_between_nodes,
   nonblocking_between_nodes,
+  not_by_servers,
   no_growing_memory,
   neighbours_between_nodes,
   among_leaders,  // only in traces

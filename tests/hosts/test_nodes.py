@@ -109,7 +109,10 @@ def test_requests(compiled, tmp_path, mpi):
     command = (compiled(mpi, "matrix"), 1, "few")
     settings = {"TUTTI_SETUP_AFTER": "0"}
     expect_ok(mpi, 5, *command, placement=THREE, report=report, **settings)
-    between = {f"{form} collectives between nodes" for form in ("non-blocking", "persistent")}
+    between = {
+        "non-blocking collectives between nodes, without servers",
+        "persistent collectives between nodes",
+    }
     assert between <= set(reasons(report)), reasons(report)
 
 

@@ -406,6 +406,7 @@ struct HostFunctions {
   // The other functions that Tutti interposes.
   int (*Init)(int* argc, char*** argv);
   int (*Init_thread)(int* argc, char*** argv, int required, int* provided);
+  int (*Query_thread)(int* provided);
   int (*Finalize)();
   int (*Abort)(MPI_Comm comm, int errorcode);
 #ifdef TUTTI_SESSIONS
@@ -454,7 +455,6 @@ struct HostFunctions {
   int (*Request_get_status)(MPI_Request request, int* flag, MPI_Status* status);
   // The functions that only Tutti itself calls.
   decltype(&PMPI_Initialized) Initialized;
-  decltype(&PMPI_Query_thread) Query_thread;
   decltype(&PMPI_Comm_size) Comm_size;
   decltype(&PMPI_Comm_remote_size) Comm_remote_size;
   decltype(&PMPI_Comm_rank) Comm_rank;
@@ -642,6 +642,7 @@ void locate_interposed(HostFunctions& functions, Locate&& locate) {
   locate(functions.Neighbor_alltoallw_init_c, "PMPI_Neighbor_alltoallw_init_c");
   locate(functions.Init, "PMPI_Init");
   locate(functions.Init_thread, "PMPI_Init_thread");
+  locate(functions.Query_thread, "PMPI_Query_thread");
   locate(functions.Finalize, "PMPI_Finalize");
   locate(functions.Abort, "PMPI_Abort");
 #ifdef TUTTI_SESSIONS
@@ -688,7 +689,6 @@ void locate_both(HostFunctions& functions, Locate&& locate) {
 template <class Locate>
 void locate_own(HostFunctions& functions, Locate&& locate) {
   locate(functions.Initialized, "PMPI_Initialized");
-  locate(functions.Query_thread, "PMPI_Query_thread");
   locate(functions.Comm_size, "PMPI_Comm_size");
   locate(functions.Comm_remote_size, "PMPI_Comm_remote_size");
   locate(functions.Comm_rank, "PMPI_Comm_rank");

@@ -99,6 +99,8 @@ Communicator::~Communicator() {
     retire(std::move(records_service_));
   }
   if (service_ != nullptr) service_->serve(host().comm_null);
+  if (lanes_ != nullptr) lanes_->serve(host().comm_null);
+  lanes_.reset();
   if (net_ == nullptr && service_ != nullptr && tracer() == nullptr && world_lasts()) {
     park(std::move(service_));
     return;
@@ -122,6 +124,7 @@ void Communicator::record_sent() const {
                                ? report::Sent{leaders_->calls().calls, leaders_->calls().bytes}
                                : report::Sent{};
   report::record_messages(sent(net_->sent_between_nodes()), sent(net_->sent_within_node()), led);
+  if (lanes_ != nullptr) lanes_->record_sent();
 }
 
 void Communicator::renew(MPI_Comm handle, uint64_t number) {
@@ -321,7 +324,8 @@ Reason Communicator::join(int ranks, std::vector<int> members) {
   settings.reach = team_->reach(handle_, ranks);
   settings.shape = team_->shape();
   settings.levels = team_->levels(handle_, ranks);
-  make_group(std::move(settings));
+  complete(settings);
+  make_group(settings);
   if (may_park) {
     service.members = std::move(members);
     service.identity = grant.service;
@@ -329,11 +333,14 @@ Reason Communicator::join(int ranks, std::vector<int> members) {
   return Reason::none;
 }
 
-void Communicator::make_group(group::Group::Settings settings) {
+void Communicator::complete(group::Group::Settings& settings) {
   settings.process = static_cast<uint64_t>(getpid());
   settings.tracer = tracer();
   settings.check = options().check;
   settings.overrides = group::overrides_of(options());
+}
+
+void Communicator::make_group(const group::Group::Settings& settings) {
   service().serve(handle_);
   service().group = std::make_unique<group::Group>(settings);
   group_ = service_->group.get();

@@ -38,19 +38,16 @@
 #include "mpi/communicators/leaders.h"
 #include "mpi/communicators/lineage.h"
 #include "mpi/communicators/neighbour_records.h"
+#include "mpi/communicators/node_areas.h"
 #include "mpi/communicators/part_table.h"
 #include "mpi/job/served.h"
+#include "mpi/communicators/served_lanes.h"
 #include "mpi/communicators/service.h"
 #include "mpi/job/team.h"
 #include "report/reason.h"
 #include "net/point_to_point.h"
 
 namespace tutti::mpi {
-
-// Frees an area that is in the memory of this process alone.
-struct OwnArea {
-  void operator()(std::byte* area) const;
-};
 
 // How the registry will learn that a communicator ends.
 enum class Noted : uint8_t {
@@ -128,7 +125,7 @@ class Communicator {
   const HostLeaders* leaders() const { return leaders_.get(); }
   // The team's segment that its areas are in; null if this rank shares memory with no other. To be
   // called only if group() is not null.
-  shm::Segment* segment() const { return service_->segment; }
+  shm::Segment* segment() const { return net_ != nullptr ? areas_.segment() : service_->segment; }
   // Why the host makes the collectives that records would serve; none: served_by() has records for
   // them, which this function opens if need be. The same at all ranks. `between_nodes` is the
   // reason on several nodes. Makes no collective calls. If it throws, memory lacks at this rank
@@ -138,6 +135,9 @@ class Communicator {
     if (!group_->on_one_node()) return between_nodes;
     return service_->may_have_records() ? Reason::none : Reason::no_growing_memory;
   }
+  // The lanes in which its non-blocking collectives run, at all ranks or at none; null unless it is
+  // over several nodes and there are servers.
+  const std::shared_ptr<ServedLanes>& lanes() const { return lanes_; }
   // What serves these collectives. To be called only if find_records has returned none.
   Service& served_by() const { return records_service_ ? *records_service_ : *service_; }
   // The records of its neighbourhood collectives, which are opened at the first one; null if it has
@@ -205,13 +205,14 @@ class Communicator {
   Reason form_team(int ranks);
   Reason join(int ranks, std::vector<int> members);
   bool take_over(const AreaGrant& grant);
-  // The next four are in several_nodes.cpp.
+  // The next three are in several_nodes.cpp.
   Reason span_nodes(int ranks);
-  bool take_areas(const std::vector<int32_t>& here, uint64_t* bytes_per_rank, AreaGrant* grant);
-  std::byte* ready_areas(const std::vector<int32_t>& here, const shm::Layout& layout,
-                         const AreaGrant& grant);
+  void make_lanes(const group::Group::Settings& settings, const std::vector<int32_t>& here,
+                  const placement::PeriodicRow& machine_nodes);
   group::Leaders* make_leaders(const placement::Levels& levels, int ranks);
-  void make_group(group::Group::Settings settings);
+  // Sets what is the same for all groups and lanes of this process.
+  static void complete(group::Group::Settings& settings);
+  void make_group(const group::Group::Settings& settings);
   Service& service();
   bool all_attached(bool attached);
 
@@ -234,7 +235,8 @@ class Communicator {
   std::shared_ptr<Team> team_;
   std::unique_ptr<net::PointToPoint> net_;
   std::unique_ptr<HostLeaders> leaders_;
-  std::unique_ptr<std::byte, OwnArea> own_area_;  // of a rank that shares memory with no other
+  NodeAreas areas_;  // of the group, if there are several nodes
+  std::shared_ptr<ServedLanes> lanes_;
   std::unique_ptr<Service> service_;
   std::unique_ptr<Service> records_service_;  // has records alone, opened by the lineage
   std::vector<int> members_;                  // its ranks in the team of records_service_

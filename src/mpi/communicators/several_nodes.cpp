@@ -1,14 +1,9 @@
 // The set-up of a communicator whose ranks are on several nodes, or use no shared memory
 // (TUTTI_REACH=net).
 //
-// On every node the first member takes the areas of the node's members and sends them the place.
-// All ranks learn whether every node had memory, and all use areas as large as the smallest, so
-// that every rank cuts messages alike. If ranks of a node do not share memory, each of them counts
-// as a node and has an area of its own. Set-up uses the private communicator, which carries only
-// the ranks' messages from then on.
-#include <algorithm>
-#include <cstdlib>
-#include <new>
+// The ranks of each node take areas (node_areas.h). If ranks of a node do not share memory, each of
+// them counts as a node and has an area of its own. Set-up uses the private communicator, which
+// carries only the ranks' messages from then on.
 #include <utility>
 
 #include "algo/by_host.h"
@@ -16,6 +11,7 @@
 #include "base/options.h"
 #include "mpi/communicators/registry.h"
 #include "mpi/communicators/communicator.h"
+#include "mpi/job/servers.h"
 #include "mpi/report/tracing.h"
 #include "mpi/abi/types.h"
 #include "select/select.h"
@@ -40,6 +36,8 @@ void return_errors(MPI_Comm communicator) {
   host().Errhandler_free(&handler);  // the communicator keeps it
 }
 
+net::Calls calls_of(const Host& mpi) { return {mpi.Isend, mpi.Irecv, mpi.Test, mpi.Wait}; }
+
 int largest_tag() {
   void* value = nullptr;
   int found = 0;
@@ -57,52 +55,39 @@ exec::WaitStyle style_of_one(const GatheredPlacement& placement) {
 
 }  // namespace
 
-void OwnArea::operator()(std::byte* area) const { std::free(area); }
-
-// Takes shared memory for the areas of `here`, the ranks that share memory with this one. False if
-// this node has no memory for them; all ranks of the communicator then stay on the host.
-bool Communicator::take_areas(const std::vector<int32_t>& here, uint64_t* bytes_per_rank,
-                              AreaGrant* grant) {
+// Makes the lanes of non-blocking collectives, if servers are asked for. Collective. If some rank
+// has no server, or no memory for them, there are none, and the host serves these collectives.
+void Communicator::make_lanes(const group::Group::Settings& settings,
+                              const std::vector<int32_t>& here,
+                              const placement::PeriodicRow& machine_nodes) {
+  if (options().servers.count == 0) return;
   const Host& mpi = host();
-  if (here.size() == 1) {
-    const size_t asked = options().shm_bytes_per_rank;
-    *bytes_per_rank = asked != 0 ? asked : shm::deep_area(1);
-    return true;
+  ServedLanes::Parts parts;
+  parts.team = here.size() > 1 ? team_ : nullptr;
+  if (mpi.Comm_split(handle_, 0, rank_, &parts.messages) != MPI_SUCCESS) return;
+  return_errors(parts.messages);
+  uint64_t own = start_server() ? 1 : 0, all = 0;
+  const bool agreed =
+      mpi.Allreduce(&own, &all, 1, mpi.type_uint64, mpi.op_min, parts.messages) == MPI_SUCCESS;
+  constexpr auto count = static_cast<size_t>(group::Lanes::count);
+  if (agreed && all == 1) parts.areas = NodeAreas::agree(parts.messages, here, parts.team, count);
+  if (parts.areas.empty()) {
+    if (rank_ == 0)
+      log_once("lanes", LogLevel::warning,
+               "non-blocking collectives between nodes stay on the host MPI, as without "
+               "TUTTI_SERVERS: %s",
+               all == 1 ? "there is no memory for their lanes (TUTTI_SHM_BYTES_PER_RANK)"
+                        : "a rank has no server");
+    mpi.Comm_free(&parts.messages);
+    return;
   }
-  int rank = 0;
-  mpi.Comm_rank(handle_, &rank);
-  MPI_Comm& messages = net_->communicator();
-  if (rank == here.front()) {
-    *grant = team_->grant_areas(static_cast<int>(here.size()));
-    for (const int32_t member : here) {
-      if (member != rank) mpi.Send(grant, sizeof *grant, mpi.type_byte, member, 0, messages);
-    }
-  } else {
-    mpi.Recv(grant, sizeof *grant, mpi.type_byte, here.front(), 0, messages, MPI_STATUS_IGNORE);
-  }
-  if (!grant->granted) return false;
-  service().segment = team_->segment(*grant);
-  service().page = grant->page;
-  *bytes_per_rank = grant->bytes_per_rank;
-  return service().segment != nullptr;
-}
-
-// The areas of `here`, zeroed except for the slots; null if there is no memory.
-std::byte* Communicator::ready_areas(const std::vector<int32_t>& here, const shm::Layout& layout,
-                                     const AreaGrant& grant) {
-  if (here.size() == 1) {
-    own_area_.reset(static_cast<std::byte*>(std::aligned_alloc(
-        shm::page_size, (layout.bytes() + shm::page_size - 1) / shm::page_size * shm::page_size)));
-    if (own_area_ != nullptr) clear_areas(own_area_.get(), layout);
-    return own_area_.get();
-  }
-  int rank = 0;
-  host().Comm_rank(handle_, &rank);
-  std::byte* const areas = service().segment->address(grant.page);
-  if (rank == here.front() && !grant.fresh) clear_areas(areas, layout);
-  const auto index = static_cast<size_t>(std::find(here.begin(), here.end(), rank) - here.begin());
-  if (grant.touch) touch_area(areas + index * layout.stride(), layout.stride());
-  return areas;
+  const int tags = largest_tag() / group::Lanes::count;
+  for (size_t lane = 0; lane < count; ++lane)
+    parts.nets.push_back(std::make_unique<net::PointToPoint>(
+        calls_of(mpi), parts.messages, mpi.type_byte,
+        net::Tags{static_cast<int>(lane) * tags, tags}, machine_nodes, rank_));
+  lanes_ = std::make_shared<ServedLanes>(std::move(parts), settings);
+  lanes_->serve(handle_);
 }
 
 // Makes the leaders only if a rule or a variable may ask for them, because their communicator costs
@@ -132,33 +117,23 @@ Reason Communicator::span_nodes(int ranks) {
   MPI_Comm messages = mpi.comm_null;
   if (mpi.Comm_split(handle_, 0, rank, &messages) != MPI_SUCCESS) return Reason::host_failed;
   return_errors(messages);
-  net_ = std::make_unique<net::PointToPoint>(
-      net::Calls{mpi.Isend, mpi.Irecv, mpi.Test, mpi.Wait, mpi.Comm_free}, messages, mpi.type_byte,
-      largest_tag(), world.machine_nodes(members), rank);
+  net_ = std::make_unique<net::PointToPoint>(calls_of(mpi), messages, mpi.type_byte,
+                                             net::Tags{0, largest_tag()},
+                                             world.machine_nodes(members), rank);
 
   const placement::Nodes nodes = world.nodes(members);
   const std::vector<int32_t> here = nodes.members(rank, ranks);
-  AreaGrant grant;
-  uint64_t bytes_per_rank = 0;
-  const bool could = take_areas(here, &bytes_per_rank, &grant);
-  const uint64_t own[] = {could ? uint64_t{1} : 0, could ? bytes_per_rank : UINT64_MAX};
-  uint64_t least[2] = {};
-  if (mpi.Allreduce(own, least, 2, mpi.type_uint64, mpi.op_min, messages) != MPI_SUCCESS)
-    return Reason::host_failed;
-  if (least[0] == 0) return Reason::shared_memory_exhausted;
-  const shm::Layout layout = shm::Layout::fit(static_cast<int32_t>(here.size()), least[1]);
+  std::vector<NodeAreas> areas = NodeAreas::agree(messages, here, team_, 1);
+  if (areas.empty()) return Reason::shared_memory_exhausted;
+  areas_ = std::move(areas.front());
 
   group::Group::Settings settings;
-  settings.areas = ready_areas(here, layout, grant);
-  uint64_t ready = settings.areas != nullptr ? 1 : 0, all_ready = 0;
-  if (mpi.Allreduce(&ready, &all_ready, 1, mpi.type_uint64, mpi.op_min, messages) != MPI_SUCCESS)
-    return Reason::host_failed;
-  if (all_ready == 0) return Reason::shared_memory_exhausted;
+  settings.areas = areas_.areas();
   Common common{tracer() != nullptr ? new_identity() : 0, missing_types()};
   if (mpi.Bcast(&common, sizeof common, mpi.type_byte, 0, messages) != MPI_SUCCESS)
     return Reason::host_failed;
   service().missing_types = common.missing_types;
-  settings.layout = service().layout = layout;
+  settings.layout = service().layout = areas_.layout();
   settings.rank = rank;
   settings.ranks = ranks;
   settings.nodes = nodes;
@@ -171,7 +146,9 @@ Reason Communicator::span_nodes(int ranks) {
   if (tracer() != nullptr)
     settings.communicator = traced_as_ = note_communicator(handle_, common.identity, rank, ranks);
   settings.leaders = make_leaders(settings.levels, ranks);
-  make_group(std::move(settings));
+  complete(settings);
+  make_group(settings);
+  make_lanes(settings, here, world.machine_nodes(members));
   if (rank == 0)
     log_line(LogLevel::info, "a communicator of %d ranks on %d nodes goes by messages between them",
              ranks, nodes.count());

@@ -920,6 +920,8 @@ TUTTI_ENTRY int MPI_Init_thread(int* argc, char*** argv, int required, int* prov
   return mpi::init_thread(argc, argv, required, provided);
 }
 
+TUTTI_ENTRY int MPI_Query_thread(int* provided) { return mpi::query_thread(provided); }
+
 TUTTI_ENTRY int MPI_Finalize() { return mpi::finalize(); }
 
 TUTTI_ENTRY int MPI_Abort(MPI_Comm comm, int errorcode) { return mpi::abort(comm, errorcode); }

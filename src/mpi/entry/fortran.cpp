@@ -146,7 +146,11 @@ std::vector<MPI_Datatype> c_types_out(const MPI_Fint* handles, MPI_Comm communic
 void init(const char* name, MPI_Fint* error) {
   before_init();
   const bool known = next_definition<void*>(name) != nullptr;
-  int code = known ? call_next(name) : host().Init(nullptr, nullptr);
+  int code = MPI_SUCCESS, provided = 0;
+  if (servers_are_asked_for())
+    code = begin_host(nullptr, nullptr, MPI_THREAD_SINGLE, &provided);
+  else
+    code = known ? call_next(name) : host().Init(nullptr, nullptr);
   if (code == MPI_SUCCESS) code = after_init();
   set(error, code);
 }
@@ -154,10 +158,18 @@ void init(const char* name, MPI_Fint* error) {
 void init_thread(const char* name, MPI_Fint* required, MPI_Fint* provided, MPI_Fint* error) {
   before_init();
   const bool known = next_definition<void*>(name) != nullptr;
-  int code = known ? call_next(name, required, provided)
-                   : host().Init_thread(nullptr, nullptr, *required, provided);
+  int code = MPI_SUCCESS;
+  if (servers_are_asked_for())
+    code = begin_host(nullptr, nullptr, *required, provided);
+  else
+    code = known ? call_next(name, required, provided)
+                 : host().Init_thread(nullptr, nullptr, *required, provided);
   if (code == MPI_SUCCESS) code = after_init();
   set(error, code);
+}
+
+void query_thread(const char*, MPI_Fint* provided, MPI_Fint* error) {
+  set(error, mpi::query_thread(provided));
 }
 
 void finalize(const char*, MPI_Fint* error) { set(error, mpi::finalize()); }

@@ -104,6 +104,7 @@ void make_request(MPI_Fint* request, MPI_Fint* error, Make make) {
 // Beginning and end (life.h), memory (memory.h), processes of other jobs (spawn.h).
 void init(const char* name, MPI_Fint* error);
 void init_thread(const char* name, MPI_Fint* required, MPI_Fint* provided, MPI_Fint* error);
+void query_thread(const char* name, MPI_Fint* provided, MPI_Fint* error);
 void finalize(const char* name, MPI_Fint* error);
 void abort(const char* name, MPI_Fint* comm, MPI_Fint* code, MPI_Fint* error);
 #ifdef TUTTI_SESSIONS

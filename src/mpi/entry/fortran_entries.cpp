@@ -179,6 +179,10 @@ TUTTI_ENTRY void mpi_init_thread_f08_(MPI_Fint* required, MPI_Fint* provided, MP
   mpi::fortran::init_thread("mpi_init_thread_f08_", required, provided, error);
 }
 
+TUTTI_ENTRY void mpi_query_thread_f08_(MPI_Fint* provided, MPI_Fint* error) {
+  mpi::fortran::query_thread("mpi_query_thread_f08_", provided, error);
+}
+
 TUTTI_ENTRY void mpi_finalize_f08_(MPI_Fint* error) {
   mpi::fortran::finalize("mpi_finalize_f08_", error);
 }
@@ -843,6 +847,10 @@ TUTTI_ENTRY void mpi_init_(MPI_Fint* error) { mpi::fortran::init("mpi_init_", er
 
 TUTTI_ENTRY void mpi_init_thread_(MPI_Fint* required, MPI_Fint* provided, MPI_Fint* error) {
   mpi::fortran::init_thread("mpi_init_thread_", required, provided, error);
+}
+
+TUTTI_ENTRY void mpi_query_thread_(MPI_Fint* provided, MPI_Fint* error) {
+  mpi::fortran::query_thread("mpi_query_thread_", provided, error);
 }
 
 TUTTI_ENTRY void mpi_finalize_(MPI_Fint* error) { mpi::fortran::finalize("mpi_finalize_", error); }
@@ -1599,6 +1607,10 @@ void MPI_INIT_THREAD(MPI_Fint*, MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_init_th
 void mpi_init_thread(MPI_Fint*, MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_init_thread_");
 void mpi_init_thread__(MPI_Fint*, MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_init_thread_");
 void mpi_init_thread_f08_(MPI_Fint*, MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_init_thread_");
+void MPI_QUERY_THREAD(MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_query_thread_");
+void mpi_query_thread(MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_query_thread_");
+void mpi_query_thread__(MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_query_thread_");
+void mpi_query_thread_f08_(MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_query_thread_");
 void MPI_FINALIZE(MPI_Fint*) TUTTI_SAME_AS("mpi_finalize_");
 void mpi_finalize(MPI_Fint*) TUTTI_SAME_AS("mpi_finalize_");
 void mpi_finalize__(MPI_Fint*) TUTTI_SAME_AS("mpi_finalize_");

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <initializer_list>
@@ -22,7 +23,9 @@
 #include "mpi/abi/known_types.h"
 #include "mpi/abi/probe.h"
 #include "mpi/job/self.h"
+#include "mpi/job/servers.h"
 #include "mpi/report/report.h"
+#include "mpi/requests/lane_request.h"
 #include "mpi/requests/nonblocking.h"
 #include "mpi/entry/spawn.h"
 #include "mpi/one_sided/node.h"
@@ -76,6 +79,10 @@ void share_programs(int rank) {
   group::use_common_programs(programs);
 }
 
+// The thread level that the program has been told, if the host has granted another; else negative.
+// Set inside MPI_Init.
+int program_level = -1;
+
 // The parts of MPI that this process has begun and not ended. `mutex` orders MPI_Init and
 // MPI_Finalize with sessions, which any thread may begin and end.
 struct Life {
@@ -123,7 +130,9 @@ void close() {
         "only uses sessions");
   end_one_sided();
   settle_records();
+  stop_server();
   end_nonblocking();
+  end_lane_requests();
   free_handles();
   close_registry();
   forget_types();
@@ -174,7 +183,7 @@ void settle() {
   if (simulated) share_programs(rank);
   const HostTraits traits = probe_host();
   if (!traits.judges_arguments) tolerate_aliases();
-  if (int level = 0; host().Query_thread(&level) == MPI_SUCCESS)
+  if (int level = 0; query_thread(&level) == MPI_SUCCESS)
     calls_at_once = level == MPI_THREAD_MULTIPLE;
   set_missing_types(traits.missing_types);
   std::string why_no_team;
@@ -246,15 +255,39 @@ int abort(MPI_Comm communicator, int code) {
   return host().Abort(communicator, code);
 }
 
+bool servers_are_asked_for() {
+  return !simulated && !options().disable && options().servers.count > 0;
+}
+
+int begin_host(int* argc, char*** argv, int required, int* provided) {
+  int granted = MPI_THREAD_SINGLE;
+  const int code = host().Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &granted);
+  if (code != MPI_SUCCESS) return code;
+  permit_servers(granted == MPI_THREAD_MULTIPLE);
+  *provided = std::min(required, granted);
+  program_level = *provided;
+  return code;
+}
+
+int query_thread(int* provided) {
+  if (program_level < 0) return host().Query_thread(provided);
+  *provided = program_level;
+  return MPI_SUCCESS;
+}
+
 int init(int* argc, char*** argv) {
   before_init();
-  const int code = host().Init(argc, argv);
+  int provided = 0;
+  const int code = servers_are_asked_for()
+                       ? begin_host(argc, argv, MPI_THREAD_SINGLE, &provided)
+                       : host().Init(argc, argv);
   return code == MPI_SUCCESS ? after_init() : code;
 }
 
 int init_thread(int* argc, char*** argv, int required, int* provided) {
   before_init();
-  const int code = host().Init_thread(argc, argv, required, provided);
+  const int code = servers_are_asked_for() ? begin_host(argc, argv, required, provided)
+                                           : host().Init_thread(argc, argv, required, provided);
   return code == MPI_SUCCESS ? after_init() : code;
 }
 

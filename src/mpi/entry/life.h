@@ -26,9 +26,17 @@ int session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session* session);
 int session_finalize(MPI_Session* session);
 #endif
 
+// The host's MPI_Init or MPI_Init_thread, for a program that requires this level. If servers are
+// asked for, asks the host for MPI_THREAD_MULTIPLE, which they need; MPI_Query_thread then reports
+// the level that the program would have got.
+int begin_host(int* argc, char*** argv, int required, int* provided);
+// True if servers are asked for, so that begin_host must begin MPI.
+bool servers_are_asked_for();
+
 // MPI's functions of these names, in C.
 int init(int* argc, char*** argv);
 int init_thread(int* argc, char*** argv, int required, int* provided);
+int query_thread(int* provided);
 int finalize();
 int abort(MPI_Comm communicator, int code);
 

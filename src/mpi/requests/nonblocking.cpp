@@ -5,6 +5,7 @@
 
 #include "mpi/collectives/general.h"
 #include "mpi/job/thrown.h"
+#include "mpi/requests/lane_request.h"
 #include "report/tally.h"
 
 namespace tutti::mpi {
@@ -234,6 +235,10 @@ int start_nonblocking(const Call& call, MPI_Comm comm, MPI_Request* request) {
       });
       // Also if memory ran out at this rank alone: the others have made the call.
       if (reason == Reason::none && !known->expects_nonblocking()) known->expect_nonblocking();
+      if (reason == Reason::none) return code;
+    }
+    if (reason == Reason::nonblocking_between_nodes && known->lanes() != nullptr) {
+      reason = LaneRequest::start_call(*known, call, request, &code);
       if (reason == Reason::none) return code;
     }
     return start_by_host(call, comm, request, reason);

@@ -1,6 +1,7 @@
 // A non-blocking collective is an operation that MPI_Ibcast or a similar function starts. A
 // Nonblocking is one rank's part of a non-blocking collective that Tutti serves, by records
-// (record_request.h), in the order of the communicator's non-blocking collectives.
+// (record_request.h), in the order of the communicator's non-blocking collectives. On communicators
+// over several nodes they are LaneRequests (lane_request.h).
 //
 // The objects are never destroyed before MPI ends: a completed one serves another start, with its
 // handle. One thread at a time may use an object.

@@ -1,0 +1,93 @@
+#include "mpi/communicators/node_areas.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "base/options.h"
+
+namespace tutti::mpi {
+
+void NodeAreas::Free::operator()(std::byte* area) const { std::free(area); }
+
+NodeAreas::~NodeAreas() {
+  if (segment_ != nullptr) segment_->leave(page_);
+}
+
+void NodeAreas::swap(NodeAreas& other) noexcept {
+  std::swap(team_, other.team_);
+  std::swap(areas_, other.areas_);
+  std::swap(layout_, other.layout_);
+  std::swap(segment_, other.segment_);
+  std::swap(page_, other.page_);
+  std::swap(own_, other.own_);
+}
+
+// Takes memory for the areas of `here`. False if this node has none.
+bool NodeAreas::take(MPI_Comm messages, const std::vector<int32_t>& here, int rank,
+                     AreaGrant* grant) {
+  const Host& mpi = host();
+  if (here.size() == 1) {
+    const size_t asked = options().shm_bytes_per_rank;
+    grant->bytes_per_rank = asked != 0 ? asked : shm::deep_area(1);
+    return true;
+  }
+  if (rank == here.front()) {
+    *grant = team_->grant_areas(static_cast<int>(here.size()));
+    for (const int32_t member : here) {
+      if (member != rank) mpi.Send(grant, sizeof *grant, mpi.type_byte, member, 0, messages);
+    }
+  } else {
+    mpi.Recv(grant, sizeof *grant, mpi.type_byte, here.front(), 0, messages, MPI_STATUS_IGNORE);
+  }
+  if (!grant->granted) return false;
+  segment_ = team_->segment(*grant);
+  page_ = grant->page;
+  return segment_ != nullptr;
+}
+
+// Zeroes the areas, except for the slots, and finds their start.
+void NodeAreas::ready(const std::vector<int32_t>& here, int rank, const AreaGrant& grant) {
+  if (here.size() == 1) {
+    own_.reset(static_cast<std::byte*>(std::aligned_alloc(
+        shm::page_size, (layout_.bytes() + shm::page_size - 1) / shm::page_size * shm::page_size)));
+    areas_ = own_.get();
+    if (areas_ != nullptr) clear_areas(areas_, layout_);
+    return;
+  }
+  areas_ = segment_->address(grant.page);
+  if (rank == here.front() && !grant.fresh) clear_areas(areas_, layout_);
+  const auto index = static_cast<size_t>(std::find(here.begin(), here.end(), rank) - here.begin());
+  if (grant.touch) touch_area(areas_ + index * layout_.stride(), layout_.stride());
+}
+
+std::vector<NodeAreas> NodeAreas::agree(MPI_Comm messages, const std::vector<int32_t>& here,
+                                        const std::shared_ptr<Team>& team, size_t count) {
+  const Host& mpi = host();
+  int rank = 0;
+  mpi.Comm_rank(messages, &rank);
+  std::vector<NodeAreas> made(count);
+  std::vector<AreaGrant> grants(count);
+  uint64_t own[] = {1,
+                    UINT64_MAX};  // whether there is memory for all, and the least of their bytes
+  for (size_t i = 0; i < count; ++i) {
+    if (here.size() > 1) made[i].team_ = team;
+    if (!made[i].take(messages, here, rank, &grants[i])) own[0] = 0;
+    own[1] = std::min(own[1], grants[i].bytes_per_rank);
+  }
+  uint64_t least[2] = {};
+  if (mpi.Allreduce(own, least, 2, mpi.type_uint64, mpi.op_min, messages) != MPI_SUCCESS ||
+      least[0] == 0)
+    return {};
+  uint64_t ready = 1, all_ready = 0;
+  for (size_t i = 0; i < count; ++i) {
+    made[i].layout_ = shm::Layout::fit(static_cast<int32_t>(here.size()), least[1]);
+    made[i].ready(here, rank, grants[i]);
+    if (made[i].areas_ == nullptr) ready = 0;
+  }
+  if (mpi.Allreduce(&ready, &all_ready, 1, mpi.type_uint64, mpi.op_min, messages) != MPI_SUCCESS ||
+      all_ready == 0)
+    return {};
+  return made;
+}
+
+}  // namespace tutti::mpi

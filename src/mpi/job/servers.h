@@ -1,0 +1,42 @@
+// The server of this process: a thread that drives the lanes of communicators over several nodes
+// (group/lanes.h) while the program computes. TUTTI_SERVERS asks for it.
+//
+// It needs MPI_THREAD_MULTIPLE, because it calls the host's point-to-point functions; MPI_Init asks
+// the host for that level only if servers are asked for (entry/life.h). The thread starts with the
+// first lanes and ends when MPI ends. It blocks all signals, so that the program's handlers run in
+// its own threads, and runs none of the program's code. While no operation is under way it sleeps.
+// While operations only wait, it sleeps between its turns, each time longer, because the hosts have
+// no wait that costs no core. A forked child has no such thread, and must not call MPI.
+//
+// Any thread may call these functions. The state is never destroyed.
+#pragma once
+
+#include <string>
+
+#include "group/lanes.h"
+
+namespace tutti::mpi {
+
+// To be called inside MPI_Init if servers are asked for: whether the host grants the thread level
+// that they need.
+void permit_servers(bool permitted);
+// True if a server may run in this process; starts it if none runs. False if the host does not
+// permit it, or the system refuses a thread, which is logged once.
+bool start_server();
+// Ends the server, when MPI ends. Lanes are then driven by the ranks that wait.
+void stop_server();
+
+// The server drives the lanes as long as an operation is under way in them. To be called after
+// each operation that has been issued. It has no effect if no server runs.
+void hand_to_server(group::Lanes& lanes);
+// Returns when the server does not use the lanes any more.
+void take_from_server(group::Lanes& lanes);
+
+// What the server has done, for the report.
+struct ServerDeeds {
+  uint64_t turns = 0;   // over all lanes under way
+  uint64_t sleeps = 0;  // between turns in which nothing could be done
+};
+ServerDeeds server_deeds();
+
+}  // namespace tutti::mpi
