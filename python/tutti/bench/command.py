@@ -690,6 +690,13 @@ def bench(
             raise UserError("--plot: --worth draws nothing; give --json instead")
         plan = nodes_command.nodes_plan(settings, hosts, nodes or nodes_command.DEFAULT_NODES,
                                         2 if per_node is None else per_node, delays)  # fmt: skip
+        if overlap:
+            if worth or stem is not None:
+                raise UserError(
+                    f"{'--worth' if worth else '--plot'}: it cannot be combined with --overlap over "
+                    "nodes; leave one of them out"
+                )
+            return nodes_command.bench_overlap(plan, modes.computing, json_file, console)
         if worth:
             return nodes_command.bench_worth(plan, json_file, console)
         return nodes_command.bench_nodes(plan, json_file, stem, console)

@@ -14,7 +14,7 @@ BESIDE = {
     "--halo": ("which exchanges ghost cells", ()),
     "--overlap": (
         "which measures each call beside computations",
-        ("--form", "--collectives", "--sizes", "--kinds"),
+        ("--form", "--collectives", "--sizes", "--kinds", "--hosts"),
     ),
     "--form": (
         "which measures MPI's calls on one node and from one root",

@@ -100,6 +100,20 @@ def bench_nodes(plan: Nodes, json_file: Path | None, stem: Path | None, console:
             console.print(f"wrote {name}", highlight=False)
 
 
+def bench_overlap(
+    plan: Nodes, microseconds: float | None, json_file: Path | None, console: Console
+) -> None:
+    from tutti.bench import overlap_nodes
+
+    rows = with_progress(
+        overlap_nodes.jobs(plan),
+        "the nodes",
+        lambda before_job: overlap_nodes.measure_overlap(plan, microseconds, before_job),
+    )
+    overlap_nodes.show_overlap(plan, rows, console)
+    _write(overlap_nodes.overlap_json(plan, rows), json_file, console)
+
+
 def bench_worth(plan: Nodes, json_file: Path | None, console: Console) -> None:
     from tutti.bench import worth
 

@@ -29,6 +29,9 @@ OTHER_ENVIRONMENT = {
     ),
 }
 OTHER_ARGUMENTS = {"openmpi": ("sm", ["--mca", "coll_sm_priority", "95"])}
+# Settings in which a thread of the MPI polls while the program computes.
+PROGRESS = "progress"
+PROGRESS_ENVIRONMENT = {"mpich": {"MPIR_CVAR_ASYNC_PROGRESS": "1"}}
 BINDINGS = ("auto", "core", "none", "default")
 SETTINGS = ("auto", "default", "best", "both", "all")
 
@@ -39,6 +42,7 @@ class Variant:
     setting: str  # "default", "best" (for ranks that share cores), or a name of another algorithm
     tutti: bool
     heap: bool = False  # with Tutti's shared heap
+    servers: bool = False  # with Tutti's servers
 
     @property
     def key(self) -> str:
@@ -51,16 +55,22 @@ class Variant:
             + setting
             + ("+tutti" if self.tutti else "")
             + ("+heap" if self.heap else "")
+            + ("+servers" if self.servers else "")
         )
 
     @property
     def label(self) -> str:
-        setting = {"default": "", "best": ", best setting"}.get(self.setting, ", " + self.setting)
+        setting = {
+            "default": "",
+            "best": ", best setting",
+            PROGRESS: ", progress thread",
+        }.get(self.setting, ", " + self.setting)
         return (
             self.mpi.label
             + setting
             + (", Tutti" if self.tutti else "")
             + (", shared heap" if self.heap else "")
+            + (", servers" if self.servers else "")
         )
 
 
@@ -153,6 +163,10 @@ def environment(variant: Variant, binding: str, aliases: Path) -> dict[str, str]
                 if binding == "core"
                 else {"I_MPI_PIN": "0"}
             )
+    if variant.servers:
+        result["TUTTI_SERVERS"] = "1"
+    if variant.setting == PROGRESS:
+        result |= PROGRESS_ENVIRONMENT[mpi.family]
     if variant.setting == "best":
         result |= BEST_ENVIRONMENT.get(mpi.family, {})
     name, variables = OTHER_ENVIRONMENT.get(mpi.family, ("", {}))

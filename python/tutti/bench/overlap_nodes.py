@@ -1,0 +1,235 @@
+"""Calls beside computations over several nodes (`tutti bench --overlap --hosts`).
+
+Variants are the host MPI, the host with a progress thread of its own where it has one, and Tutti
+without and with servers. All compute for the same time: as long as the option says, or twice as
+long as the fastest host's blocking call at the same delay, so that a call could be hidden entirely.
+"""
+
+import random
+import tempfile
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from tutti import __version__
+from tutti.bench.driver import JobNodes, run_job
+from tutti.bench.hosts import Hosts
+from tutti.bench.measurements import Cell, Measurements, Settings
+from tutti.bench.over_nodes import Nodes
+from tutti.bench.statistics import centre
+from tutti.bench.texts import size_text, time_text
+from tutti.bench.variants import PROGRESS, PROGRESS_ENVIRONMENT, Variant
+
+TIMES_THE_CALL = 2
+
+
+@dataclass(frozen=True)
+class Row:
+    """One call beside one loop, of one variant. Times are medians in microseconds."""
+
+    mpi: str
+    variant: str
+    servers: bool
+    delay_ms: float
+    nodes: int
+    collective: str
+    bytes: int
+    form: str
+    compute: str  # "arithmetic" or "memory"
+    blocking_us: float  # the blocking call alone
+    compute_us: float  # the computation alone
+    start_us: float | None  # until the start returned
+    whole_us: float  # start, computation, wait
+    after_blocking_us: float  # the blocking call, then the computation
+
+    @property
+    def overlap_percent(self) -> float:
+        """The share of the shorter of call and computation that the other hides."""
+        shorter = min(self.blocking_us, self.compute_us)
+        return 100 * (self.blocking_us + self.compute_us - self.whole_us) / shorter
+
+
+def variants_of(plan: Nodes) -> list[Variant]:
+    result = []
+    for mpi in plan.settings.mpis:
+        result.append(Variant(mpi, "default", False))
+        if mpi.family in PROGRESS_ENVIRONMENT:
+            result.append(Variant(mpi, PROGRESS, False))
+        if plan.settings.tutti:
+            result.append(Variant(mpi, "default", True))
+            result.append(Variant(mpi, "default", True, servers=True))
+    return result
+
+
+def jobs(plan: Nodes) -> int:
+    hosts = len(plan.settings.mpis)
+    each = plan.settings.repetitions * len(variants_of(plan)) + hosts
+    return each * len(plan.delays) * len(plan.nodes)
+
+
+def milliseconds(delay: str) -> float:
+    """The one-way delay of the links, as tests/hosts/link takes it."""
+    for unit, scale in (("ns", 1e-6), ("us", 1e-3), ("ms", 1.0), ("s", 1e3)):
+        if delay.endswith(unit):
+            return float(delay.removesuffix(unit)) * scale
+    return float(delay)
+
+
+@dataclass(frozen=True)
+class Jobs:
+    """The jobs at one delay on one number of nodes."""
+
+    plan: Nodes
+    hosts: Hosts
+    directory: Path
+    nodes: int
+    delay: str
+    before_job: Callable[[str], None]
+
+    def run(self, settings: Settings, variant: Variant) -> dict[str, Any]:
+        self.before_job(f"delay {self.delay}, {self.nodes} nodes, {variant.label}")
+        return run_job(
+            settings,
+            self.plan.ranks(self.nodes),
+            variant,
+            self.directory,
+            JobNodes(self.hosts, self.plan.per_node),
+        )
+
+    def durations(self) -> list[float]:
+        """For each kind, the microseconds of computation: a multiple of the fastest host's call."""
+        settings = self.plan.settings
+        alone = replace(settings, overlap=False, forms=())
+        times = [
+            [cell["median_us"] for cell in self.run(alone, Variant(mpi, "default", False))["cells"]]
+            for mpi in settings.mpis
+        ]
+        return [TIMES_THE_CALL * min(of_kind) for of_kind in zip(*times, strict=True)]
+
+    def measure(self, microseconds: float | None, shuffle: random.Random) -> list[Row]:
+        ranks = self.plan.ranks(self.nodes)
+        durations = [microseconds] if microseconds is not None else self.durations()
+        settings = replace(self.plan.settings, durations={ranks: durations})
+        measurements = Measurements(settings)
+        variants = variants_of(self.plan)
+        for _ in range(settings.repetitions):
+            shuffle.shuffle(variants)
+            for variant in variants:
+                measurements.add(ranks, variant, self.run(settings, variant))
+        return rows_of(self.plan, measurements, milliseconds(self.delay), self.nodes)
+
+
+def measure_overlap(
+    plan: Nodes, microseconds: float | None, before_job: Callable[[str], None]
+) -> list[Row]:
+    """Runs all jobs; the order of the variants is shuffled in each repetition."""
+    shuffle = random.Random(plan.settings.seed)
+    rows = []
+    with (
+        tempfile.TemporaryDirectory(prefix="tutti-bench-") as directory,
+        Hosts(plan.hosts, max(2, *plan.nodes)) as hosts,
+    ):
+        for delay in plan.delays:
+            hosts.link(delay)
+            for nodes in plan.nodes:
+                jobs_here = Jobs(plan, hosts, Path(directory), nodes, delay, before_job)
+                rows += jobs_here.measure(microseconds, shuffle)
+    return rows
+
+
+def rows_of(plan: Nodes, measurements: Measurements, delay: float, nodes: int) -> list[Row]:
+    return [
+        _row(measurements, cell, variant, delay, nodes)
+        for cell, by_variant in measurements.cells.items()
+        if cell.work != "none" and cell.form not in ("none", "blocking")
+        for variant in variants_of(plan)
+        if variant.key in by_variant
+    ]
+
+
+def _row(measurements: Measurements, cell: Cell, variant: Variant, delay: float, nodes: int) -> Row:
+    def median_of(form: str, work: str) -> float:
+        return centre(measurements.cells[cell.in_form(form).beside(work)][variant.key].median)
+
+    samples = measurements.cells[cell][variant.key]
+    return Row(
+        mpi=variant.mpi.name,
+        variant=variant.key,
+        servers=variant.servers,
+        delay_ms=delay,
+        nodes=nodes,
+        collective=cell.collective,
+        bytes=cell.bytes,
+        form=cell.form,
+        compute=cell.work,
+        blocking_us=median_of("blocking", "none"),
+        compute_us=median_of("none", cell.work),
+        start_us=centre(samples.start) if samples.start else None,
+        whole_us=centre(samples.median),
+        after_blocking_us=median_of("blocking", cell.work),
+    )
+
+
+def overlap_table(rows: list[Row], title: str) -> Table:
+    table = Table(title=title, title_justify="left")
+    for column in ("collective", "size", "computes", "variant"):
+        table.add_column(column)
+    for column in (
+        "call, us",
+        "compute, us",
+        "start, us",
+        "whole, us",
+        "of computation",
+        "overlap",
+    ):
+        table.add_column(column, justify="right")
+    last = None
+    for row in rows:
+        kind = (row.collective, row.bytes, row.compute)
+        if last is not None and kind != last:
+            table.add_section()
+        last = kind
+        table.add_row(
+            row.collective,
+            size_text(row.bytes) if row.bytes else "-",
+            row.compute,
+            row.variant,
+            time_text(row.blocking_us),
+            time_text(row.compute_us),
+            time_text(row.start_us) if row.start_us is not None else "-",
+            time_text(row.whole_us),
+            f"{row.whole_us / row.compute_us:.2f}x",
+            f"{row.overlap_percent:.0f}%",
+        )
+    return table
+
+
+def show_overlap(plan: Nodes, rows: list[Row], console: Console) -> None:
+    for delay in plan.delays:
+        for nodes in plan.nodes:
+            some = [
+                row for row in rows if (row.delay_ms, row.nodes) == (milliseconds(delay), nodes)
+            ]
+            some.sort(key=lambda row: (row.mpi, row.collective, row.bytes, row.compute))
+            console.print(
+                overlap_table(some, f"{nodes} nodes of {plan.per_node} ranks, delay {delay}")
+            )
+    console.print(
+        "whole: start, computation and wait; of computation: whole over the computation alone; "
+        "overlap: how much of the shorter of call and computation the other hides. All nodes, their "
+        "network and the servers share this machine's cores.",
+        highlight=False,
+    )
+
+
+def overlap_json(plan: Nodes, rows: list[Row]) -> dict[str, Any]:
+    return {
+        "tutti": __version__,
+        "per_node": plan.per_node,
+        "delays": plan.delays,
+        "cells": [asdict(row) | {"overlap_percent": row.overlap_percent} for row in rows],
+    }
