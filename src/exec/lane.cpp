@@ -21,13 +21,24 @@ Lane::Turn Lane::drive() {
   if (is_idle()) return Turn::idle;
   if (!shm::take(owner_, 0, 1)) return Turn::taken;
   Turn turn = take_turn();
-  if (net_ != nullptr) {
-    const bool left = net_->all_have_left();
-    shm::publish(leaving_, left ? 0 : 1);
-    if (!left && turn == Turn::idle) turn = Turn::waits;
-  }
+  if (net_ != nullptr && !have_all_left() && turn == Turn::idle) turn = Turn::waits;
   shm::publish(owner_, 0);
   return turn;
+}
+
+bool Lane::have_all_left() {
+  const bool left = net_->all_have_left();
+  shm::publish(leaving_, left ? 0 : 1);
+  if (left)
+    departures_.found(Clock::now());
+  else
+    departures_.missed(Clock::now());
+  if (!left && current_ == nullptr) ask_for_look(departures_);
+  return left;
+}
+
+void Lane::ask_for_look(const LookTimes& times) {
+  shm::store_relaxed(next_look_, static_cast<uint64_t>(times.next().time_since_epoch().count()));
 }
 
 Lane::Turn Lane::take_turn() {
@@ -39,13 +50,13 @@ Lane::Turn Lane::take_turn() {
     const bool moved = over || (in_flight_ && in_flight_->executed() != before);
     if (moved) {
       turn = Turn::moved;
-      waits_since_ = {};
+      times_.found(Clock::now());
     }
     if (over) {
       end_current();
       continue;
     }
-    if (!moved) note_waiting();
+    note_waiting();
     return turn == Turn::idle ? Turn::waits : turn;
   }
   return turn;
@@ -79,24 +90,28 @@ void Lane::end_current() {
     ended->stalled = channel_.stalled();
   }
   in_flight_.reset();
-  waits_since_ = {};
+  times_.found(Clock::now());
+  shm::store_relaxed(next_look_, 0);
   stall_told_ = false;
   shm::add(under_way_, static_cast<uint64_t>(-1));
   shm::publish(ended->over, 1);
 }
 
-// A look costs system calls, so one follows the other after 100 ms.
 void Lane::note_waiting() {
-  if (!in_flight_) return;
   const auto now = Clock::now();
-  if (waits_since_ == Clock::time_point{}) {
-    waits_since_ = now;
-    next_look_ = now + looks_every;
-  }
-  if (now < next_look_) return;
-  next_look_ = now + looks_every;
+  const bool begins = !times_.waits();
+  times_.missed(now);
+  ask_for_look(times_);
+  if (begins) looks_at_others_ = now + looks_every;
+  if (now >= looks_at_others_) look_at_others(now);
+}
+
+// Finds ranks that have died or are late. That costs system calls.
+void Lane::look_at_others(Clock::time_point now) {
+  looks_at_others_ = now + looks_every;
+  if (!in_flight_) return;
   const auto limit = std::chrono::seconds(options().stall_seconds);
-  const bool stalls = !stall_told_ && limit.count() > 0 && now - waits_since_ >= limit;
+  const bool stalls = !stall_told_ && limit.count() > 0 && now - times_.since() >= limit;
   if (stalls) stall_told_ = true;
   if (in_flight_->look(stalls) != InFlight::State::under_way) end_current();
 }

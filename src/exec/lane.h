@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "exec/in_flight.h"
+#include "exec/look_times.h"
 
 namespace tutti::exec {
 
@@ -43,6 +44,8 @@ struct LaneOperation {
 
 class Lane {
  public:
+  using Clock = LookTimes::Clock;
+
   // The result of a turn.
   enum class Turn : uint8_t {
     idle,   // there is nothing to do
@@ -62,6 +65,11 @@ class Lane {
   Turn drive();
   // The same for a server: leaves the lane alone while a rank waits inside a call that drives it.
   Turn drive_for_others() { return shm::load_relaxed(helpers_) == 0 ? drive() : Turn::taken; }
+  // When a server should drive the lane next, if no thread drives it meanwhile: the past if there
+  // is something to begin with.
+  Clock::time_point next_look() const {
+    return Clock::time_point(std::chrono::nanoseconds(shm::load_relaxed(next_look_)));
+  }
   // While it lives, the calling thread drives the lane again and again.
   class Helping {
    public:
@@ -77,13 +85,14 @@ class Lane {
   const Channel& channel() const { return channel_; }
 
  private:
-  using Clock = std::chrono::steady_clock;
-
   Turn take_turn();
   bool begin_next();
   InFlight::State advance_current();
   void end_current();
+  bool have_all_left();
   void note_waiting();
+  void ask_for_look(const LookTimes& times);
+  void look_at_others(Clock::time_point now);
 
   std::mutex mutex_;                                   // guards issued_
   std::deque<std::shared_ptr<LaneOperation>> issued_;  // not begun
@@ -91,14 +100,15 @@ class Lane {
   shm::Word owner_{0};                                 // 1: a thread drives the lane
   shm::Word helpers_{0};                               // threads that drive it again and again
 
-  shm::Word leaving_{0};  // 1: some messages have not left
-
+  shm::Word leaving_{0};    // 1: some messages have not left
+  shm::Word next_look_{0};  // nanoseconds of Clock
   // Those below belong to the owner.
   Net* net_;
   Channel channel_;
   std::shared_ptr<LaneOperation> current_;
   std::optional<InFlight> in_flight_;
-  Clock::time_point waits_since_{}, next_look_{};  // of the current wait; unset: it has not begun
+  LookTimes times_, departures_;         // of what operations wait for, and of messages that leave
+  Clock::time_point looks_at_others_{};  // of the current wait
   bool stall_told_ = false;
 };
 

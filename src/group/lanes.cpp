@@ -64,4 +64,11 @@ bool Lanes::is_idle() const {
                      [](const auto& lane) { return lane->is_idle(); });
 }
 
+exec::Lane::Clock::time_point Lanes::next_look() const {
+  auto earliest = exec::Lane::Clock::time_point::max();
+  for (const auto& lane : lanes_)
+    if (!lane->is_idle()) earliest = std::min(earliest, lane->next_look());
+  return earliest;
+}
+
 }  // namespace tutti::group

@@ -47,6 +47,9 @@ class Lanes {
   // A turn of each lane. Returns the best of their results: moved, waits, taken or idle.
   exec::Lane::Turn drive_for_others();
   bool is_idle() const;
+  // When drive_for_others() should be called next: the earliest time that a lane asks for which is
+  // not idle.
+  exec::Lane::Clock::time_point next_look() const;
 
  private:
   // What a lane's net says of itself. It carries nothing, because the nets belong to those who

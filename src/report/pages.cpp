@@ -60,6 +60,15 @@ void write_one_sided(FILE* file, const OneSided& done) {
         number(done.sharing));
 }
 
+void write_driving(FILE* file, const Driving& done) {
+  if (done.servers == 0) return;
+  fprintf(file,
+          "tutti:   servers of non-blocking collectives between nodes: %llu, which looked %llu "
+          "times at operations under way and used %.3f s of cores\n",
+          static_cast<unsigned long long>(done.servers),
+          static_cast<unsigned long long>(done.looks), seconds(done.nanoseconds));
+}
+
 void write_table(FILE* file, const Report& report) {
   const std::string whose = report.aborted_by < 0 ? "all ranks"
                                                   : "rank " + std::to_string(report.aborted_by) +
@@ -109,6 +118,7 @@ void write_table(FILE* file, const Report& report) {
             static_cast<unsigned long long>(report.most.under_way),
             readable_bytes(report.most.bytes).c_str());
   write_one_sided(file, report.total.one_sided);
+  write_driving(file, report.total.driving);
   if (report.total.reasons[one_rank] > 0)
     fprintf(file,
             "tutti:   no loss: %llu calls on communicators of one rank, which wait for no other "
@@ -179,6 +189,10 @@ void write_json(FILE* file, const Report& report) {
         {"bytes", total.one_sided.bytes},
         {"sleeps", total.one_sided.sleeps},
         {"slept_s", rounded(seconds(total.one_sided.slept_nanoseconds), 6)}}},
+      {"driving",
+       {{"servers", total.driving.servers},
+        {"looks", total.driving.looks},
+        {"busy_s", rounded(seconds(total.driving.nanoseconds), 6)}}},
       {"calls_on_one_rank", total.reasons[one_rank]},
       {"not_covered", not_covered},
       {"refused_plans", report.refused_plans}};

@@ -90,6 +90,11 @@ void record_one_sided(const OneSided& done) {
   tally().numbers.one_sided = done;
 }
 
+void record_driving(const Driving& done) {
+  const std::lock_guard<std::mutex> lock(tally().mutex);
+  tally().numbers.driving = done;
+}
+
 void read_tally(const ReadTally& read) {
   const std::lock_guard<std::mutex> lock(tally().mutex);
   read(tally());

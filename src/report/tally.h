@@ -71,6 +71,12 @@ struct OneSided {
   uint64_t sleeps = 0;
   uint64_t slept_nanoseconds = 0;
 };
+// The servers that drive non-blocking collectives between nodes.
+struct Driving {
+  uint64_t servers = 0;
+  uint64_t looks = 0;        // at operations under way
+  uint64_t nanoseconds = 0;  // of cores
+};
 // Consists of 64-bit words only, so that one reduction adds up the numbers of all ranks.
 struct Numbers {
   std::array<Row, row_count> rows{};
@@ -78,6 +84,7 @@ struct Numbers {
   Sent between_nodes, within_nodes;  // Tutti's messages
   Sent led;
   OneSided one_sided;
+  Driving driving;
   uint64_t started = 0, completed = 0;  // operations that outlive their call
 };
 // The most that a process has had at one time of operations that outlive their call. Consists of
@@ -101,8 +108,9 @@ void record_start(size_t held);
 // more.
 void record_messages(const Sent& between_nodes, const Sent& within_nodes, const Sent& led);
 
-// Once, when the process makes no further transfers.
+// Once each, when the process makes no further transfers and starts no further collectives.
 void record_one_sided(const OneSided& done);
+void record_driving(const Driving& done);
 
 // The contents of the tally of this process.
 struct Contents {

@@ -31,10 +31,13 @@ def test_matrix(compiled, tmp_path, mpi):
 
 
 @pytest.mark.parametrize("mpi", MPIS)
-def test_a_server_drives_while_the_program_computes(compiled, mpi):
+def test_a_server_drives_while_the_program_computes(compiled, tmp_path, mpi):
     """Each of the rounds of messages needs somebody to go on after the one before."""
+    report = tmp_path / "report.json"
     expect_ok(mpi, 4, compiled(mpi, "served"), "alone", TUTTI_ALGORITHM_ALLREDUCE="doubling",
-              **SERVERS)  # fmt: skip
+              report=report, **SERVERS)  # fmt: skip
+    driving = json.loads(report.read_text())["driving"]
+    assert driving["servers"] == 4 and driving["looks"] > 0 and driving["busy_s"] > 0
 
 
 @pytest.mark.parametrize(("ranks", "placement"), [(2, BLOCK), (6, CYCLIC)])

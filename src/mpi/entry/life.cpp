@@ -208,6 +208,7 @@ void write_what_was_recorded() {
   for (const Communicator* communicator : known_communicators())
     if (communicator->net() != nullptr) communicator->record_sent();
   record_one_sided();
+  record_server();
   write_report(options().report, why_no_team());
 }
 
@@ -278,9 +279,8 @@ int query_thread(int* provided) {
 int init(int* argc, char*** argv) {
   before_init();
   int provided = 0;
-  const int code = servers_are_asked_for()
-                       ? begin_host(argc, argv, MPI_THREAD_SINGLE, &provided)
-                       : host().Init(argc, argv);
+  const int code = servers_are_asked_for() ? begin_host(argc, argv, MPI_THREAD_SINGLE, &provided)
+                                           : host().Init(argc, argv);
   return code == MPI_SUCCESS ? after_init() : code;
 }
 

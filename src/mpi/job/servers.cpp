@@ -2,9 +2,11 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
@@ -18,29 +20,68 @@
 #include "base/options.h"
 #include "mpi/abi/inside.h"
 #include "mpi/job/drive_host.h"
+#include "report/tally.h"
 
 namespace tutti::mpi {
 namespace {
 
-using std::chrono::microseconds;
+using Clock = exec::Lane::Clock;
 
-// The sleeps between turns in which nothing can be done. Each wake-up takes some microseconds of a
-// core that the program may need, and an operation ends up to a sleep late (docs/servers.md).
-constexpr microseconds shortest_sleep(20), longest_sleep(100);
+// Lanes that a rank drives at this moment are looked at again after so long.
+constexpr auto driven_by_a_rank = std::chrono::milliseconds(1);
+
+// A clock that wakes the server. Any thread may set it.
+class Alarm {
+ public:
+  Alarm() : file_(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC)) {}
+  bool works() const { return file_ >= 0; }
+  // At this time of the steady clock, or at once if it has passed.
+  void set(Clock::time_point time) {
+    const int64_t nanoseconds = std::max<int64_t>(1, time.time_since_epoch().count());
+    itimerspec spec{};
+    spec.it_value = {nanoseconds / 1'000'000'000, nanoseconds % 1'000'000'000};
+    timerfd_settime(file_, TFD_TIMER_ABSTIME, &spec, nullptr);
+  }
+  void sleep() {
+    uint64_t times = 0;
+    while (read(file_, &times, sizeof times) < 0 && errno == EINTR) {
+    }
+  }
+
+ private:
+  int file_;
+};
+
+// Lanes with operations under way.
+struct Active {
+  group::Lanes* lanes;
+  Clock::time_point look;  // when to drive them
+};
 
 struct State {
   std::mutex mutex;  // guards all; not held while lanes are driven
   bool permitted = false;
   bool ends = false;
-  std::vector<group::Lanes*> active;  // with operations under way
-  group::Lanes* driven = nullptr;     // at this moment
-  std::condition_variable work;       // lanes have become active, or the server ends
-  std::condition_variable left;       // `driven` has changed
+  std::vector<Active> active;
+  group::Lanes* driven = nullptr;  // at this moment
+  std::condition_variable left;    // `driven` has changed
+  Alarm alarm;
+  Clock::time_point wakes = Clock::time_point::max();  // the time of the alarm; max: it is off
   std::thread thread;
-  pid_t made_by = 0;  // the process that has the thread
-  ServerDeeds deeds;
+  pid_t made_by = 0;   // the process that has the thread
+  uint64_t looks = 0;  // at lanes
 
   bool runs() const { return thread.joinable() && made_by == getpid(); }
+  Active* find(const group::Lanes* lanes) {
+    const auto found = std::find_if(active.begin(), active.end(),
+                                    [&](const Active& one) { return one.lanes == lanes; });
+    return found == active.end() ? nullptr : &*found;
+  }
+  void wake_at(Clock::time_point time) {
+    if (time >= wakes) return;
+    wakes = time;
+    alarm.set(time);
+  }
 };
 
 State& state() {
@@ -48,27 +89,32 @@ State& state() {
   return made;
 }
 
-// One turn of all active lanes. Forgets those that have nothing to do. True if a step was executed.
+// Drives the lanes that ask for it now, and forgets those that have nothing to do. True if all of
+// these only wait. Other threads may change the list while lanes are driven.
 bool take_turns(State& state, std::unique_lock<std::mutex>& lock) {
-  bool moved = false;
-  ++state.deeds.turns;
-  for (size_t i = 0; i < state.active.size();) {
-    group::Lanes& lanes = *(state.driven = state.active[i]);
+  const Clock::time_point now = Clock::now();
+  bool missed = true;
+  std::vector<group::Lanes*> due;
+  for (const Active& one : state.active)
+    if (one.look <= now) due.push_back(one.lanes);
+  for (group::Lanes* const lanes : due) {
+    if (state.find(lanes) == nullptr) continue;
+    ++state.looks;
+    state.driven = lanes;
     lock.unlock();
-    moved = lanes.drive_for_others() == exec::Lane::Turn::moved || moved;
+    const exec::Lane::Turn turn = lanes->drive_for_others();
     lock.lock();
     state.driven = nullptr;
     state.left.notify_all();
-    // Other threads may have changed the list meanwhile.
-    const auto found = std::find(state.active.begin(), state.active.end(), &lanes);
-    if (found == state.active.end()) continue;
-    i = static_cast<size_t>(found - state.active.begin());
-    if (lanes.is_idle())
-      state.active.erase(found);
+    missed = missed && turn == exec::Lane::Turn::waits;
+    Active* const one = state.find(lanes);
+    if (one == nullptr) continue;
+    if (lanes->is_idle())
+      state.active.erase(state.active.begin() + (one - state.active.data()));
     else
-      ++i;
+      one->look = turn == exec::Lane::Turn::taken ? now + driven_by_a_rank : lanes->next_look();
   }
-  return moved;
+  return missed && !due.empty();
 }
 
 // On the cores that servers have been given (TUTTI_SERVERS=N@CORES), if any.
@@ -91,22 +137,19 @@ void serve() {
   const Inside inside;  // some hosts call MPI_* themselves
   State& state = mpi::state();
   std::unique_lock<std::mutex> lock(state.mutex);
-  microseconds sleep = shortest_sleep;
   while (!state.ends) {
-    if (state.active.empty()) {
-      state.work.wait(lock);
-      sleep = shortest_sleep;
-    } else if (take_turns(state, lock)) {
-      sleep = shortest_sleep;
-    } else if (!state.active.empty()) {
-      ++state.deeds.sleeps;
-      state.work.wait_for(lock, sleep);
+    lock.unlock();
+    state.alarm.sleep();
+    lock.lock();
+    state.wakes = Clock::time_point::max();
+    const bool missed = take_turns(state, lock);
+    if (missed && !state.active.empty()) {
       // A lane calls the host only while it waits for a message of its own.
       lock.unlock();
       drive_host();
       lock.lock();
-      sleep = std::min(2 * sleep, longest_sleep);
     }
+    for (const Active& one : state.active) state.wake_at(one.look);
   }
 }
 
@@ -143,6 +186,12 @@ bool start_server() {
   State& state = mpi::state();
   const std::lock_guard<std::mutex> lock(state.mutex);
   if (!state.permitted || state.ends) return false;
+  if (!state.alarm.works()) {
+    log_once("server", LogLevel::warning,
+             "the system refuses a timer for a server (the limit of open files?); non-blocking "
+             "collectives between nodes stay on the host MPI");
+    return false;
+  }
   if (!state.thread.joinable()) {
     state.thread = thread_without_signals();
     state.made_by = getpid();
@@ -158,30 +207,43 @@ void stop_server() {
     state.ends = true;
     if (!state.runs()) return;
     thread = std::move(state.thread);
-    state.work.notify_all();
+    state.alarm.set({});
   }
   thread.join();
 }
 
 void hand_to_server(group::Lanes& lanes) {
   State& state = mpi::state();
+  const Clock::time_point look = lanes.next_look();
   const std::lock_guard<std::mutex> lock(state.mutex);
   if (!state.runs()) return;
-  if (std::find(state.active.begin(), state.active.end(), &lanes) != state.active.end()) return;
-  state.active.push_back(&lanes);
-  if (state.active.size() == 1) state.work.notify_one();
+  if (Active* const one = state.find(&lanes))
+    one->look = std::min(one->look, look);
+  else
+    state.active.push_back({&lanes, look});
+  state.wake_at(look);
 }
 
 void take_from_server(group::Lanes& lanes) {
   State& state = mpi::state();
   std::unique_lock<std::mutex> lock(state.mutex);
-  std::erase(state.active, &lanes);
+  if (Active* const one = state.find(&lanes))
+    state.active.erase(state.active.begin() + (one - state.active.data()));
   if (state.runs()) state.left.wait(lock, [&] { return state.driven != &lanes; });
 }
 
-ServerDeeds server_deeds() {
-  const std::lock_guard<std::mutex> lock(state().mutex);
-  return state().deeds;
+void record_server() {
+  State& state = mpi::state();
+  const std::lock_guard<std::mutex> lock(state.mutex);
+  clockid_t clock{};
+  timespec used{};
+  if (!state.runs()) return;
+  if (pthread_getcpuclockid(state.thread.native_handle(), &clock) == 0) clock_gettime(clock, &used);
+  const auto seconds = static_cast<uint64_t>(used.tv_sec);
+  report::record_driving(
+      {.servers = 1,
+       .looks = state.looks,
+       .nanoseconds = seconds * 1'000'000'000 + static_cast<uint64_t>(used.tv_nsec)});
 }
 
 }  // namespace tutti::mpi

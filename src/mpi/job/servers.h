@@ -4,9 +4,12 @@
 // It needs MPI_THREAD_MULTIPLE, because it calls the host's point-to-point functions; MPI_Init asks
 // the host for that level only if servers are asked for (entry/life.h). The thread starts with the
 // first lanes and ends when MPI ends. It blocks all signals, so that the program's handlers run in
-// its own threads, and runs none of the program's code. While no operation is under way it sleeps.
-// While operations only wait, it sleeps between its turns, each time longer, because the hosts have
-// no wait that costs no core. A forked child has no such thread, and must not call MPI.
+// its own threads, and runs none of the program's code. A forked child has no such thread, and must
+// not call MPI.
+//
+// The hosts have no wait that costs no core, so the thread sleeps until the time at which its lanes
+// ask for a look (exec/look_times.h), by a timer that whoever issues an operation sets. So a start
+// does not wake the thread. While no operation is under way the timer is off.
 //
 // Any thread may call these functions. The state is never destroyed.
 #pragma once
@@ -27,16 +30,13 @@ bool start_server();
 void stop_server();
 
 // The server drives the lanes as long as an operation is under way in them. To be called after
-// each operation that has been issued. It has no effect if no server runs.
+// each operation that has been issued, and when a rank stops driving them with operations left. It
+// has no effect if no server runs.
 void hand_to_server(group::Lanes& lanes);
 // Returns when the server does not use the lanes any more.
 void take_from_server(group::Lanes& lanes);
 
-// What the server has done, for the report.
-struct ServerDeeds {
-  uint64_t turns = 0;   // over all lanes under way
-  uint64_t sleeps = 0;  // between turns in which nothing could be done
-};
-ServerDeeds server_deeds();
+// To be called before the report is written.
+void record_server();
 
 }  // namespace tutti::mpi

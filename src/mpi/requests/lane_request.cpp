@@ -107,8 +107,8 @@ Reason LaneRequest::prepare(const Communicator& communicator, const Call& call, 
   const bool has_out = definition.has_out(communicator.rank());
   const auto ranks = static_cast<size_t>(communicator.ranks());
   const size_t blocks_in = plan::parted_in(call.collective) ? ranks : 1;
-  blocks_out_ =
-      has_out && !described_.keeps_own ? (plan::parted_out(call.collective) ? ranks : 1) : 0;
+  const size_t blocks_out = plan::parted_out(call.collective) ? ranks : 1;
+  blocks_out_ = has_out && !described_.keeps_own ? blocks_out : 0;
   // The bytes of a block come from the side that all ranks have; roots judge by their own. If a
   // root's two sides disagree, it still takes part, because the other ranks wait for it.
   const bool by_in = one_buffer || plan::combines(call.collective) || !has_out ||
@@ -126,9 +126,8 @@ Reason LaneRequest::prepare(const Communicator& communicator, const Call& call, 
   packed_out_ = nullptr;
   if (bytes_ == 0 || (!packs_in && !packs_out)) return Reason::none;
   const size_t in_bytes = packs_in ? blocks_in * std::max(bytes_, described_.in_bytes) : 0;
-  const size_t out_blocks = plan::parted_out(call.collective) ? ranks : 1;
   const bool other_out = packs_out && !one_buffer;
-  kept_.resize(in_bytes + (other_out ? out_blocks * std::max(bytes_, described_.bytes) : 0));
+  kept_.resize(in_bytes + (other_out ? blocks_out * std::max(bytes_, described_.bytes) : 0));
   if (packs_in) made->in = kept_.data();
   if (packs_out) made->out = packed_out_ = kept_.data() + (other_out ? in_bytes : 0);
   const bool gives = packs_in && (!one_buffer || communicator.rank() == call.root);
@@ -221,6 +220,7 @@ int LaneRequest::complete() {
         },
         [] { return Code::ok; });
   }
+  if (lanes_ != nullptr && !lanes_->lanes().is_idle()) hand_to_server(lanes_->lanes());
   const std::shared_ptr<const exec::BoundProgram> bound =
       issued_.operation != nullptr ? issued_.operation->bound : nullptr;
   const int code = guarded(communicator(), [&] { return finish(); });

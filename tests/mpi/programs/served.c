@@ -52,7 +52,7 @@ static void freed(void) {
       const int root = i % world_size;
       for (int k = 0; k < length; ++k) {
         in[i][k] = world_rank + i + k + round;
-        out[i][k] = i % 3 == 1 ? (world_rank == root ? in[i][k] : -1) : -1;
+        out[i][k] = i % 3 == 1 && world_rank == root ? in[i][k] : -1;
       }
       if (i % 3 == 0) {
         MPI_Iallreduce(in[i], out[i], length, MPI_INT, MPI_SUM, comm, &requests[i]);

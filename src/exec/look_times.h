@@ -1,0 +1,64 @@
+// When to look for something that cannot wake the thread that waits for it, such as a message of
+// the host MPI.
+//
+// Every look takes time of a core that the program may need, and what is there is found as late as
+// the next look comes. So the first look of a wait comes when such waits usually end, and each
+// further one after an eighth of the time that the wait has lasted. What takes long is then found
+// at most an eighth late, after few looks.
+//
+// The usual length follows what is seen: towards a wait that had further looks, and slowly down
+// while first looks find what they look for, because it may have been there earlier. One thread at
+// a time; times are passed in, and never decrease.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+
+namespace tutti::exec {
+
+class LookTimes {
+ public:
+  using Clock = std::chrono::steady_clock;
+  using Duration = Clock::duration;
+  static constexpr Duration shortest = std::chrono::microseconds(20);
+  static constexpr Duration longest = std::chrono::milliseconds(1);
+  static constexpr Duration longest_first = std::chrono::milliseconds(4);
+
+  // A look found nothing. The first such look begins a wait.
+  void missed(Clock::time_point now) {
+    if (!waits_) {
+      waits_ = true;
+      first_ = true;
+      since_ = now;
+      next_ = now + usual_;
+      return;
+    }
+    if (now < next_) return;  // somebody looked earlier than was asked for
+    first_ = false;
+    next_ = now + std::clamp((now - since_) / 8, shortest, longest);
+  }
+  // A look found something. Has no effect outside a wait.
+  void found(Clock::time_point now) {
+    if (!waits_) return;
+    const Duration lasted = std::clamp(now - since_, shortest, longest_first);
+    if (first_)
+      usual_ = std::max(shortest, std::min(usual_, lasted) * 7 / 8);
+    else
+      usual_ += (lasted - usual_) / 4;
+    waits_ = false;
+  }
+
+  bool waits() const { return waits_; }
+  // The begin of the wait, and the time of the next look; only while waits().
+  Clock::time_point since() const { return since_; }
+  Clock::time_point next() const { return next_; }
+  Duration usual() const { return usual_; }
+
+ private:
+  bool waits_ = false;
+  bool first_ = false;  // no look at its time has missed
+  Clock::time_point since_{}, next_{};
+  Duration usual_ = shortest;
+};
+
+}  // namespace tutti::exec

@@ -1,0 +1,91 @@
+#include "exec/look_times.h"
+
+#include <gtest/gtest.h>
+
+namespace tutti::exec {
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+
+// A thread that looks when it is asked to, and whose waits end at given times.
+class Looker {
+ public:
+  struct Result {
+    int looks = 0;
+    LookTimes::Duration late{};
+  };
+  Result wait(LookTimes::Duration length) {
+    const LookTimes::Clock::time_point begin = now_, end = begin + length;
+    times_.missed(now_);
+    Result result;
+    while (true) {
+      now_ = times_.next();
+      ++result.looks;
+      if (now_ >= end) break;
+      times_.missed(now_);
+    }
+    result.late = now_ - end;
+    times_.found(now_);
+    return result;
+  }
+  const LookTimes& times() const { return times_; }
+
+ private:
+  LookTimes::Clock::time_point now_{milliseconds(1)};
+  LookTimes times_;
+};
+
+TEST(LookTimes, FewLooksFindWhatComesAfterTheUsualTime) {
+  for (const auto length : {microseconds(30), microseconds(1080), microseconds(2500)}) {
+    Looker looker;
+    for (int i = 0; i < 40; ++i) looker.wait(length);
+    int looks = 0;
+    LookTimes::Duration late{};
+    for (int i = 0; i < 100; ++i) {
+      const Looker::Result result = looker.wait(length);
+      looks += result.looks;
+      late += result.late;
+    }
+    EXPECT_LE(looks, 250) << length.count();
+    EXPECT_LE(late / 100, std::max<LookTimes::Duration>(microseconds(20), length / 8));
+  }
+}
+
+TEST(LookTimes, LongWaitsAreFoundAtMostAnEighthLate) {
+  for (int milli = 1; milli < 1000; milli += 7) {
+    Looker looker;
+    EXPECT_LE(looker.wait(milliseconds(milli)).late,
+              std::min<LookTimes::Duration>(microseconds(125 * milli), milliseconds(1)));
+  }
+}
+
+TEST(LookTimes, OneLateRankChangesLittle) {
+  Looker looker;
+  for (int i = 0; i < 40; ++i) looker.wait(microseconds(100));
+  const auto before = looker.times().usual();
+  looker.wait(milliseconds(500));
+  EXPECT_LE(looker.times().usual(), before + LookTimes::longest_first / 4);
+  for (int i = 0; i < 20; ++i) looker.wait(microseconds(100));
+  EXPECT_LE(looker.times().usual(), microseconds(150));
+}
+
+TEST(LookTimes, LooksThatComeEarlyChangeNothing) {
+  LookTimes times;
+  EXPECT_FALSE(times.waits());
+  times.found(LookTimes::Clock::time_point(milliseconds(1)));
+  EXPECT_EQ(times.usual(), LookTimes::shortest);
+  const LookTimes::Clock::time_point begin(milliseconds(2));
+  times.missed(begin);
+  EXPECT_TRUE(times.waits());
+  const auto next = times.next();
+  for (int i = 1; i < 20; ++i) times.missed(begin + microseconds(i));
+  EXPECT_EQ(times.next(), next);
+  EXPECT_EQ(times.since(), begin);
+  times.found(begin + microseconds(19));
+  EXPECT_FALSE(times.waits());
+  EXPECT_EQ(times.usual(), LookTimes::shortest);
+}
+
+}  // namespace
+}  // namespace tutti::exec
