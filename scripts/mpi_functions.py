@@ -414,6 +414,7 @@ def c_entries(table: Table) -> str:
         '#include "mpi/entry/memory.h"',
         '#include "mpi/abi/held.h"',
         '#include "mpi/job/poll.h"',
+        '#include "mpi/entry/windows.h"',
         '#include "mpi/entry/spawn.h"',
         '#include "mpi/requests/requests.h"',
         "",

@@ -77,6 +77,11 @@ void* host_symbol(const char* name);
 #define TUTTI_SESSIONS 1
 #endif
 
+// SimGrid declares MPI_Compare_and_swap with other parameters than the standard.
+#ifndef TUTTI_ABI_SMPI
+#define TUTTI_WINDOWS 1
+#endif
+
 // The large-count forms came with MPI 4.
 #if MPI_VERSION >= 4
 #define TUTTI_LARGE_COUNTS 1

@@ -18,7 +18,7 @@ constexpr auto one_rank = static_cast<size_t>(Reason::one_rank);
 
 // Parts of MPI that Tutti leaves to the host without seeing the calls, so that the report cannot
 // count them.
-const std::vector<std::string> not_covered{"messages", "one-sided communication", "files"};
+const std::vector<std::string> not_covered{"messages", "files"};
 
 std::string join(const std::vector<std::string>& words, const char* between) {
   std::string joined;
@@ -58,6 +58,23 @@ void write_one_sided(FILE* file, const OneSided& done) {
         "tutti:   no free core: %llu servers shared the cores of ranks; start fewer ranks a node "
         "than it has cores\n",
         number(done.sharing));
+}
+
+uint64_t window_calls(const Numbers& total, WindowCall call) {
+  return total.window_calls[static_cast<size_t>(call)];
+}
+
+void write_window_calls(FILE* file, const Numbers& total) {
+  const auto number = [&](WindowCall call) {
+    return static_cast<unsigned long long>(window_calls(total, call));
+  };
+  const auto puts = number(WindowCall::put), gets = number(WindowCall::get),
+             accumulates = number(WindowCall::accumulate);
+  if (puts + gets + accumulates > 0)
+    fprintf(file,
+            "tutti:   MPI's one-sided calls, which the host serves: %llu puts, %llu gets, %llu "
+            "accumulates\n",
+            puts, gets, accumulates);
 }
 
 void write_driving(FILE* file, const Driving& done) {
@@ -119,6 +136,7 @@ void write_table(FILE* file, const Report& report) {
             readable_bytes(report.most.bytes).c_str());
   write_one_sided(file, report.total.one_sided);
   write_driving(file, report.total.driving);
+  write_window_calls(file, report.total);
   if (report.total.reasons[one_rank] > 0)
     fprintf(file,
             "tutti:   no loss: %llu calls on communicators of one rank, which wait for no other "
@@ -193,6 +211,10 @@ void write_json(FILE* file, const Report& report) {
        {{"servers", total.driving.servers},
         {"looks", total.driving.looks},
         {"busy_s", rounded(seconds(total.driving.nanoseconds), 6)}}},
+      {"window_calls",
+       {{"puts", window_calls(total, WindowCall::put)},
+        {"gets", window_calls(total, WindowCall::get)},
+        {"accumulates", window_calls(total, WindowCall::accumulate)}}},
       {"calls_on_one_rank", total.reasons[one_rank]},
       {"not_covered", not_covered},
       {"refused_plans", report.refused_plans}};

@@ -90,6 +90,11 @@ void record_one_sided(const OneSided& done) {
   tally().numbers.one_sided = done;
 }
 
+void record_window_call(WindowCall call) {
+  const std::lock_guard<std::mutex> lock(tally().mutex);
+  ++tally().numbers.window_calls[static_cast<size_t>(call)];
+}
+
 void record_driving(const Driving& done) {
   const std::lock_guard<std::mutex> lock(tally().mutex);
   tally().numbers.driving = done;

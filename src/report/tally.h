@@ -71,6 +71,10 @@ struct OneSided {
   uint64_t sleeps = 0;
   uint64_t slept_nanoseconds = 0;
 };
+// MPI's one-sided calls, all of which the host serves, by kind. An atomic operation is an
+// accumulate.
+enum class WindowCall : uint8_t { put, get, accumulate, count_ };
+
 // The servers that drive non-blocking collectives between nodes.
 struct Driving {
   uint64_t servers = 0;
@@ -85,6 +89,7 @@ struct Numbers {
   Sent led;
   OneSided one_sided;
   Driving driving;
+  std::array<uint64_t, static_cast<size_t>(WindowCall::count_)> window_calls{};
   uint64_t started = 0, completed = 0;  // operations that outlive their call
 };
 // The most that a process has had at one time of operations that outlive their call. Consists of
@@ -107,6 +112,8 @@ void record_start(size_t held);
 // Adds the traffic of a communicator over several nodes. Call it when the communicator sends no
 // more.
 void record_messages(const Sent& between_nodes, const Sent& within_nodes, const Sent& led);
+
+void record_window_call(WindowCall call);
 
 // Once each, when the process makes no further transfers and starts no further collectives.
 void record_one_sided(const OneSided& done);

@@ -27,6 +27,16 @@ def test_one_rank_is_no_loss(host, compiled, tmp_path):
     assert "messages" in document["not_covered"] and "files" in document["not_covered"]
 
 
+@pytest.mark.parametrize("name", ["mpich", "openmpi"])
+def test_one_sided_calls_are_counted(host_named, compiled, tmp_path, name):
+    host, report = host_named(name), tmp_path / "report.json"
+    said = expect_ok(job(host, 2, compiled(host, "windows"), options=["--report"])).stderr
+    assert "calls, which the host serves: 18 puts, 18 gets, 36 accumulates" in said
+    expect_ok(job(host, 2, compiled(host, "windows"), options=[f"--report={report}"]))
+    counted = json.loads(report.read_text())["window_calls"]
+    assert counted == {"puts": 18, "gets": 18, "accumulates": 36}
+
+
 def test_the_table_shows_calls_on_one_rank(host_named, compiled):
     host = host_named("mpich")
     said = expect_ok(job(host, 2, compiled(host, "aborted"), "none", options=["--report"])).stderr

@@ -285,6 +285,7 @@ def test_parsing():
         (["--lengths", "equal"], "--lengths: it needs --hosts"),
         (["--hosts", "tests/hosts", "--lengths", "equal,long"], "--lengths: 'long' is unknown"),
         (["--hosts", "tests/hosts", "--lengths", "all", "--worth"], "--lengths: "),
+        (["--hosts", "tests/hosts", "--overlap", "--worth"], "--worth: it cannot be combined"),
         (["--hosts", "/none"], "--hosts: there is no program '/none/up'"),
         (["--hosts", "tests/hosts", "--nodes", "1"], "--nodes: '1'"),
         (["--hosts", "tests/hosts", "--per-node", "0"], "--per-node: 0"),
@@ -406,6 +407,51 @@ def test_a_small_run_of_worth(tutti, tmp_path):
     assert all(
         len(row[way]) == 2 for row in rows for way in ("messages_us", "between_us", "shared_us")
     )
+
+
+@pytest.mark.alone
+@pytest.mark.mpi
+@pytest.mark.slow
+def test_a_small_run_beside_computations(tutti, tmp_path):
+    skip_without_nodes()
+    result = tmp_path / "result.json"
+    done = tutti(
+        "bench",
+        "--hosts",
+        str(HOSTS),
+        "--overlap",
+        "--nodes",
+        "2",
+        "--per-node",
+        "1",
+        "--delay",
+        "1ms",
+        "--mpi",
+        "mpich",
+        "--collectives",
+        "allreduce",
+        "--sizes",
+        "8",
+        "--repetitions",
+        "1",
+        "--budget-ms",
+        "1",
+        "--json",
+        str(result),
+        seconds=200,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "mpich+tutti+servers" in done.stdout
+    cells = json.loads(result.read_text())["cells"]
+    variants = ("mpich", "mpich@progress", "mpich+tutti", "mpich+tutti+servers")
+    assert {(cell["variant"], cell["compute"]) for cell in cells} == {
+        (variant, work) for variant in variants for work in ("arithmetic", "memory")
+    }
+    for cell in cells:
+        assert cell["servers"] == cell["variant"].endswith("+servers")
+        # No data from another node can arrive in less than a delay.
+        assert cell["delay_ms"] == 1 and cell["blocking_us"] >= 1000, cell
+        assert cell["start_us"] > 0 and cell["whole_us"] > cell["start_us"], cell
 
 
 def test_an_mpi_that_nodes_cannot_start_is_left_out_unless_it_is_named():

@@ -424,6 +424,57 @@ struct HostFunctions {
                       MPI_Win* win);
   int (*Win_free)(MPI_Win* win);
   int (*Win_get_attr)(MPI_Win win, int win_keyval, void* attribute_val, int* flag);
+#ifdef TUTTI_WINDOWS
+  int (*Put)(const void* origin_addr, int origin_count, MPI_Datatype origin_datatype,
+             int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype,
+             MPI_Win win);
+#endif
+#ifdef TUTTI_WINDOWS
+  int (*Get)(void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
+             MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win);
+#endif
+#ifdef TUTTI_WINDOWS
+  int (*Accumulate)(const void* origin_addr, int origin_count, MPI_Datatype origin_datatype,
+                    int target_rank, MPI_Aint target_disp, int target_count,
+                    MPI_Datatype target_datatype, MPI_Op op, MPI_Win win);
+#endif
+#ifdef TUTTI_WINDOWS
+  int (*Get_accumulate)(const void* origin_addr, int origin_count, MPI_Datatype origin_datatype,
+                        void* result_addr, int result_count, MPI_Datatype result_datatype,
+                        int target_rank, MPI_Aint target_disp, int target_count,
+                        MPI_Datatype target_datatype, MPI_Op op, MPI_Win win);
+#endif
+#ifdef TUTTI_WINDOWS
+  int (*Fetch_and_op)(const void* origin_addr, void* result_addr, MPI_Datatype datatype,
+                      int target_rank, MPI_Aint target_disp, MPI_Op op, MPI_Win win);
+#endif
+#ifdef TUTTI_WINDOWS
+  int (*Compare_and_swap)(const void* origin_addr, const void* compare_addr, void* result_addr,
+                          MPI_Datatype datatype, int target_rank, MPI_Aint target_disp,
+                          MPI_Win win);
+#endif
+#ifdef TUTTI_WINDOWS
+  int (*Rput)(const void* origin_addr, int origin_count, MPI_Datatype origin_datatype,
+              int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype,
+              MPI_Win win, MPI_Request* request);
+#endif
+#ifdef TUTTI_WINDOWS
+  int (*Rget)(void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
+              MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win,
+              MPI_Request* request);
+#endif
+#ifdef TUTTI_WINDOWS
+  int (*Raccumulate)(const void* origin_addr, int origin_count, MPI_Datatype origin_datatype,
+                     int target_rank, MPI_Aint target_disp, int target_count,
+                     MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request* request);
+#endif
+#ifdef TUTTI_WINDOWS
+  int (*Rget_accumulate)(const void* origin_addr, int origin_count, MPI_Datatype origin_datatype,
+                         void* result_addr, int result_count, MPI_Datatype result_datatype,
+                         int target_rank, MPI_Aint target_disp, int target_count,
+                         MPI_Datatype target_datatype, MPI_Op op, MPI_Win win,
+                         MPI_Request* request);
+#endif
   int (*Start)(MPI_Request* request);
   int (*Startall)(int count, MPI_Request array_of_requests[]);
   int (*Request_free)(MPI_Request* request);
@@ -683,6 +734,36 @@ void locate_interposed(HostFunctions& functions, Locate&& locate) {
 // For those that Tutti interposes under the name PMPI_*, too.
 template <class Locate>
 void locate_both(HostFunctions& functions, Locate&& locate) {
+#ifdef TUTTI_WINDOWS
+  locate(functions.Put, "PMPI_Put");
+#endif
+#ifdef TUTTI_WINDOWS
+  locate(functions.Get, "PMPI_Get");
+#endif
+#ifdef TUTTI_WINDOWS
+  locate(functions.Accumulate, "PMPI_Accumulate");
+#endif
+#ifdef TUTTI_WINDOWS
+  locate(functions.Get_accumulate, "PMPI_Get_accumulate");
+#endif
+#ifdef TUTTI_WINDOWS
+  locate(functions.Fetch_and_op, "PMPI_Fetch_and_op");
+#endif
+#ifdef TUTTI_WINDOWS
+  locate(functions.Compare_and_swap, "PMPI_Compare_and_swap");
+#endif
+#ifdef TUTTI_WINDOWS
+  locate(functions.Rput, "PMPI_Rput");
+#endif
+#ifdef TUTTI_WINDOWS
+  locate(functions.Rget, "PMPI_Rget");
+#endif
+#ifdef TUTTI_WINDOWS
+  locate(functions.Raccumulate, "PMPI_Raccumulate");
+#endif
+#ifdef TUTTI_WINDOWS
+  locate(functions.Rget_accumulate, "PMPI_Rget_accumulate");
+#endif
   locate(functions.Type_free, "PMPI_Type_free");
 }
 

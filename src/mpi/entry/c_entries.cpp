@@ -8,6 +8,7 @@
 #include "mpi/entry/memory.h"
 #include "mpi/abi/held.h"
 #include "mpi/job/poll.h"
+#include "mpi/entry/windows.h"
 #include "mpi/entry/spawn.h"
 #include "mpi/requests/requests.h"
 
@@ -965,6 +966,103 @@ TUTTI_ENTRY int MPI_Win_get_attr(MPI_Win win, int win_keyval, void* attribute_va
   return mpi::win_get_attr(win, win_keyval, attribute_val, flag);
 }
 
+#ifdef TUTTI_WINDOWS
+TUTTI_ENTRY int MPI_Put(const void* origin_addr, int origin_count, MPI_Datatype origin_datatype,
+                        int target_rank, MPI_Aint target_disp, int target_count,
+                        MPI_Datatype target_datatype, MPI_Win win) {
+  return mpi::put(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+                  target_count, target_datatype, win);
+}
+
+#endif
+#ifdef TUTTI_WINDOWS
+TUTTI_ENTRY int MPI_Get(void* origin_addr, int origin_count, MPI_Datatype origin_datatype,
+                        int target_rank, MPI_Aint target_disp, int target_count,
+                        MPI_Datatype target_datatype, MPI_Win win) {
+  return mpi::get(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+                  target_count, target_datatype, win);
+}
+
+#endif
+#ifdef TUTTI_WINDOWS
+TUTTI_ENTRY int MPI_Accumulate(const void* origin_addr, int origin_count,
+                               MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
+                               int target_count, MPI_Datatype target_datatype, MPI_Op op,
+                               MPI_Win win) {
+  return mpi::accumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+                         target_count, target_datatype, op, win);
+}
+
+#endif
+#ifdef TUTTI_WINDOWS
+TUTTI_ENTRY int MPI_Get_accumulate(const void* origin_addr, int origin_count,
+                                   MPI_Datatype origin_datatype, void* result_addr,
+                                   int result_count, MPI_Datatype result_datatype, int target_rank,
+                                   MPI_Aint target_disp, int target_count,
+                                   MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
+  return mpi::get_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count,
+                             result_datatype, target_rank, target_disp, target_count,
+                             target_datatype, op, win);
+}
+
+#endif
+#ifdef TUTTI_WINDOWS
+TUTTI_ENTRY int MPI_Fetch_and_op(const void* origin_addr, void* result_addr, MPI_Datatype datatype,
+                                 int target_rank, MPI_Aint target_disp, MPI_Op op, MPI_Win win) {
+  return mpi::fetch_and_op(origin_addr, result_addr, datatype, target_rank, target_disp, op, win);
+}
+
+#endif
+#ifdef TUTTI_WINDOWS
+TUTTI_ENTRY int MPI_Compare_and_swap(const void* origin_addr, const void* compare_addr,
+                                     void* result_addr, MPI_Datatype datatype, int target_rank,
+                                     MPI_Aint target_disp, MPI_Win win) {
+  return mpi::compare_and_swap(origin_addr, compare_addr, result_addr, datatype, target_rank,
+                               target_disp, win);
+}
+
+#endif
+#ifdef TUTTI_WINDOWS
+TUTTI_ENTRY int MPI_Rput(const void* origin_addr, int origin_count, MPI_Datatype origin_datatype,
+                         int target_rank, MPI_Aint target_disp, int target_count,
+                         MPI_Datatype target_datatype, MPI_Win win, MPI_Request* request) {
+  return mpi::rput(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+                   target_count, target_datatype, win, request);
+}
+
+#endif
+#ifdef TUTTI_WINDOWS
+TUTTI_ENTRY int MPI_Rget(void* origin_addr, int origin_count, MPI_Datatype origin_datatype,
+                         int target_rank, MPI_Aint target_disp, int target_count,
+                         MPI_Datatype target_datatype, MPI_Win win, MPI_Request* request) {
+  return mpi::rget(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+                   target_count, target_datatype, win, request);
+}
+
+#endif
+#ifdef TUTTI_WINDOWS
+TUTTI_ENTRY int MPI_Raccumulate(const void* origin_addr, int origin_count,
+                                MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
+                                int target_count, MPI_Datatype target_datatype, MPI_Op op,
+                                MPI_Win win, MPI_Request* request) {
+  return mpi::raccumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+                          target_count, target_datatype, op, win, request);
+}
+
+#endif
+#ifdef TUTTI_WINDOWS
+TUTTI_ENTRY int MPI_Rget_accumulate(const void* origin_addr, int origin_count,
+                                    MPI_Datatype origin_datatype, void* result_addr,
+                                    int result_count, MPI_Datatype result_datatype, int target_rank,
+                                    MPI_Aint target_disp, int target_count,
+                                    MPI_Datatype target_datatype, MPI_Op op, MPI_Win win,
+                                    MPI_Request* request) {
+  return mpi::rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count,
+                              result_datatype, target_rank, target_disp, target_count,
+                              target_datatype, op, win, request);
+}
+
+#endif
 TUTTI_ENTRY int MPI_Start(MPI_Request* request) { return mpi::start(request); }
 
 TUTTI_ENTRY int MPI_Startall(int count, MPI_Request array_of_requests[]) {
@@ -1061,6 +1159,104 @@ TUTTI_ENTRY int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Statu
 
 // Simulated ranks call SMPI's own functions.
 #if !defined(TUTTI_ABI_SMPI)
+#ifdef TUTTI_WINDOWS
+TUTTI_ENTRY int PMPI_Put(const void* origin_addr, int origin_count, MPI_Datatype origin_datatype,
+                         int target_rank, MPI_Aint target_disp, int target_count,
+                         MPI_Datatype target_datatype, MPI_Win win) {
+  return mpi::put(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+                  target_count, target_datatype, win);
+}
+
+#endif
+#ifdef TUTTI_WINDOWS
+TUTTI_ENTRY int PMPI_Get(void* origin_addr, int origin_count, MPI_Datatype origin_datatype,
+                         int target_rank, MPI_Aint target_disp, int target_count,
+                         MPI_Datatype target_datatype, MPI_Win win) {
+  return mpi::get(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+                  target_count, target_datatype, win);
+}
+
+#endif
+#ifdef TUTTI_WINDOWS
+TUTTI_ENTRY int PMPI_Accumulate(const void* origin_addr, int origin_count,
+                                MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
+                                int target_count, MPI_Datatype target_datatype, MPI_Op op,
+                                MPI_Win win) {
+  return mpi::accumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+                         target_count, target_datatype, op, win);
+}
+
+#endif
+#ifdef TUTTI_WINDOWS
+TUTTI_ENTRY int PMPI_Get_accumulate(const void* origin_addr, int origin_count,
+                                    MPI_Datatype origin_datatype, void* result_addr,
+                                    int result_count, MPI_Datatype result_datatype, int target_rank,
+                                    MPI_Aint target_disp, int target_count,
+                                    MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
+  return mpi::get_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count,
+                             result_datatype, target_rank, target_disp, target_count,
+                             target_datatype, op, win);
+}
+
+#endif
+#ifdef TUTTI_WINDOWS
+TUTTI_ENTRY int PMPI_Fetch_and_op(const void* origin_addr, void* result_addr, MPI_Datatype datatype,
+                                  int target_rank, MPI_Aint target_disp, MPI_Op op, MPI_Win win) {
+  return mpi::fetch_and_op(origin_addr, result_addr, datatype, target_rank, target_disp, op, win);
+}
+
+#endif
+#ifdef TUTTI_WINDOWS
+TUTTI_ENTRY int PMPI_Compare_and_swap(const void* origin_addr, const void* compare_addr,
+                                      void* result_addr, MPI_Datatype datatype, int target_rank,
+                                      MPI_Aint target_disp, MPI_Win win) {
+  return mpi::compare_and_swap(origin_addr, compare_addr, result_addr, datatype, target_rank,
+                               target_disp, win);
+}
+
+#endif
+#ifdef TUTTI_WINDOWS
+TUTTI_ENTRY int PMPI_Rput(const void* origin_addr, int origin_count, MPI_Datatype origin_datatype,
+                          int target_rank, MPI_Aint target_disp, int target_count,
+                          MPI_Datatype target_datatype, MPI_Win win, MPI_Request* request) {
+  return mpi::rput(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+                   target_count, target_datatype, win, request);
+}
+
+#endif
+#ifdef TUTTI_WINDOWS
+TUTTI_ENTRY int PMPI_Rget(void* origin_addr, int origin_count, MPI_Datatype origin_datatype,
+                          int target_rank, MPI_Aint target_disp, int target_count,
+                          MPI_Datatype target_datatype, MPI_Win win, MPI_Request* request) {
+  return mpi::rget(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+                   target_count, target_datatype, win, request);
+}
+
+#endif
+#ifdef TUTTI_WINDOWS
+TUTTI_ENTRY int PMPI_Raccumulate(const void* origin_addr, int origin_count,
+                                 MPI_Datatype origin_datatype, int target_rank,
+                                 MPI_Aint target_disp, int target_count,
+                                 MPI_Datatype target_datatype, MPI_Op op, MPI_Win win,
+                                 MPI_Request* request) {
+  return mpi::raccumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+                          target_count, target_datatype, op, win, request);
+}
+
+#endif
+#ifdef TUTTI_WINDOWS
+TUTTI_ENTRY int PMPI_Rget_accumulate(const void* origin_addr, int origin_count,
+                                     MPI_Datatype origin_datatype, void* result_addr,
+                                     int result_count, MPI_Datatype result_datatype,
+                                     int target_rank, MPI_Aint target_disp, int target_count,
+                                     MPI_Datatype target_datatype, MPI_Op op, MPI_Win win,
+                                     MPI_Request* request) {
+  return mpi::rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count,
+                              result_datatype, target_rank, target_disp, target_count,
+                              target_datatype, op, win, request);
+}
+
+#endif
 TUTTI_ENTRY int PMPI_Type_free(MPI_Datatype* datatype) { return mpi::free_type(datatype); }
 
 TUTTI_ENTRY int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* made) {

@@ -1,4 +1,5 @@
-// Windows that MPI allocates: on all ranks and on one alone, with puts to a neighbour.
+// Windows that MPI allocates: on all ranks and on one alone, with one-sided calls to a neighbour: 9
+// puts, 9 gets and 18 accumulates of each rank.
 #include "check.h"
 
 static void check_window(MPI_Comm communicator) {
@@ -15,6 +16,15 @@ static void check_window(MPI_Comm communicator) {
   MPI_Put(&rank, 1, MPI_INT, (rank + 1) % size, 7, 1, MPI_INT, window);
   MPI_Win_fence(0, window);
   CHECK(memory[7] == (rank + size - 1) % size, "rank %d has %d", rank, memory[7]);
+  int got = -1, one = 1, before = -1;
+  MPI_Get(&got, 1, MPI_INT, (rank + 1) % size, 7, 1, MPI_INT, window);
+  MPI_Win_fence(0, window);
+  CHECK(got == rank, "got %d", got);
+  MPI_Accumulate(&one, 1, MPI_INT, (rank + 1) % size, 7, 1, MPI_INT, MPI_SUM, window);
+  MPI_Win_fence(0, window);
+  MPI_Fetch_and_op(&one, &before, MPI_INT, (rank + 1) % size, 7, MPI_SUM, window);
+  MPI_Win_fence(0, window);
+  CHECK(before == rank + 1, "before: %d", before);
   MPI_Win_free(&window);
 }
 
