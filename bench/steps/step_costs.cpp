@@ -119,14 +119,16 @@ class Measurement {
     return one_way;
   }
 
-  // A call of a group of one rank, without steps, and one with a single step.
+  // A call of a group of one rank without steps, and what a step adds to it: in turns, so that both
+  // find the core in one state.
   void measure_calls(int thread, Json& json) {
+    constexpr int rounds = 601, calls = 8;
     const Memory areas = memory_of(thread == 0 ? alone_.bytes() : 1);
     group::Group::Settings settings;
     settings.areas = areas.get();
     settings.layout = alone_;
     if (thread != 0) {  // the others only meet it
-      for (int i = 0; i < 2; ++i) time(thread, 0, 1, [](int) {}, [](int) {});
+      for (int i = 0; i < 4 * rounds; ++i) threads_.meet(thread);
       return;
     }
     group::Group group(settings);
@@ -136,13 +138,22 @@ class Measurement {
     sum.kernel = sum_;
     sum.element = sizeof(double);
     reduction = {plan::Collective::allreduce, of(0).a.get(), of(0).result.get(), 1, 0, &sum};
-    // One call at a time, because a program does other work in between.
-    const auto per_call = [&](const group::Call& call) {
-      return time(thread, 0, 1, [](int) {}, [&](int) { group.run(call); });
+    const auto timed = [&](int count, const group::Call& call) {
+      const uint64_t start = threads_.meet(0);
+      for (int i = 0; i < count; ++i) group.run(call);
+      return threads_.nanoseconds(threads_.now() - start);
     };
-    const double empty = per_call(barrier), with_step = per_call(reduction);
-    keep(thread, json, "call", empty);
-    keep(thread, json, "step", std::max(0.0, with_step - empty));
+    std::vector<double> nothing, empty, several, with_step;
+    for (int round = 0; round < rounds; ++round) {
+      nothing.push_back(timed(0, barrier));
+      empty.push_back(timed(1, barrier));
+      several.push_back(timed(calls, barrier));
+      with_step.push_back(timed(calls, reduction));
+    }
+    // A single call, because a program does other work in between.
+    keep(thread, json, "call", std::max(0.0, middle_mean(empty) - middle_mean(nothing)));
+    keep(thread, json, "step",
+         std::max(0.0, (middle_mean(with_step) - middle_mean(several)) / calls));
   }
 
   // A table of times by length from `least` on, less `without`.
@@ -218,14 +229,24 @@ class Measurement {
     for (int count = 2; count <= threads_.count(); count *= 2) {
       const std::string by = "_by_" + std::to_string(count);
       table(thread, json, "read" + by, count, prepare_reads, read);
-      // Each combines its part of two vectors, as where ranks share the work of a reduction; of
-      // short ones each combines all, because their latency does not shrink with their length.
-      table(thread, json, "add" + by, count, prepare_reads, [&](int self, size_t bytes) {
-        const size_t parts = bytes < shared_from ? 1 : static_cast<size_t>(count);
-        const size_t part = bytes / parts / sizeof(double);
-        const size_t at = parts == 1 ? 0 : static_cast<size_t>(self) * part * sizeof(double);
-        sum_(of(self).result.get() + at, of(self).a.get() + at, other_of(self).a.get() + at, part);
-      });
+      // Each combines its part of two vectors, as where ranks share the work of a reduction. Of
+      // short ones each combines all, because their latency does not shrink with their length, and
+      // lines of its own: two that read the same lines take them from each other (`add_same`).
+      table(
+          thread, json, "add" + by, count,
+          [this](int self, size_t bytes) {
+            if (bytes < shared_from)
+              rewrite_both(self, bytes);
+            else
+              rewrite(of(self).a, bytes);
+          },
+          [&](int self, size_t bytes) {
+            if (bytes < shared_from) return add(self, bytes);
+            const size_t part = bytes / static_cast<size_t>(count) / sizeof(double);
+            const size_t at = static_cast<size_t>(self) * part * sizeof(double);
+            sum_(of(self).result.get() + at, of(self).a.get() + at, other_of(self).a.get() + at,
+                 part);
+          });
     }
   }
 

@@ -54,6 +54,7 @@ VirtualRun::Progress VirtualRun::reach(int32_t rank, const Operand& source, doub
   const ByteCost& shared = combines && cost.shared_add ? *cost.shared_add : cost.shared;
   double together = shared.time(bytes, whole_of(rank, source), goes_on);
   if (same) together = std::min(together, work / 2);  // which was measured by two at once
+  self.reading += work;
   begin_access(rank, link, work, together, bytes);
   return Progress::later;
 }
@@ -80,7 +81,8 @@ VirtualRun::Progress VirtualRun::write(int32_t rank, const Operand& to, double b
   else if (cost.write)
     write = &*cost.write;
   double work = write->time(bytes, whole, goes_on);
-  if (!moves) work = std::max(0.0, work - machine_.own.copy.time(bytes, whole, goes_on));
+  const double copy = machine_.own.copy.time(bytes, whole, goes_on);
+  if (!moves) work = std::max(0.0, work - std::max(copy, self.reading));
   if (work == 0) return Progress::done;
   const ByteCost& shared = cost.shared_write && !past ? *cost.shared_write : cost.shared;
   begin_access(rank, readers.link, work, shared.time(bytes, whole_of(rank, to), goes_on), bytes);
@@ -150,6 +152,7 @@ VirtualRun::Progress VirtualRun::move(int32_t rank, const Step& step, int64_t se
   if (self.operand == 0) {
     self.now += machine_.own.step;
     self.operand = 1;
+    self.reading = 0;
   }
   const bool combines = step.kind != StepKind::copy;
   double whole = bytes;  // of the largest buffer that takes part

@@ -67,6 +67,7 @@ class VirtualRun {
     std::vector<bool> taken;  // sources of a reduce_any
     bool moving = false;      // an access is under way
     bool moved = false;       // the access has ended
+    double reading = 0;       // what the reads of the step take alone
 
     uint32_t version = 0;  // of its place in the queue
     int32_t last = -1;     // its last event
@@ -138,7 +139,8 @@ class VirtualRun {
   Progress reach(int32_t rank, const plan::Operand& source, double bytes, double whole,
                  bool combines, int32_t blocks, int64_t segment);
   // Writes bytes where other ranks read them, which takes the link. `moves`: nothing has copied
-  // them yet; else this is what takes longer than to write to memory of the rank's own.
+  // them yet; else the step writes while it reads, and this is what takes longer than its reads, or
+  // than to write to memory of the rank's own.
   Progress write(int32_t rank, const plan::Operand& to, double bytes, double whole, bool moves,
                  bool copies, int64_t segment);
   void schedule(size_t link);

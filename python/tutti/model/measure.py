@@ -140,12 +140,12 @@ def _shared(steps: dict[str, Any], kind: str) -> dict[str, float]:
     return {length: round(min(cost, alone[length]), 6) for length, cost in shared.items()}
 
 
-def _writes(steps: dict[str, Any], hand: str) -> dict[str, float]:
+def _writes(steps: dict[str, Any], hand: str, read: str = "read") -> dict[str, float]:
     """What writing for another takes: the writer's own time, or all of handing data over but for
-    its reading, where stores that the core has taken still wait for their lines.
+    its reading, where stores that the core has taken still wait for their lines or for memory.
     """
     return {
-        length: max(time - steps["read"][length], steps[f"{hand}_written"][length])
+        length: max(time - steps[read][length], steps[f"{hand}_written"][length])
         for length, time in steps[hand].items()
     }
 
@@ -183,7 +183,7 @@ def level_of(name: str, steps: dict[str, Any]) -> dict[str, Any]:
         "write": by_length(_writes(steps, "hand")),
         "shared_write": _shared_writes(steps),
         "write_in_place": by_length(_writes(steps, "hand_in_place")),
-        "write_past": by_length(steps["hand_past_written"]),
+        "write_past": by_length(_writes(steps, "hand_past", "hand_past_read")),
         "byte_past": by_length(steps["hand_past_read"]),
     }
     if "system" in steps:
