@@ -65,10 +65,39 @@ static void measure_kinds(Bench* bench, BenchCondition condition, Results* resul
   }
 }
 
+/* Measures the kinds of the trial's collectives. */
+static void measure_trial(Bench* bench, int place, BenchCondition condition, Results* results) {
+  const Trial* const trial = &bench->options.trials.trials[place];
+  const char* const failed = trial_begin(trial);
+  if (failed != NULL) bench_stop(bench, failed);
+  const BenchKinds all = bench->options.kinds;
+  BenchKinds here = {.count = 0};
+  for (int i = 0; i < all.count; ++i) {
+    if (trial->collectives[all.kinds[i].collective] && !kinds_append(&here, all.kinds[i]))
+      bench_stop(bench, "no memory for the kinds of a trial");
+  }
+  const int before = results->count;
+  bench->options.kinds = here;
+  if (here.count > 0) measure_kinds(bench, condition, results);
+  bench->options.kinds = all;
+  for (int i = before; i < results->count; ++i) results->cells[i].trial = place + 1;
+  free(here.kinds);
+}
+
+static void measure_trials(Bench* bench, BenchCondition condition, Results* results) {
+  const int count = bench->options.trials.count;
+  if (count == 0) return measure_kinds(bench, condition, results);
+  int* const order = malloc((size_t)count * sizeof *order);
+  if (order == NULL) bench_stop(bench, "no memory for the order of the trials");
+  bench_order(order, count, 1, bench->options.seed);
+  for (int i = 0; i < count; ++i) measure_trial(bench, order[i], condition, results);
+  free(order);
+}
+
 static void measure_condition(Bench* bench, BenchCondition condition, Results* results) {
   ResultsHandOvers hand_overs = {.condition = condition};
   const bool known = neutral_hand_over(&bench->neutral, &hand_overs.before);
-  measure_kinds(bench, condition, results);
+  measure_trials(bench, condition, results);
   if (known) neutral_hand_over(&bench->neutral, &hand_overs.after);
   if (known && bench->rank == 0) results->hand_overs[results->hand_over_count++] = hand_overs;
 }

@@ -204,6 +204,10 @@ static bool parse_value(const char* option, char* value, int ranks, BenchOptions
     return true;
   }
   if (strcmp(option, "--json") == 0) return parse_json(value, options, message);
+  if (strcmp(option, "--trials") == 0) {
+    errno = 0;
+    return trials_read(&options->trials, value, message);
+  }
   if (strcmp(option, "--ground") == 0) {
     options->ground = value;
     return true;
@@ -270,6 +274,10 @@ static bool complete(BenchOptions* options, int ranks, char* message) {
     snprintf(message, 256,
              "--overlap, --halo, and --mixed with --cold, are three ways to measure; "
              "give one of them");
+    return false;
+  }
+  if (options->trials.count > 0 && (options->overlap || options->halo)) {
+    snprintf(message, 256, "--trials: leave out one of it and --overlap or --halo");
     return false;
   }
   if (options->halo) return true;

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "kinds.h"
+#include "trials.h"
 
 enum { BENCH_MOST_SIZES = 64, BENCH_MOST_ITERATIONS = 20000, BENCH_MOST_DURATIONS = 2048 };
 
@@ -48,6 +49,7 @@ typedef struct {
   bool verify;
   const char* ground; /* the file in whose memory ranks of several nodes of one machine meet; NULL:
                          one node */
+  Trials trials;      /* instead of once, all kinds in each of them; their memory is the caller's */
   const char* json;   /* a file, "-" for stdout, or NULL for a table */
   bool help;
 } BenchOptions;

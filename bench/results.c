@@ -89,6 +89,7 @@ static void write_call(BenchJson* json, const ResultsCell* cell) {
   bench_json_text(json, "communicator", bench_communicator_names[kind->communicator]);
   bench_json_text(json, "condition", bench_condition_name(cell->condition));
   bench_json_text(json, "form", cell->no_call ? "none" : bench_form_names[kind->form]);
+  if (cell->trial > 0) bench_json_integer(json, "trial", cell->trial);
   if (cell->loop == WORK_NONE) return;
   bench_json_text(json, "work", work_loop_names[cell->loop]);
   bench_json_number(json, "work_us", cell->computing, 4);
@@ -208,6 +209,8 @@ static void row_name(const ResultsCell* cell, char name[BENCH_KIND_WORD + 32]) {
   kind_word(&cell->kind, word);
   if (cell->halo != NULL)
     snprintf(name, BENCH_KIND_WORD + 32, "halo:%zu %s", cell->kind.bytes, cell->halo);
+  else if (cell->trial > 0)
+    snprintf(name, BENCH_KIND_WORD + 32, "%s trial %d", word, cell->trial);
   else if (cell->loop == WORK_NONE)
     snprintf(name, BENCH_KIND_WORD + 32, "%s", word);
   else

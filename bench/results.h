@@ -16,6 +16,7 @@ typedef struct {
   double computing;
   bool no_call;     /* the computation alone */
   const char* halo; /* NULL, or the way of an exchange of ghost cells, of kind.bytes a face */
+  int trial;        /* from 1 on (trials.h); 0: there are none */
   bool in_order;    /* this MPI matches both faces of a neighbour in order (halo.c) */
   int kept, missed; /* operations whose start every rank, or not every rank, was in time for */
   double median, mean, least, percentile_95; /* microseconds */

@@ -126,6 +126,7 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &bench.ranks);
   const int code = run_job(&bench, argc, argv);
   free(bench.options.kinds.kinds);
+  trials_free(&bench.options.trials);
   MPI_Finalize();
   return code;
 }

@@ -311,6 +311,15 @@ void Group::lie_on(const placement::Levels& levels) {
   forget_programs();
 }
 
+// The programs stay, because the tables that their keys point into do.
+void Group::decide_by(const select::Table* table) {
+  if (table == overrides_.table) return;
+  overrides_.table = table;
+  ranges_.clear();
+  known_.clear();
+  last_ = {};
+}
+
 void Group::forget_programs() {
   entries_.clear();
   ranges_.clear();

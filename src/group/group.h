@@ -78,6 +78,10 @@ class Group {
   // collectives.
   void lie_on(const placement::Levels& levels);
 
+  // Changes Settings::overrides.table and forgets all known calls. `table` outlives the group;
+  // null: no table. All ranks call it with the same rules, between the same two collectives.
+  void decide_by(const select::Table* table);
+
   int rank() const { return rank_; }
   int ranks() const { return ranks_; }
   // True if all ranks of the group share memory.
@@ -106,7 +110,7 @@ class Group {
   }
 
   // Finds a call that note() has stored; null if there is none. The result is valid until the next
-  // note(), lie_on(), algorithm() or run(Call).
+  // note(), lie_on(), decide_by(), algorithm() or run(Call).
   KnownCall* known(const CallKey& key) { return known_.find(key); }
   // Runs a known call with these buffers. `in` and `out` may be one buffer, because note() stores
   // no call whose program does not allow that.
@@ -369,5 +373,10 @@ exec::SlotStores::Policy store_policy(StoresChoice choice);
 // an Error that names the variable if an algorithm is unknown, does not serve the collective or
 // breaks the promise of TUTTI_REPRODUCIBLE, and the file if plans or the table are broken.
 select::Overrides overrides_of(const Options& options);
+
+// The table with these rules, in the grammar of TUTTI_TABLE's file. Each text is read once and kept
+// until the process ends. Any thread may call it. Throws Error as select::read_table, with `name`
+// as the table's name.
+const select::Table& table_of(const std::string& text, std::string_view name);
 
 }  // namespace tutti::group

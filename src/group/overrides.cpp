@@ -88,4 +88,13 @@ select::Overrides overrides_of(const Options& options) {
   return overrides;
 }
 
+const select::Table& table_of(const std::string& text, std::string_view name) {
+  static std::mutex& mutex = *new std::mutex;
+  static auto& tables = *new std::map<std::string, select::Table>;
+  const std::lock_guard lock(mutex);
+  auto found = tables.find(text);
+  if (found == tables.end()) found = tables.emplace(text, select::read_table(text, name)).first;
+  return found->second;
+}
+
 }  // namespace tutti::group

@@ -259,5 +259,27 @@ TEST_F(UsersPlans, OfTooManySlotsGiveWay) {
   EXPECT_EQ(refusals_with("wide.plan is refused: it needs more shared memory"), 1u);
 }
 
+TEST(Tables, ChangeBetweenCalls) {
+  const select::Table& tiled = table_of("tutti-map 1\nallreduce -> builtin:tiled\n", "tiled");
+  const select::Table& binary =
+      table_of("tutti-map 1\nallreduce -> builtin:binary segment 8K\n", "binary");
+  EXPECT_EQ(&table_of("tutti-map 1\nallreduce -> builtin:tiled\n", "again"), &tiled);
+  EXPECT_THROW(table_of("tutti-map 1\nallreduce -> own.plan\n", "broken"), Error);
+  with_groups(3, {}, {}, [&](Group& group) {
+    const auto runs = [&] {
+      expect_sum<double>(group, sum_of_doubles(), 5000, false);
+      return std::string(group.algorithm(Collective::allreduce, 5000 * sizeof(double), 0));
+    };
+    const std::string usual = runs();
+    for (const select::Table* const table : {&tiled, &binary, &tiled}) {
+      group.decide_by(table);
+      EXPECT_EQ(runs(), table->name);
+    }
+    group.decide_by(nullptr);
+    EXPECT_EQ(runs(), usual);
+    EXPECT_NE(usual, "binary");
+  });
+}
+
 }  // namespace
 }  // namespace tutti::group::test

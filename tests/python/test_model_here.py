@@ -3,9 +3,10 @@
 import json
 import os
 import subprocess
+from dataclasses import replace
 
 import pytest
-from tutti.bench.mpis import find_mpis
+from tutti.bench.mpis import Mpi, find_mpis
 from tutti.model.check import (
     Checked,
     Compared,
@@ -18,6 +19,7 @@ from tutti.model.check import (
     steady,
 )
 from tutti.model.measure import _places, by_length, machine_of, units_to_measure
+from tutti.model.over_jobs import Grid, trials_text
 from tutti.places import core, program
 
 TWO_UNITS = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs two cores")
@@ -177,6 +179,27 @@ def test_predictions_beside_jobs(tutti, tmp_path):
         assert cell["measured_us"] > 0 and cell["predicted_us"] > 0
 
 
+def test_a_budget_shortens_cells(tmp_path):
+    names = ("barrier", "bcast", "allreduce")
+    mpi = Mpi("none", "mpich", "", tmp_path, None)
+    grid = Grid(mpi, names, 4, (8, 4096), 5, 2, False, False, False)
+    calls = sum(1 if name == "barrier" else 2 for trial in grid.trials for name in trial)
+    assert calls > 30 and grid.cell_ms == 20
+    assert replace(grid, budget=calls * 5 * 0.004).cell_ms == pytest.approx(4, abs=1)
+    assert replace(grid, budget=calls * 5 * 0.004, shuffled=True).cell_ms in (1, 2)
+    assert replace(grid, budget=0.01).cell_ms == 1
+    text = trials_text([{"reduce_scatter": "ring", "bcast": "flat"}, {"bcast": "nary:4"}])
+    assert text.splitlines() == [
+        "trial reduce_scatter_block,bcast",
+        "tutti-map 1",
+        "reduce_scatter -> builtin:ring",
+        "bcast -> builtin:flat",
+        "trial bcast",
+        "tutti-map 1",
+        "bcast -> builtin:nary:4",
+    ]
+
+
 def test_a_machine_from_a_file(tutti, tmp_path):
     file = tmp_path / "machine.json"
     file.write_text(json.dumps(machine_of([("node", STEPS)], "here", "a test")))
@@ -198,6 +221,7 @@ def test_a_machine_from_a_file(tutti, tmp_path):
         (("check", "--reach", "far"), "--reach: 'far' is none of threads, mapped, slots"),
         (("check", "--late", "1=2,0=3"), "--late: one rank can be late"),
         (("check", "--late", "7=2"), "--late: rank 7 is out of range"),
+        (("check", "--budget", "9"), "--budget: it is for jobs of an MPI; give --mpi"),
         (("check", "--mpi", "mpich", "--late", "1=2"), "--late: ranks of MPI jobs cannot be"),
         (("check", "--mpi", "mpich", "--reach", "threads"), "--reach: ranks of MPI jobs are"),
         (("rules", "--machine", "hmpi-xeon", "--ranks", "1000"), "has 192 cores"),

@@ -109,7 +109,9 @@ def run_job(
     bench = [
         str(program(f"tutti-bench-{variant.mpi.abi}")),
         *_what_to_measure(settings, ranks),
-        *(("--mixed", "--seed", str(settings.order_seed)) if settings.mixed else ()),
+        *(("--mixed",) if settings.mixed else ()),
+        *(("--trials", settings.trials[0]) if settings.trials[0] else ()),
+        *(("--seed", str(settings.order_seed)) if settings.mixed or settings.trials[0] else ()),
         *(("--cold", str(settings.cold)) if settings.cold else ()),
         "--budget-ms", str(settings.budget_ms),
         "--dirty" if settings.dirty else "--no-dirty",

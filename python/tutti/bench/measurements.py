@@ -65,6 +65,8 @@ class Settings:
     # For each rank count, the microseconds of computation for each kind, or for all kinds.
     durations: dict[int, list[float]] = field(default_factory=dict)
     lengths: tuple[str, ...] = LENGTHS[:1]  # of parts that may differ: some of LENGTHS
+    # A file of tables, by each of which the kinds are measured (bench/trials.h), and their number.
+    trials: tuple[str, int] = ("", 1)
     faces: tuple[int, ...] = ()  # measure exchanges of ghost cells with faces of so many bytes
 
     @property
@@ -100,7 +102,7 @@ class Settings:
         # Beside a computation each form is measured twice, and the computation alone.
         forms = (1 + len(self.forms)) * (3 if self.overlap else 1) + (2 if self.overlap else 0)
         times += sum(name in UNEVEN for name in self.collectives) * (len(self.lengths) - 1)
-        return JOB_SECONDS * max(1.0, times * forms / len(DEFAULT_COLLECTIVES))
+        return JOB_SECONDS * max(1.0, times * forms * self.trials[1] / len(DEFAULT_COLLECTIVES))
 
 
 @dataclass(frozen=True, order=True)

@@ -4,7 +4,14 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 Result = TypeVar("Result")
 
@@ -18,6 +25,8 @@ def with_progress(jobs: int, first: str, work: Callable[[Callable[[str], None]],
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
         TextColumn("{task.description}"),
     )
     console = Console(stderr=True)

@@ -8,7 +8,7 @@ import itertools
 import json
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean, median
 from typing import Any
 
@@ -16,7 +16,7 @@ from tutti.bench.mpis import Mpi
 from tutti.model.algorithms import Late, MeasuredCall, levels_here, run_algorithms
 from tutti.model.machines import model_of
 from tutti.model.measure import Steps, machine_here, units_here
-from tutti.model.over_jobs import run_over_jobs
+from tutti.model.over_jobs import Grid, run_over_jobs
 from tutti.model.prediction import Where, predict, shared_levels
 from tutti.places import core
 from tutti.tuning.candidates import algorithms_for
@@ -124,13 +124,14 @@ class Conditions:
     """How the calls are made. `mpi`: over its jobs; without one among threads of this machine.
 
     `shuffled`: all kinds in a shuffled order, not each many times. `late`: a rank comes late; times
-    then count from its call on.
+    then count from its call on. `budget`: seconds for the jobs in all; 0: as long as they take.
     """
 
     reach: str = "threads"
     shuffled: bool = False
     late: Late | None = None
     mpi: Mpi | None = None
+    budget: float = 0
 
 
 @dataclass(frozen=True)
@@ -185,12 +186,12 @@ def compare(
     machine may change their places.
     """
     if conditions.mpi is not None:
-        measured = Measured(
-            *run_over_jobs(
-                conditions.mpi, names, ranks, sizes, repetitions, len(os.sched_getaffinity(0)),
-                conditions.reach == "mapped", conditions.shuffled, model is None, say,
-            )
+        grid = Grid(
+            conditions.mpi, names, ranks, sizes, repetitions, len(os.sched_getaffinity(0)),
+            conditions.reach == "mapped", conditions.shuffled, model is None, conditions.budget,
         )  # fmt: skip
+        measured = Measured(*run_over_jobs(grid, say))
+        repetitions = len(next(iter(measured.times.values())))
     else:
         measured = _among_threads(names, ranks, sizes, repetitions, conditions, model is None)
     kept: Sequence[int] = range(repetitions)
@@ -325,6 +326,8 @@ def check(
     cells: list[Compared] = []
     machines: list[dict[str, Any]] = []
     left_out = 0
+    # Each number of ranks has its share of the time.
+    conditions = replace(conditions, budget=conditions.budget / len(ranks))
     for count in ranks:
         # Kinds in a shuffled order are measured together; jobs measure all collectives at once.
         together = conditions.shuffled or conditions.mpi is not None

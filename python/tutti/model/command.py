@@ -329,9 +329,18 @@ def _late_rank(text: str | None, ranks: Sequence[int]) -> Late | None:
 
 
 def _conditions(
-    ranks: Sequence[int], reach: str | None, shuffled: bool, late: str | None, mpi: str | None
+    ranks: Sequence[int],
+    reach: str | None,
+    shuffled: bool,
+    late: str | None,
+    mpi: str | None,
+    budget: float | None,
 ) -> checking.Conditions:
     if mpi is None:
+        if budget is not None:
+            raise UserError(
+                "--budget: it is for jobs of an MPI; give --mpi, or fewer --repetitions"
+            )
         return checking.Conditions(
             checked_reach(reach or "threads"), shuffled, _late_rank(late, ranks)
         )
@@ -341,7 +350,7 @@ def _conditions(
         raise UserError("--reach: ranks of MPI jobs are processes; give slots or mapped")
     chosen = choose_mpis([mpi], find_mpis())[0]
     with_tutti(True, [chosen])
-    return checking.Conditions(reach or "slots", shuffled, None, chosen)
+    return checking.Conditions(reach or "slots", shuffled, None, chosen, budget or 0)
 
 
 @app.command("check")
@@ -371,6 +380,15 @@ def check_command(
         str | None,
         typer.Option(help="Measure over jobs of this MPI, as `tutti bench --mpi` takes it."),
     ] = None,
+    budget: Annotated[
+        float | None,
+        typer.Option(
+            min=1,
+            metavar="SECONDS",
+            help="With --mpi: about how long to measure in all. Cells get less time than the usual "
+            "20 ms, and if that is not enough there are fewer repetitions, but 2 at least.",
+        ),
+    ] = None,
     shuffled: Annotated[
         bool,
         typer.Option(
@@ -393,7 +411,7 @@ def check_command(
     """
     counts = parse_ranks(ranks)
     names, lengths = parse_collectives(collectives), parse_sizes(sizes)
-    conditions = _conditions(counts, reach, shuffled, late, mpi)
+    conditions = _conditions(counts, reach, shuffled, late, mpi, budget)
     model = read_model(machine) if machine is not None else None
     checked = with_progress(
         checking.steps_of(names, counts, repetitions, conditions),

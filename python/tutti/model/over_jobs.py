@@ -1,93 +1,150 @@
 """Measurements of whole algorithms over MPI jobs, by tutti-bench under tutti-run.
 
-Each job runs under a table that names one algorithm for every collective, as in `tutti tune`.
+One job measures all algorithms, one trial after another in a shuffled order: a trial has a table
+that names one algorithm for every collective. Each repetition is a job.
 """
 
 import tempfile
+import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from tutti.bench import driver
+from tutti.bench.measurements import Settings
 from tutti.bench.mpis import Mpi
+from tutti.bench.variants import Variant
 from tutti.model.measure import Steps, measure_steps
 from tutti.places import core
-from tutti.tuning.candidates import algorithms_for
-from tutti.tuning.jobs import Job, TuneSettings
-from tutti.tuning.measuring import chosen_by, run_job, table_of
+from tutti.tuning.candidates import algorithms_for, bench_name
+from tutti.tuning.measuring import chosen_by
 
-BUDGET_MS = 20  # of a cell of a job
+CELL_MS = 20  # of a cell of a job
+LEAST_REPETITIONS = 2
+Key = tuple[str, str, int]  # collective, algorithm, bytes
 
 
-def _jobs(names: Sequence[str], ranks: int, sizes: Sequence[int], repetition: int) -> list[Job]:
-    """The k-th job has the k-th algorithm of every collective with so many."""
-    algorithms = {name: algorithms_for(ranks, name) for name in names}
-    return [
-        Job(
-            repetition,
-            ranks,
-            tuple((name, specs[k]) for name, specs in algorithms.items() if k < len(specs)),
-            tuple(sizes),
+@dataclass(frozen=True)
+class Grid:
+    """The calls to measure over jobs. `budget`: seconds in all; 0: as long as it takes."""
+
+    mpi: Mpi
+    names: Sequence[str]
+    ranks: int
+    sizes: Sequence[int]
+    repetitions: int
+    cores: int
+    mapped: bool  # under tutti-run --shared-heap
+    shuffled: bool
+    with_steps: bool  # also measure the costs of this machine's steps
+    budget: float = 0
+
+    @property
+    def trials(self) -> list[dict[str, str]]:
+        """By collective an algorithm: the k-th trial has the k-th one of every collective."""
+        algorithms = {name: algorithms_for(self.ranks, name) for name in self.names}
+        return [
+            {name: specs[k] for name, specs in algorithms.items() if k < len(specs)}
+            for k in range(max(map(len, algorithms.values())))
+        ]
+
+    @property
+    def cell_ms(self) -> int:
+        """Milliseconds for a cell, of which each trial has one for each of its calls."""
+        if self.budget == 0:
+            return CELL_MS
+        calls = sum(
+            len(self.sizes) if name != "barrier" else 1 for trial in self.trials for name in trial
         )
-        for k in range(max(map(len, algorithms.values())))
-    ]
+        conditions = 2 if self.shuffled else 1
+        most = self.budget * 1000 / (calls * conditions * self.repetitions)
+        return max(1, min(CELL_MS, int(most)))
 
 
-def _served(job: Job, settings: TuneSettings, directory: Path) -> set[tuple[str, str, int]]:
-    """The cells in which the algorithm of the job's table runs, and not another in its place."""
+def table_of(trial: dict[str, str]) -> str:
+    rules = [f"{name} -> builtin:{algorithm}\n" for name, algorithm in trial.items()]
+    return "tutti-map 1\n" + "".join(rules)
+
+
+def trials_text(trials: Sequence[dict[str, str]]) -> str:
+    """The file of `tutti-bench --trials`."""
+    return "".join(f"trial {','.join(map(bench_name, one))}\n{table_of(one)}" for one in trials)
+
+
+def _served(grid: Grid, trials: Sequence[dict[str, str]], directory: Path) -> set[Key]:
+    """The cells in which the algorithm of the trial's table runs, and not another in its place."""
     table = directory / "asked.map"
-    table.write_text(table_of(job))
     found = set()
-    with chosen_by(None):
-        for name, label in job.labels:
-            for size in job.sizes if name != "barrier" else (0,):
-                runs = core().explain(
-                    name, size, job.ranks, 0, job.ranks > settings.cores, [], str(table),
-                    reached=settings.shared_heap,
-                )["runs"]  # fmt: skip
-                if runs == label:
-                    found.add((name, label, size))
+    for trial in trials:
+        table.write_text(table_of(trial))
+        with chosen_by(None):
+            for name, algorithm in trial.items():
+                for size in grid.sizes if name != "barrier" else (0,):
+                    runs = core().explain(
+                        name, size, grid.ranks, 0, grid.ranks > grid.cores, [], str(table),
+                        reached=grid.mapped,
+                    )["runs"]  # fmt: skip
+                    if runs == algorithm:
+                        found.add((name, algorithm, size))
     return found
 
 
+def _run(grid: Grid, repetition: int, directory: Path) -> dict[Key, float]:
+    """Median microseconds, by one job. Raises RunError."""
+    trials = grid.trials
+    file = directory / "trials"
+    file.write_text(trials_text(trials))
+    ours = {bench_name(name): name for name in grid.names}
+    settings = Settings(
+        mpis=[grid.mpi],
+        ranks=[grid.ranks],
+        cores=grid.cores,
+        collectives=list(ours),
+        sizes=list(grid.sizes),
+        repetitions=1,
+        peer_settings="default",
+        budget_ms=grid.cell_ms,
+        mixed=grid.shuffled,
+        order_seed=repetition + 1,
+        trials=(str(file), len(trials)),
+    )
+    variant = Variant(grid.mpi, "default", True, grid.mapped)
+    with chosen_by(None):
+        job = driver.run_job(settings, grid.ranks, variant, directory)
+    condition = "mixed" if grid.shuffled else "plain"
+    return {
+        (name, trials[cell["trial"] - 1][name], cell["bytes"]): cell["median_us"]
+        for cell in job["cells"]
+        if cell["condition"] == condition
+        for name in (ours[cell["collective"]],)
+    }
+
+
 def run_over_jobs(
-    mpi: Mpi,
-    names: Sequence[str],
-    ranks: int,
-    sizes: Sequence[int],
-    repetitions: int,
-    cores: int,
-    mapped: bool,
-    shuffled: bool,
-    with_steps: bool,
-    say: Callable[[str], None] = lambda line: None,
-) -> tuple[dict[tuple[str, str, int], list[float]], list[Steps]]:
+    grid: Grid, say: Callable[[str], None] = lambda line: None
+) -> tuple[dict[Key, list[float]], list[Steps]]:
     """Microseconds by (collective, algorithm, bytes) and repetition; and, before the first
     repetition and after each, the costs of this machine's steps, if asked for.
 
-    `say` takes a line before each repetition. Raises RunError.
+    With a budget there may be fewer repetitions than asked for. `say` takes a line before each
+    repetition. Raises RunError.
     """
-    settings = TuneSettings(
-        mpi, [ranks], cores, list(names), list(sizes), repetitions, BUDGET_MS, 0, 1,
-        shared_heap=mapped,
-    )  # fmt: skip
-    times: dict[tuple[str, str, int], list[float]] = {}
-    steps: list[Steps] = [measure_steps()] if with_steps else []
+    times: dict[Key, list[float]] = {}
+    begin = time.monotonic()
+    steps: list[Steps] = [measure_steps()] if grid.with_steps else []
     with tempfile.TemporaryDirectory(prefix="tutti-check-") as name:
         directory = Path(name)
-        served = None
-        for repetition in range(repetitions):
-            say(f"{ranks} ranks, repetition {repetition + 1} of {repetitions}")
-            jobs = _jobs(names, ranks, sizes, repetition)
-            if served is None:
-                served = set().union(*(_served(job, settings, directory) for job in jobs))
-            for job in jobs:
-                labels: dict[str, Any] = dict(job.labels)
-                for (name_, size), us in run_job(
-                    settings, job, directory, "mixed" if shuffled else "plain"
-                ).items():
-                    key = (name_, labels[name_], size)
-                    if key in served:
-                        times.setdefault(key, []).append(us)
-            if with_steps:
+        served = _served(grid, grid.trials, directory)
+        for repetition in range(grid.repetitions):
+            say(f"{grid.ranks} ranks, repetition {repetition + 1} of {grid.repetitions}")
+            began = time.monotonic()
+            for key, us in _run(grid, repetition, directory).items():
+                if key in served:
+                    times.setdefault(key, []).append(us)
+            if grid.with_steps:
                 steps.append(measure_steps())
+            now = time.monotonic()
+            out_of_time = grid.budget and now - begin + (now - began) > grid.budget
+            if out_of_time and repetition + 1 >= LEAST_REPETITIONS:
+                break
     return times, steps
