@@ -1,6 +1,7 @@
 #include "algo/doubling.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "algo/fold.h"
@@ -83,9 +84,25 @@ Region slice(const Region& region, int32_t from, int32_t count) {
   return result;
 }
 
-// The vector has a tile for each place; afterwards each place has its own tile in `out`. Each step
-// halves the range of tiles that a place works on; a bit of the place's number chooses the half.
-void halve_vectors(Plan& plan, const Fold& frame) {
+// A place's vector before the first step: its ranks' vectors, combined in their order.
+void fold_in(Plan& plan, const Fold::Worker& worker, int32_t tiles) {
+  std::vector<Region> both{plan::in(worker.rank, 0, tiles), plan::in(worker.folded, 0, tiles)};
+  if (worker.folded_first) std::swap(both[0], both[1]);
+  plan.reduce(plan::tmp(worker.rank, 0, tiles), std::move(both));
+}
+
+// The first of the `count` tiles that a place works on when so many are left to it. A bit of its
+// number chooses a half in each step.
+int32_t first_tile(const Fold& frame, int32_t at, int32_t count) {
+  int32_t low = 0;
+  for (int32_t bit = 1, half = frame.size() / 2; half >= count; bit *= 2, half /= 2)
+    low += (at & bit) != 0 ? half : 0;
+  return low;
+}
+
+// The vector has a tile for each place; afterwards each place has its own tile where
+// `result(place, tile)` says. Each step halves the range of tiles that a place works on.
+void halve_vectors(Plan& plan, const Fold& frame, auto&& result) {
   struct Work {
     int32_t low, count, next_tmp;
     Region value;
@@ -94,9 +111,7 @@ void halve_vectors(Plan& plan, const Fold& frame) {
   std::vector<Work> works;
   for (const Fold::Worker& worker : frame.workers) {
     const bool alone = worker.folded == nobody;
-    if (!alone)
-      plan.reduce(plan::tmp(worker.rank, 0, tiles),
-                  {plan::in(worker.rank, 0, tiles), plan::in(worker.folded, 0, tiles)});
+    if (!alone) fold_in(plan, worker, tiles);
     works.push_back({0, tiles, alone ? 0 : tiles,
                      alone ? plan::in(worker.rank, 0, tiles) : plan::tmp(worker.rank, 0, tiles)});
   }
@@ -107,7 +122,7 @@ void halve_vectors(Plan& plan, const Fold& frame) {
     const int32_t half = work.count / 2, rank = frame.workers[at].rank,
                   from = at < partner ? 0 : half;
     const Region value =
-        half == 1 ? plan::out(rank, work.low + from) : plan::tmp(rank, work.next_tmp, half);
+        half == 1 ? result(at, work.low + from) : plan::tmp(rank, work.next_tmp, half);
     plan.reduce(value, in_order(at, slice(before[at].value, from, half), partner,
                                 slice(before[partner].value, from, half)));
     work = {work.low + from, half, work.next_tmp + half, value};
@@ -117,15 +132,9 @@ void halve_vectors(Plan& plan, const Fold& frame) {
 // Reverses halve_vectors: the tiles that were separated last are copied together first.
 void collect_tiles(Plan& plan, const Fold& frame) {
   const int32_t tiles = frame.size();
-  const auto low_of = [&](int32_t at, int32_t count) {
-    int32_t low = 0;
-    for (int32_t bit = 1, half = tiles / 2; half >= count; bit *= 2, half /= 2)
-      low += (at & bit) != 0 ? half : 0;
-    return low;
-  };
   for (int32_t count = 1; count < tiles; count *= 2) {
     for (int32_t at = 0; at < tiles; ++at) {
-      const int32_t partner = at ^ (tiles / (2 * count)), low = low_of(partner, count);
+      const int32_t partner = at ^ (tiles / (2 * count)), low = first_tile(frame, partner, count);
       plan.copy(plan::out(frame.workers[at].rank, low, count),
                 plan::out(frame.workers[partner].rank, low, count));
     }
@@ -133,6 +142,53 @@ void collect_tiles(Plan& plan, const Fold& frame) {
   for (const Fold::Worker& worker : frame.workers) {
     if (worker.folded != nobody)
       plan.copy(plan::out(worker.folded, 0, tiles), plan::out(worker.rank, 0, tiles));
+  }
+}
+
+// Brings the tiles that halve_vectors leaves to the root, up a binomial tree that reverses its
+// steps. A place keeps the tiles that it collects in `tmp`, behind what halve_vectors has there.
+class TilesAtRoot {
+ public:
+  TilesAtRoot(Plan& plan, const Fold& frame) : plan_(plan), frame_(frame) {
+    while (frame.workers[root_].rank != plan.root) ++root_;
+  }
+
+  Region tiles(int32_t at, int32_t first, int32_t count) const {
+    const Fold::Worker& worker = frame_.workers[at];
+    if (at == root_) return plan::out(worker.rank, first, count);
+    const int32_t used = frame_.size() - 2 + (worker.folded == nobody ? 0 : frame_.size());
+    return plan::tmp(worker.rank, used + first - first_tile(frame_, at, collected(at)), count);
+  }
+
+  void collect() {
+    int32_t count = 1;
+    for (int32_t distance = frame_.size() / 2; distance > 0; distance /= 2, count *= 2) {
+      for (int32_t at = 0; at < frame_.size(); ++at) {
+        if ((at ^ root_) >= distance) continue;  // it has handed on its tiles
+        const int32_t partner = at ^ distance, first = first_tile(frame_, partner, count);
+        plan_.copy(tiles(at, first, count), tiles(partner, first, count));
+      }
+    }
+  }
+
+ private:
+  // The number of tiles that a place has in the end.
+  int32_t collected(int32_t at) const {
+    return frame_.size() / 2 /
+           static_cast<int32_t>(std::bit_floor(static_cast<uint32_t>(at ^ root_)));
+  }
+
+  Plan& plan_;
+  const Fold& frame_;
+  int32_t root_ = 0;  // its place
+};
+
+// Makes the root a worker, so that it gets no whole vector in a closing step.
+void put_to_work(Fold& frame, int32_t root) {
+  for (Fold::Worker& worker : frame.workers) {
+    if (worker.folded != root) continue;
+    std::swap(worker.rank, worker.folded);
+    worker.folded_first = true;
   }
 }
 
@@ -207,17 +263,27 @@ Plan doubling(Collective collective, int ranks, const placement::Levels& levels)
   return plan;
 }
 
-Plan halving(Collective collective, int ranks, const placement::Levels& levels) {
+Plan halving(Collective collective, int ranks, int root, const placement::Levels& levels) {
   Plan plan = begun(collective, ranks, levels);
-  const Fold frame = fold(ranks, levels);
+  plan.root = root;
+  Fold frame = fold(ranks, levels);
+  if (collective == Collective::reduce) put_to_work(frame, root);
   if (ranks == 1) {
     plan.copy(plan::out(0), plan::in(0));
+  } else if (collective == Collective::reduce) {
+    plan.blocks = frame.size();
+    TilesAtRoot at_root(plan, frame);
+    halve_vectors(plan, frame,
+                  [&](int32_t at, int32_t tile) { return at_root.tiles(at, tile, 1); });
+    at_root.collect();
   } else if (collective == Collective::reduce_scatter) {
     plan.blocks = ranks;
     PartsHalving(plan, frame).run();
   } else {
     plan.blocks = frame.size();
-    halve_vectors(plan, frame);
+    halve_vectors(plan, frame, [&](int32_t at, int32_t tile) {
+      return plan::out(frame.workers[at].rank, tile);
+    });
     collect_tiles(plan, frame);
   }
   return plan;

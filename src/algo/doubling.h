@@ -9,12 +9,16 @@
 //             allreduce           A reduce_scatter of tiles, then an allgather of them
 //                                 (Rabenseifner). Cost: 2 log2 p alpha + 2 (p - 1) / p m beta +
 //                                 (p - 1) / p m gamma.
+//             reduce              A reduce_scatter of tiles, then a gather of them by a binomial
+//             tree
+//                                 (Rabenseifner). Cost: as the allreduce; no rank gets the vector
+//                                 twice, as inner ranks of a tree do.
 //
 // If p is not a power of two, ranks are folded first and get the result in a closing step (fold.h),
-// which adds 2 (alpha + m beta) + m gamma. Distances double and places are in the order of levels,
-// so that only the last steps go from group to group; in halving these move the least data.
-// When: a core per rank, and hand-overs that are cheap compared with the flat tree's; doubling for
-// short vectors, halving for long ones.
+// which adds 2 (alpha + m beta) + m gamma, or half of it in a reduce, whose root is never folded.
+// Distances double and places are in the order of levels, so that only the last steps go from group
+// to group; in halving these move the least data. When: a core per rank, and hand-overs that are
+// cheap compared with the flat tree's; doubling for short vectors, halving for long ones.
 // Restrictions: none on the rank count. Rank order is kept if groups are runs of ranks, else the
 // operation must commute. Uniform: both of a pair evaluate one expression, and a tile is combined
 // once.
@@ -30,7 +34,8 @@ namespace tutti::algo {
 
 // allreduce, barrier and allgather.
 plan::Plan doubling(plan::Collective collective, int ranks, const placement::Levels& levels);
-// reduce_scatter and allreduce.
-plan::Plan halving(plan::Collective collective, int ranks, const placement::Levels& levels);
+// reduce_scatter, reduce and allreduce. Without a root, `root` is 0.
+plan::Plan halving(plan::Collective collective, int ranks, int root,
+                   const placement::Levels& levels);
 
 }  // namespace tutti::algo

@@ -23,8 +23,9 @@ inline constexpr int32_t nobody = -1;
 
 struct Fold {
   struct Worker {
-    int32_t rank;             // the rank that works
-    int32_t folded = nobody;  // the rank whose work it does as well; it comes after `rank`
+    int32_t rank;               // the rank that works
+    int32_t folded = nobody;    // the rank whose work it does as well; it comes after `rank`,
+    bool folded_first = false;  // or, if this is true, before it
   };
   std::vector<Worker> workers;  // a power of two
   int32_t local = 1;

@@ -162,6 +162,10 @@ TEST(HierarchicalInterNode, PowersOfTwoTakeLog2Delays) {
   EXPECT_EQ(halving.delays, 6);
   // The vector has eight blocks; each node sends seven in each of the two phases.
   EXPECT_EQ(halving.blocks, 8 * 2 * 7);
+  const InterNodeTraffic to_root = traffic_of(Collective::reduce, "hierarchical+halving", cluster);
+  EXPECT_EQ(to_root.delays, 6);
+  // In the second phase four nodes send one block to the root's tree, two send two, one sends four.
+  EXPECT_EQ(to_root.blocks, 8 * 7 + 4 + 2 * 2 + 4);
 }
 
 // Dissemination takes 4 delays and 64 messages; staggered:1 is dissemination.

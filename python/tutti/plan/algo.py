@@ -331,9 +331,9 @@ def halving(
 ) -> None:
     """Pairs of ranks exchange halves.
 
-    Collectives: allreduce and reduce_scatter; an allreduce in plans of others. In an allreduce the
-    number of blocks of the vectors must be a multiple of the largest power of two that is not
-    above the number of ranks; see `c.blocks`.
+    Collectives: allreduce, reduce and reduce_scatter; an allreduce in plans of others. In an
+    allreduce or a reduce the number of blocks of the vectors must be a multiple of the largest
+    power of two that is not above the number of ranks; see `c.blocks`.
     """
     _included(
         c, "halving", ranks, values, into, scratch, collective or _own(c, "halving", "allreduce")
