@@ -231,6 +231,28 @@ def test_explain_finds_the_measured_time_in_a_table(tutti, tmp_path):
     assert "measured   0.50 us, when the table was tuned" in text
 
 
+def test_explain_predicts_the_systems_copies_where_a_rule_asks_for_them(tutti, tmp_path, machine):
+    table = tmp_path / "by-system.map"
+    table.write_text("tutti-map 1\nbcast -> builtin:flat reach cma\n")
+    words = ("bcast", "--bytes", "64K", "--ranks", "2", "--no-oversubscribed", "--no-reached")
+    words = (*words, "--table", str(table))
+    lacking = explained(tutti, machine, *words)["predicted"]["failed"]
+    assert "has no costs of the system's copies" in lacking
+    costs = json.loads(machine.read_text())
+    costs["levels"][0]["system"] = {"1": 400, "65536": 0.3}
+    by_hand = tmp_path / "with-system.json"
+    by_hand.write_text(json.dumps(costs))
+    found = explained(tutti, by_hand, *words)["predicted"]
+    times = {one["algorithm"]: one["us"] for one in found["algorithms"]}
+    assert found["us"] == times["flat reach cma"] != times["flat reach staged"]
+    assert all("reach" in algorithm for algorithm in times)
+    asked = ("bcast", "--algorithm", "flat", "--ranks", "2", "--sizes", "64K", "--cma", "--json")
+    result = tutti("model", "predict", *asked, "--machine", str(by_hand))
+    assert json.loads(result.stdout)["cells"][0]["predicted_us"] == pytest.approx(found["us"])
+    everywhere = explained(tutti, by_hand, *words, "--reached")["predicted"]
+    assert not any("cma" in one["algorithm"] for one in everywhere["algorithms"])
+
+
 def test_explain_goes_on_without_a_model(tutti, tmp_path, machine):
     words = ("bcast", "--bytes", "64", "--ranks", "8", "--shape", "numa:2 core:4")
     found = explained(tutti, machine, *words)

@@ -178,8 +178,9 @@ def _measured(found: dict[str, Any]) -> float | None:
 
 
 def _what_runs(found: dict[str, Any]) -> Candidate:
-    reach = "staged" if found["reach"] == "staged" else ""
-    return Candidate(found["runs"], found["wanted_segment_bytes"], reach)
+    """As predictions take it: where ranks reach all memory, nobody needs the system's copies."""
+    asked = found["reach"] == "staged" or (found["reach"] == "cma" and not found["reached"])
+    return Candidate(found["runs"], found["wanted_segment_bytes"], found["reach"] if asked else "")
 
 
 def _predictions(
@@ -198,7 +199,10 @@ def _predictions(
     runs = _what_runs(found)
     leaves = [model.leaves(where.levels, ranks, found["bytes"])]
     others = algorithms_for(ranks, collective, leaves) if ranks <= MOST_COMPARED else []
-    candidates = [runs, *(Candidate(one) for one in others if one != runs.algorithm)]
+    reach = runs.reach if runs.reach == "cma" else ""
+    candidates = [runs, *(Candidate(one, 0, reach) for one in others if one != runs.algorithm)]
+    if reach:  # the same without the system's copies is a rival, too
+        candidates.append(Candidate(runs.algorithm, runs.segment_bytes, "staged"))
     order, refused = predicted(model, question, candidates)
     times = {one.candidate: one.microseconds for one in order}
     if runs not in times:
