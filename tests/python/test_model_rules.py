@@ -4,6 +4,7 @@ import json
 
 import pytest
 from tutti.model.machines import known_files, read_model
+from tutti.model.proposals import losses, proposals
 from tutti.model.rules import RuleCell, placements_of, rule_cells, summaries
 
 
@@ -40,6 +41,54 @@ def test_the_command(tutti):
     assert {rule["place"] for rule in found["rules"]} == {one["place"] for one in found["cells"]}
     text = tutti("model", "rules", *words, "--ranks", "12").stdout
     assert "hmpi-xeon" in text and "worst" in text
+
+
+def call(machine, nodes, size, times, collective="reduce"):
+    us, best = times["old"], min(times, key=times.__getitem__)
+    return RuleCell(
+        machine, 8 * nodes, nodes, False, collective, size, "default.map:1", "old", us, best,
+        times[best], times,
+    )  # fmt: skip
+
+
+def test_rules_between_nodes_are_those_that_lose_least():
+    def times(old, few, many):
+        return {"old": old, "few": few, "many": many}
+
+    cells = [
+        call("a", 2, 1024, times(4, 2, 2.05)),
+        call("b", 2, 1024, times(2, 2, 2)),
+        call("a", 2, 16384, times(8, 4, 2)),
+        call("b", 2, 16384, times(4, 8, 4.1)),
+        call("a", 16, 1024, times(4, 2, 9)),
+        call("a", 16, 16384, {"old": 4, "few": 2}),
+        call("a", 1, 1024, times(4, 2, 9)),
+    ]
+    assert losses(cells[2:4]) == pytest.approx({"old": 3, "few": 1, "many": 0.025})
+    found = proposals(cells)
+    assert [one.text for one in found] == [
+        "reduce nodes 2..5 -> builtin:many",
+        "reduce nodes 6.. -> builtin:few",
+    ]
+    assert (found[0].loss, found[0].before) == pytest.approx((0.025, 3))
+    one_size = proposals([call("a", 4, 8, times(1, 2, 3)), call("a", 4, 4096, times(2, 1, 3))])
+    assert [one.text for one in one_size] == [
+        "reduce nodes 2.. sizes ..128 -> builtin:old",
+        "reduce nodes 2.. -> builtin:few",
+    ]
+
+
+def test_the_written_table_is_read_again(tutti, tmp_path):
+    file = tmp_path / "between.map"
+    words = ("--machine", "hmpi-xeon", "--collectives", "bcast", "--sizes", "8", "--nodes", "2")
+    result = tutti("model", "rules", *words, "--output", str(file), "--json")
+    assert result.returncode == 0, result.stderr
+    assert file.read_text().splitlines()[-1].startswith("bcast nodes 2.. -> builtin:")
+    result = tutti("model", "rules", *words, "--table", str(file), "--json")
+    (cell,) = json.loads(result.stdout)["cells"]
+    assert cell["place"] == f"{file}:5" and cell["regret"] < 0.01
+    result = tutti("model", "rules", *words[:-1], "1", "--output", str(file))
+    assert result.returncode == 2 and "give --nodes 2 or more" in result.stderr
 
 
 def test_a_machine_without_a_shape_is_refused(tutti, tmp_path):

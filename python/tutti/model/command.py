@@ -21,6 +21,7 @@ from tutti.model.measure import measure, units_here
 from tutti.model.messages import choose_mpi, measure_messages, parse_between
 from tutti.model.plot import draw
 from tutti.model.prediction import Cell, Where, parse_late, predict, shared_levels
+from tutti.model.proposals import proposals, table_text
 from tutti.model.report import print_check, print_machine, print_one, print_rules, print_table
 from tutti.places import core
 from tutti.plan.command.files import (
@@ -447,6 +448,18 @@ def rules_command(
     reached: Annotated[
         bool, typer.Option(help="Ranks reach each other's buffers, as with --shared-heap.")
     ] = False,
+    table: Annotated[
+        Path | None, typer.Option(help="A table whose rules are asked before Tutti's.")
+    ] = None,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="Write a table for several nodes here: for each call the candidate that loses "
+            "least on the machine where it loses most. It needs --nodes with 2 or more.",
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Write JSON, with every call.")] = False,
 ) -> None:
     """Predict what Tutti's rules choose, beside the best that the model finds, on machines.
@@ -455,6 +468,10 @@ def rules_command(
     predicted with roots in different positions, and count by the mean.
     """
     names, wanted = parse_collectives(collectives), parse_sizes(sizes)
+    file = output_file("--output", output)
+    if table is not None and not table.is_file():
+        raise UserError(f"--table: '{table}' is no file; give a table, as `tutti tune` writes it")
+    asked = str(table or "")
     work = []
     for word in machine.split(","):
         model = read_model(Path(word))
@@ -470,10 +487,19 @@ def rules_command(
         sum(len(on) for _, on in work) * len(names),
         "predicting",
         lambda say: [
-            cell for model, on in work for cell in rules.rule_cells(model, on, names, wanted, say)
+            cell
+            for model, on in work
+            for cell in rules.rule_cells(model, on, names, wanted, say, asked)
         ],
     )
+    if file is not None:
+        proposed = proposals(cells)
+        if not proposed:
+            raise UserError("--output: no call is on several nodes; give --nodes 2 or more")
+        file.write_text(table_text(proposed, [one.machine for one in cells]), encoding="utf-8")
     if as_json:
-        print(json.dumps(rules.as_json(cells), indent=1))
+        print(json.dumps(rules.as_json(cells, asked), indent=1))
     else:
-        print_rules(cells)
+        print_rules(cells, asked)
+        if file is not None:
+            print(f"written to {file}")

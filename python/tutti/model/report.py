@@ -239,10 +239,10 @@ def _print_regrets(checked: Checked) -> None:
             )
 
 
-def print_rules(cells: list[RuleCell]) -> None:
+def print_rules(cells: list[RuleCell], table: str = "") -> None:
     """For each rule and machine the regret, and the worst call with what is best there."""
     last = ""
-    for one in summaries(cells):
+    for one in summaries(cells, table):
         if one.place != last:
             print(f"{one.place}: {one.text}")
         last = one.place

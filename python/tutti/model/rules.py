@@ -7,7 +7,7 @@ best of them.
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any
 
@@ -35,6 +35,7 @@ class RuleCell:
     us: float
     best: str
     best_us: float
+    times: dict[str, float] = field(default_factory=dict, compare=False, repr=False)  # by candidate
 
     @property
     def regret(self) -> float:
@@ -83,8 +84,12 @@ def rule_cells(
     collectives: Sequence[str],
     sizes: Sequence[int],
     say: Callable[[str], None] = lambda line: None,
+    table: str = "",
 ) -> list[RuleCell]:
-    """One cell for each call that has a prediction. `say` takes a line before each collective."""
+    """One cell for each call that has a prediction. `say` takes a line before each collective.
+
+    `table`: the file of a table whose rules are asked before Tutti's; "": none.
+    """
     name = json.loads(model.text)["name"]
     cells = []
     for placement in placements:
@@ -92,7 +97,7 @@ def rule_cells(
             say(f"{name}, {placement.ranks} ranks, {collective}")
             for size in [0] if collective == "barrier" else sizes:
                 with chosen_by(None):
-                    served = default_on(collective, size, placement)
+                    served = default_on(collective, size, placement, table)
                 found = search(model, collective, size, placement, served.candidate)
                 us = found.time_of(served.candidate)
                 if us is None:
@@ -103,15 +108,16 @@ def rule_cells(
                         name, placement.ranks, placement.node_count, placement.reached, collective,
                         size, served.place, served.label, us, best.candidate.label,
                         best.microseconds,
+                        {one.candidate.label: one.microseconds for one in found.order},
                     )
                 )  # fmt: skip
     return cells
 
 
-def summaries(cells: Sequence[RuleCell]) -> list[RuleSummary]:
-    """By rule in the order of the table, and machine."""
+def summaries(cells: Sequence[RuleCell], table: str = "") -> list[RuleSummary]:
+    """By rule in the order of the tables, and machine."""
     with chosen_by(None):
-        texts = dict(core().table_rules(""))
+        texts = dict(core().table_rules(table))
     by_rule: dict[tuple[str, str], list[RuleCell]] = {}
     for one in cells:
         by_rule.setdefault((one.place, one.machine), []).append(one)
@@ -119,10 +125,11 @@ def summaries(cells: Sequence[RuleCell]) -> list[RuleSummary]:
         RuleSummary(place, texts[place], machine, mine)
         for (place, machine), mine in by_rule.items()
     ]
-    return sorted(found, key=lambda one: int(one.place.rpartition(":")[2]))
+    order = {place: number for number, place in enumerate(texts)}
+    return sorted(found, key=lambda one: order[one.place])
 
 
-def as_json(cells: Sequence[RuleCell]) -> dict[str, Any]:
+def as_json(cells: Sequence[RuleCell], table: str = "") -> dict[str, Any]:
     return {
         "format": "tutti-model-rules 1",
         "rules": [
@@ -134,7 +141,7 @@ def as_json(cells: Sequence[RuleCell]) -> dict[str, Any]:
                 "mean": round(one.mean, 4),
                 "worst": round(one.worst.regret, 4),
             }
-            for one in summaries(cells)
+            for one in summaries(cells, table)
         ],
         "cells": [
             {

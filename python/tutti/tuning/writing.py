@@ -133,20 +133,21 @@ def default_of(
     reached: bool = False,
     levels: str = "",
     nodes: Sequence[int] = (),
+    table: str = "",
 ) -> Served:
-    """The core's choice without table, plans and variables; the caller has cleared those.
+    """The core's choice without plans and variables; the caller has cleared those.
 
-    `levels` and `nodes`: as in `Placement`.
+    `levels` and `nodes`: as in `Placement`. `table`: the file of a table; "": none.
     """
     found = core().explain(
-        collective, size, ranks, 0, oversubscribed, [],
+        collective, size, ranks, 0, oversubscribed, [], table,
         levels=levels, node_of=list(nodes), reached=reached,
     )  # fmt: skip
     rule = found["considered"][found["chosen"]]
     return Served(found["runs"], found["wanted_segment_bytes"], rule["reach"], rule["place"])
 
 
-def default_on(collective: str, size: int, placement: Placement) -> Served:
+def default_on(collective: str, size: int, placement: Placement, table: str = "") -> Served:
     """The same for ranks that each have a core."""
     return default_of(
         collective,
@@ -156,6 +157,7 @@ def default_on(collective: str, size: int, placement: Placement) -> Served:
         placement.reached,
         placement.levels,
         placement.nodes,
+        table,
     )
 
 
