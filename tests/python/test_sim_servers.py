@@ -7,6 +7,7 @@ from tutti.errors import UserError
 from tutti.places import find_program
 from tutti.simulation import injection
 from tutti.simulation.injection import Simulator, all_to_all, enough_cores, fractions, read_machine
+from tutti.simulation.transposes import PROBLEMS, transposes
 
 pytestmark = pytest.mark.skipif(
     find_program("tutti-injection") is None, reason="the program tutti-injection is missing"
@@ -52,6 +53,28 @@ def test_two_servers(machine):
 def test_all_to_all():
     (row,) = all_to_all(simulator("edison"), 32, [4096])
     assert row["served"][0]["gain"] >= 1.3
+
+
+def test_transposes_have_the_papers_messages():
+    """Section 5.3: 256 B to 256 KiB in the first round, 8 KiB in the second; 512 B on 12,288 cores."""
+    sizes = {problem.grid: [block for _, block, _ in problem.rounds] for problem in PROBLEMS}
+    assert sizes[2, 64] == [256 << 10, 8192]
+    assert sizes[64, 2] == [256, 8192]
+    assert sizes[128, 8] == [512, 8192]
+    for problem in PROBLEMS:
+        for ranks, block, count in problem.rounds:
+            whole = problem.size[0] * problem.size[1] * problem.size[2] * 16
+            assert ranks * block * count * problem.grid[0] * problem.grid[1] == whole
+
+
+def test_transposes_add_up_their_exchanges():
+    edison = simulator("edison")
+    (row,) = transposes(edison, [PROBLEMS[-1]])
+    first, second = (
+        all_to_all(edison, nodes, [size])[0]["own_us"] for nodes, size in ((128, 512), (8, 8192))
+    )
+    assert row["own_us"] == pytest.approx(64 * first + 64 * second, rel=1e-4)
+    assert row["served"][0]["gain"] > 1.23  # the paper's, of the whole with its computing
 
 
 def test_command(tutti, tmp_path):

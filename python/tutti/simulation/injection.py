@@ -23,6 +23,7 @@ EXPERIMENTS = {
     "parallel": "figures 2 and 3, bottom: what two servers gain by size and number of messages",
     "alltoall": "figure 9: an all-to-all of gets in a loop, with and without servers",
     "trends": "figure 11: one client in each NUMA region, two servers, and the peak",
+    "fft": "figure 10: the transposes of a Fourier transform on 1,536 and 12,288 cores",
 }
 KINDS = ("put", "get")
 SERVERS = 2
@@ -228,6 +229,8 @@ def experiment(
     before: Callable[[str], None] = lambda _: None,
 ) -> dict[str, Any]:
     """The document of `tutti sim --servers --json`."""
+    from tutti.simulation.transposes import transposes
+
     document: dict[str, Any] = {
         "format": "tutti-sim-servers 1",
         "tutti": __version__,
@@ -247,4 +250,7 @@ def experiment(
         before("trends")
         within = [size for size in sizes or SIZES if size in document["map"]["bytes"]]
         document["trends"] = trends(simulator, document["map"], within)
+    if "fft" in wanted:
+        before("fft")
+        document["fft"] = transposes(simulator)
     return document

@@ -105,6 +105,25 @@ def _show_trends(document: dict[str, Any], console: Console) -> None:
     console.print(table)
 
 
+def _show_transposes(document: dict[str, Any], console: Console) -> None:
+    rows = document["fft"]
+    served = [f"{one['servers']} servers, gain" for one in rows[0]["served"]]
+    table = _table(
+        "both rounds of a transform's transposes, without computing: microseconds of a process",
+        "class, cores",
+        ["grid", "first round", "second round", "one client, us", *served],
+    )
+    for row in rows:
+        table.add_row(
+            f"{row['class']}, {row['cores']:,}",
+            " x ".join(map(str, row["grid"])),
+            *(f"{one['exchanges']} of {size_text(one['bytes'])}" for one in row["rounds"]),
+            f"{row['own_us']:,.0f}",
+            *(f"{one['gain']:.2f}x" for one in row["served"]),
+        )
+    console.print(table)
+
+
 def show(document: dict[str, Any], console: Console) -> None:
     machine = document["machine"]
     console.print(f"{machine['name']}: {machine['what']}", highlight=False)
@@ -116,6 +135,8 @@ def show(document: dict[str, Any], console: Console) -> None:
         _show_all_to_all(document, console)
     if "trends" in document:
         _show_trends(document, console)
+    if "fft" in document:
+        _show_transposes(document, console)
 
 
 def heat(axes: Any, map_: dict[str, Any], kind: str) -> Any:
