@@ -1,6 +1,6 @@
 /* Builds the tree of Barnes and Hut for bodies that are distributed over the ranks:
  *
- *   mpiexec -n RANKS barnes_hut [--bodies N] [--heaviest M] [--steps K]
+ *   mpiexec -n RANKS barnes_hut [--bodies N] [--heaviest M] [--steps K] [--align-levels 1]
  *
  * All ranks must agree how space is divided. They begin with one cube. On each level every rank
  * counts its own bodies in each subspace, an MPI_Allreduce adds the counts of all ranks, and each
@@ -45,6 +45,7 @@ typedef struct {
   Body* body;           /* */
   uint64_t *key, *room; /* by body, in ascending order after sorting; and room to sort in */
   long heaviest;
+  long aligns_levels; /* a barrier before each allreduce */
 } Cluster;
 
 typedef struct {
@@ -204,6 +205,11 @@ static long build(const Cluster* cluster, Tree* tree, int is_first, Phase* phase
     phase_begin(&phases[count]);
     count_own(cluster, &level, depth);
     phase_end(&phases[count]);
+    if (cluster->aligns_levels) {
+      phase_begin(&phases[align]);
+      MPI_Barrier(MPI_COMM_WORLD);
+      phase_end(&phases[align]);
+    }
     phase_begin(&phases[allreduce]);
     MPI_Allreduce(MPI_IN_PLACE, level.load, (int)level.length, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
     phase_end(&phases[allreduce]);
@@ -233,18 +239,20 @@ static void print(const Tree* tree, long bodies, long steps, long heaviest) {
 }
 
 int main(int argc, char** argv) {
-  long bodies = 200000, heaviest = 64, steps = 200;
+  long bodies = 200000, heaviest = 64, steps = 200, aligns_levels = 0;
   const Option options[] = {
       {"--bodies", &bodies, 1, 1000000000, "bodies of all ranks"},
       {"--heaviest", &heaviest, 1, 1000000000, "most bodies in a subspace that is not split"},
       {"--steps", &steps, 1, 100000, "trees"},
+      {"--align-levels", &aligns_levels, 0, 1, "1: a barrier before each allreduce, timed apart"},
   };
   Cluster cluster = {0};
   MPI_Init(&argc, &argv);
-  options_read("barnes_hut", "Builds Barnes-Hut trees of a star cluster.", argc, argv, options, 3);
+  options_read("barnes_hut", "Builds Barnes-Hut trees of a star cluster.", argc, argv, options, 4);
   MPI_Comm_rank(MPI_COMM_WORLD, &cluster.rank);
   MPI_Comm_size(MPI_COMM_WORLD, &cluster.ranks);
   cluster.heaviest = heaviest;
+  cluster.aligns_levels = aligns_levels;
   const long first = bodies * cluster.rank / cluster.ranks;
   cluster.bodies = bodies * (cluster.rank + 1) / cluster.ranks - first;
   const size_t own = (size_t)cluster.bodies + 1;
