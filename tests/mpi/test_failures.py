@@ -167,16 +167,16 @@ def test_preload_into_a_program_without_mpi(host):
 
 
 def test_symbols(host):
-    """The library exports only the interposed functions and those that give memory that ranks
-    reach.
+    """The library exports only the interposed functions, those of libtutti.so, and the one that
+    changes rules.
 
-    Second names are exported only for functions that make or free communicators. Loading needs no
-    MPI.
+    Second names are exported only for functions that make or free communicators and for one-sided
+    calls. Loading needs no MPI.
     """
 
-    def symbols(*options):
+    def symbols(*options, library=host.interposer):
         text = subprocess.run(
-            ["nm", "-D", *options, host.interposer],
+            ["nm", "-D", *options, library],
             capture_output=True,
             text=True,
             timeout=30,
@@ -204,8 +204,13 @@ def test_symbols(host):
     ]
     defined = set(symbols("--defined-only"))
     others = {name for name in defined if not name.lower().startswith("mpi_")}
-    second_names = {f"PMPI_{name}" for name in makers}
-    ours = {"tutti_alloc", "tutti_free", "tutti_comm_table"}
+    one_sided = [
+        *("Put", "Get", "Accumulate", "Rput", "Rget", "Raccumulate"),
+        *("Get_accumulate", "Rget_accumulate", "Fetch_and_op", "Compare_and_swap"),
+    ]
+    second_names = {f"PMPI_{name}" for name in makers + one_sided}
+    native = symbols("--defined-only", library=support.BUILD / "lib" / "libtutti.so")
+    ours = {name for name in native if name.startswith("tutti_")} | {"tutti_comm_table"}
     assert others == ours | {"MPIX_Comm_revoke", "PMPI_Type_free"} | second_names
     assert {f"MPI_{name}" for name in makers} <= defined
     assert [
