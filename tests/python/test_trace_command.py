@@ -2,9 +2,12 @@
 
 import json
 
+import numpy as np
 import pytest
 from browser import complaints, wait_until
 from trace_files import one_alltoall, one_persistent, two_broadcasts
+
+from tutti.tracing.plot import Window
 
 
 @pytest.fixture
@@ -131,6 +134,35 @@ def test_page_is_one_file(tutti, file, tmp_path):
     assert "src=" not in text and "href=" not in text and "innerHTML" not in text
     assert "by <hand>" not in text and r"by \u003chand\u003e" in text
     assert "default-src 'none'" in text and "unsafe-inline" not in text
+
+
+def test_plot(tutti, file, tmp_path):
+    """Each rank's calls have bars of the collective's colour; the window cuts them."""
+    for words in ((), ("--from", "0.0005"), ("--until", "0.001")):
+        done = tutti("trace", str(file), "--plot", str(tmp_path / "drawn"), *words)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.splitlines() == [
+            f"wrote {tmp_path / 'drawn'}.png",
+            f"wrote {tmp_path / 'drawn'}.svg",
+        ]
+        assert (tmp_path / "drawn.png").read_bytes().startswith(b"\x89PNG")
+    whole = Window().cut(np.array([0.0, 5.0]), np.array([2.0, 6.0]))
+    assert [part.tolist() for part in whole] == [[True, True], [0, 5], [2, 1]]
+    part = Window(1, 4).cut(np.array([0.0, 5.0, 3.0]), np.array([2.0, 6.0, 9.0]))
+    assert [part.tolist() for part in part] == [[True, False, True], [1, 3], [1, 1]]
+
+
+def test_bad_windows(tutti, file, tmp_path):
+    stem = str(tmp_path / "drawn")
+    for words, said in (
+        (["--from", "1"], "--from, --until: they need --plot"),
+        (["--plot", stem, "--from", "2", "--until", "2"], "--until: 2 is not later than --from"),
+        (["--plot", stem, "--from", "1000"], "no call of the trace lies between them"),
+        (["--plot", "/nonexistent/drawn"], "cannot write '/nonexistent/drawn.png'"),
+    ):
+        done = tutti("trace", str(file), *words)
+        assert done.returncode == 2 and done.stdout == "", words
+        assert len(done.stderr.splitlines()) == 1 and said in done.stderr, done.stderr
 
 
 @pytest.mark.parametrize(

@@ -107,6 +107,20 @@ def _write(file: Path, how: Callable[[IO[str]], None], read_from: Path, notes: I
     print(f"wrote {file}", file=notes)
 
 
+def _draw(
+    found: "Trace", stem: Path, from_ms: float, until_ms: float | None, notes: IO[str]
+) -> None:
+    from tutti.tracing import plot
+
+    window = plot.Window(from_ms, float("inf") if until_ms is None else until_ms)
+    try:
+        written = plot.draw(found, window, stem)
+    except OSError as error:
+        raise UserError(f"cannot write '{stem}.png': {error.strerror or error}") from error
+    for path in written:
+        print(f"wrote {path}", file=notes)
+
+
 def trace(
     file: Annotated[Path, typer.Argument(help="What tutti-run --trace FILE wrote.")],
     as_json: Annotated[bool, typer.Option("--json", help="Write the summary as JSON.")] = False,
@@ -116,6 +130,22 @@ def trace(
     ] = None,
     html_file: Annotated[
         Path | None, typer.Option("--html", help="Write one page: the timeline beside the plan.")
+    ] = None,
+    plot_stem: Annotated[
+        Path | None,
+        typer.Option(
+            "--plot", help="Draw the timeline of all ranks; writes STEM.png and STEM.svg."
+        ),
+    ] = None,
+    from_ms: Annotated[
+        float,
+        typer.Option(
+            "--from", help="With --plot: draw from so many ms after the first call.", min=0
+        ),
+    ] = 0,
+    until_ms: Annotated[
+        float | None,
+        typer.Option("--until", help="With --plot: draw until so many ms after the first call."),
     ] = None,
     top: Annotated[int, typer.Option(help="Rows of the longest lists.", min=1)] = 10,
     skip: Annotated[
@@ -131,6 +161,10 @@ def trace(
         raise UserError(
             "a trace is not read from stdin, because its parts are read in another order; give a file"
         )
+    if plot_stem is None and (from_ms > 0 or until_ms is not None):
+        raise UserError("--from, --until: they need --plot")
+    if until_ms is not None and until_ms <= from_ms:
+        raise UserError(f"--until: {until_ms:g} is not later than --from; give a later time")
     found = read(file)
     if html_file is not None and skip > 0 and skip >= len(found.meetings):
         raise UserError(
@@ -148,8 +182,10 @@ def trace(
         _write(perfetto_file, write_events, file, notes)
     if html_file is not None:
         _write(html_file, write_page, file, notes)
+    if plot_stem is not None:
+        _draw(found, plot_stem, from_ms, until_ms, notes)
     if as_json:
         print(json.dumps(summary(found), indent=1))
-    elif perfetto_file is None and html_file is None:
+    elif perfetto_file is None and html_file is None and plot_stem is None:
         console = Console()
         show(found, summary(found), top, console if console.is_terminal else Console(width=132))

@@ -1,0 +1,95 @@
+"""Draws the timeline of a trace: a row for each rank, a bar for each call, half grey where it waits."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tutti.bench.lines import COLOURS
+from tutti.errors import UserError
+from tutti.tracing.trace import ELSEWHERE, WAITING, Array, Trace
+
+WAITS = "#c8c8c8"
+HEIGHT = 0.8  # of a bar, in rows
+
+
+@dataclass(frozen=True)
+class Window:
+    """The part of a trace that is drawn, in milliseconds from its first call."""
+
+    begin: float = 0
+    end: float = float("inf")
+
+    def cut(self, begin: Array, end: Array) -> tuple[Array, Array, Array]:
+        """Which of the times lie inside, and their begins and durations there."""
+        inside = (end > self.begin) & (begin < self.end)
+        from_, until = np.maximum(begin, self.begin), np.minimum(end, self.end)
+        return inside, from_[inside], (until - from_)[inside]
+
+
+def _bars(
+    axes: Any, times: tuple[Array, Array, Array], rows: tuple[float, float], colour: str
+) -> None:
+    _, begins, durations = times
+    bars = list(zip(begins.tolist(), durations.tolist(), strict=True))
+    axes.broken_barh(bars, rows, facecolors=colour, linewidth=0)
+
+
+def draw(trace: Trace, window: Window, stem: Path) -> list[Path]:
+    """Writes STEM.png and STEM.svg and returns their paths.
+
+    The time between the start and the completion of a call that outlives it stays blank. Raises
+    UserError if no call lies in the window.
+    """
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+    from matplotlib.patches import Rectangle
+
+    operations, steps = trace.operations, trace.steps
+    first = float(operations["begin"].min()) if len(operations["begin"]) else 0.0
+
+    def milliseconds(times: Array) -> Array:
+        return np.asarray((times - first) / 1e6)
+
+    begin, end = milliseconds(operations["begin"]), milliseconds(operations["end"])
+    inside, _, _ = window.cut(begin, end)
+    if not inside.any():
+        last = float(end.max()) if len(end) else 0.0
+        raise UserError(
+            f"--from, --until: no call of the trace lies between them; it lasts {last:.3f} ms"
+        )
+    group = trace.group_of[steps["kind"]]
+    step_rank = operations["rank"][steps["operation"]]
+    step_begin, step_end = milliseconds(steps["begin"]), milliseconds(steps["end"])
+    present = sorted({int(one) for one in operations["collective"][inside]})
+    colours = {one: COLOURS[place % len(COLOURS)] for place, one in enumerate(present)}
+
+    rows = len(trace.ranks)
+    figure, axes = pyplot.subplots(figsize=(9, 1.3 + 0.45 * min(rows, 40)))
+    for rank in range(rows):
+        whole = (rank - HEIGHT / 2, HEIGHT)
+        for collective, colour in colours.items():
+            mine = (operations["rank"] == rank) & (operations["collective"] == collective)
+            _bars(axes, window.cut(begin[mine], end[mine]), whole, colour)
+        waits = (step_rank == rank) & (group == WAITING)
+        _bars(axes, window.cut(step_begin[waits], step_end[waits]), (rank, HEIGHT / 2), WAITS)
+        outside = (step_rank == rank) & (group == ELSEWHERE)
+        _bars(axes, window.cut(step_begin[outside], step_end[outside]), whole, "white")
+    axes.set_xlim(max(window.begin, float(begin.min())), min(window.end, float(end.max())))
+    axes.set_ylim(rows - 0.5, -0.5)
+    axes.set_yticks(range(rows), [f"rank {rank}" for rank in range(rows)], fontsize=8)
+    axes.set_xlabel("ms since the first call")
+    axes.set_title(f"{trace.program} over {trace.mpi}", fontsize=9)
+    handles = [Rectangle((0, 0), 1, 1, color=colour) for colour in colours.values()]
+    handles.append(Rectangle((0, 0), 1, 1, color=WAITS))
+    names = [trace.collectives[one] for one in colours]
+    figure.legend(handles, [*names, "waiting"], loc="lower center", ncols=7, fontsize=8)
+    figure.tight_layout(rect=(0, 0.35 / figure.get_figheight(), 1, 1))
+    written = [stem.with_name(stem.name + suffix) for suffix in (".png", ".svg")]
+    for path in written:
+        figure.savefig(path, dpi=110)
+    pyplot.close(figure)
+    return written
