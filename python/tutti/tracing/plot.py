@@ -12,6 +12,7 @@ from tutti.tracing.trace import ELSEWHERE, WAITING, Array, Trace
 
 WAITS = "#c8c8c8"
 HEIGHT = 0.8  # of a bar, in rows
+EDGE = 0.4  # of a call, in points, so that the shortest one is seen
 
 
 @dataclass(frozen=True)
@@ -29,11 +30,16 @@ class Window:
 
 
 def _bars(
-    axes: Any, times: tuple[Array, Array, Array], rows: tuple[float, float], colour: str
+    axes: Any,
+    times: tuple[Array, Array, Array],
+    rows: tuple[float, float],
+    colour: str,
+    edge: float,
 ) -> None:
+    """Bars with edges of so many points."""
     _, begins, durations = times
     bars = list(zip(begins.tolist(), durations.tolist(), strict=True))
-    axes.broken_barh(bars, rows, facecolors=colour, linewidth=0)
+    axes.broken_barh(bars, rows, facecolors=colour, edgecolors=colour, linewidth=edge)
 
 
 def draw(trace: Trace, window: Window, stem: Path) -> list[Path]:
@@ -73,11 +79,11 @@ def draw(trace: Trace, window: Window, stem: Path) -> list[Path]:
         whole = (rank - HEIGHT / 2, HEIGHT)
         for collective, colour in colours.items():
             mine = (operations["rank"] == rank) & (operations["collective"] == collective)
-            _bars(axes, window.cut(begin[mine], end[mine]), whole, colour)
+            _bars(axes, window.cut(begin[mine], end[mine]), whole, colour, EDGE)
         waits = (step_rank == rank) & (group == WAITING)
-        _bars(axes, window.cut(step_begin[waits], step_end[waits]), (rank, HEIGHT / 2), WAITS)
+        _bars(axes, window.cut(step_begin[waits], step_end[waits]), (rank, HEIGHT / 2), WAITS, 0)
         outside = (step_rank == rank) & (group == ELSEWHERE)
-        _bars(axes, window.cut(step_begin[outside], step_end[outside]), whole, "white")
+        _bars(axes, window.cut(step_begin[outside], step_end[outside]), whole, "white", 0)
     axes.set_xlim(max(window.begin, float(begin.min())), min(window.end, float(end.max())))
     axes.set_ylim(rows - 0.5, -0.5)
     axes.set_yticks(range(rows), [f"rank {rank}" for rank in range(rows)], fontsize=8)
