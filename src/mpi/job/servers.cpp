@@ -11,6 +11,7 @@
 #include <condition_variable>
 #include <csignal>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <system_error>
 #include <thread>
@@ -63,9 +64,9 @@ struct State {
   bool permitted = false;
   bool ends = false;
   std::vector<Active> active;
-  group::Lanes* driven = nullptr;  // at this moment
-  std::condition_variable left;    // `driven` has changed
-  Alarm alarm;
+  group::Lanes* driven = nullptr;                      // at this moment
+  std::condition_variable left;                        // `driven` has changed
+  std::optional<Alarm> alarm;                          // made with the first server
   Clock::time_point wakes = Clock::time_point::max();  // the time of the alarm; max: it is off
   std::thread thread;
   pid_t made_by = 0;   // the process that has the thread
@@ -80,7 +81,7 @@ struct State {
   void wake_at(Clock::time_point time) {
     if (time >= wakes) return;
     wakes = time;
-    alarm.set(time);
+    alarm->set(time);
   }
 };
 
@@ -139,7 +140,7 @@ void serve() {
   std::unique_lock<std::mutex> lock(state.mutex);
   while (!state.ends) {
     lock.unlock();
-    state.alarm.sleep();
+    state.alarm->sleep();
     lock.lock();
     state.wakes = Clock::time_point::max();
     const bool missed = take_turns(state, lock);
@@ -186,7 +187,8 @@ bool start_server() {
   State& state = mpi::state();
   const std::lock_guard<std::mutex> lock(state.mutex);
   if (!state.permitted || state.ends) return false;
-  if (!state.alarm.works()) {
+  if (!state.alarm) state.alarm.emplace();
+  if (!state.alarm->works()) {
     log_once("server", LogLevel::warning,
              "the system refuses a timer for a server (the limit of open files?); non-blocking "
              "collectives between nodes stay on the host MPI");
@@ -207,7 +209,7 @@ void stop_server() {
     state.ends = true;
     if (!state.runs()) return;
     thread = std::move(state.thread);
-    state.alarm.set({});
+    state.alarm->set({});
   }
   thread.join();
 }

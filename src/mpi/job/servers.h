@@ -14,8 +14,6 @@
 // Any thread may call these functions. The state is never destroyed.
 #pragma once
 
-#include <string>
-
 #include "group/lanes.h"
 
 namespace tutti::mpi {
