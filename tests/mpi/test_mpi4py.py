@@ -1,5 +1,6 @@
 """mpi4py's own tests under the interposer, with its wheel and built from source."""
 
+import fcntl
 import json
 import os
 import shutil
@@ -72,12 +73,33 @@ def version_of(interpreter):
     ).stdout.strip()
 
 
+def unpack(archive, directory):
+    with tarfile.open(archive) as file:
+        if hasattr(tarfile, "data_filter"):
+            file.extractall(directory, filter="data")
+        else:
+            file.extractall(directory)
+
+
 def source_package(version):
-    """The directory of mpi4py's sources of this version, downloaded once."""
+    """The directory of mpi4py's sources of this version, downloaded once.
+
+    Several workers of pytest may ask for it at the same time. The archive, then the directory
+    appear under their names only when they are complete.
+    """
     directory = CACHE / f"mpi4py-{version}"
-    if not directory.exists():
-        CACHE.mkdir(exist_ok=True)
-        download = [
+    CACHE.mkdir(exist_ok=True)
+    with open(CACHE / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not directory.exists():
+            download(version)
+    return directory
+
+
+def download(version):
+    """Puts mpi4py's source archive and its contents into the cache."""
+    with tempfile.TemporaryDirectory(prefix=f"mpi4py-{version}.", dir=CACHE) as scratch:
+        command = [
             sys.executable,
             "-m",
             "pip",
@@ -87,19 +109,18 @@ def source_package(version):
             "--no-binary",
             "mpi4py",
             "-d",
-            CACHE,
+            scratch,
             f"mpi4py=={version}",
         ]
-        result = subprocess.run(download, capture_output=True, text=True, timeout=240, check=False)
+        result = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
         if result.returncode != 0:
             pytest.skip(
                 f"mpi4py's sources cannot be downloaded: {result.stderr.strip().splitlines()[-1:]}"
             )
-        with tarfile.open(next(CACHE.glob(f"mpi4py-{version}.tar.gz"))) as archive:
-            archive.extractall(CACHE, filter="data") if hasattr(
-                tarfile, "data_filter"
-            ) else archive.extractall(CACHE)
-    return directory
+        archive = Path(scratch) / f"mpi4py-{version}.tar.gz"
+        unpack(archive, scratch)
+        archive.rename(CACHE / archive.name)
+        (Path(scratch) / f"mpi4py-{version}").rename(CACHE / f"mpi4py-{version}")
 
 
 def target_for(host, interpreter, version):
