@@ -210,6 +210,7 @@ INSTANTIATE_TEST_SUITE_P(
         Golden{Collective::allreduce, "doubling", 5, 0},
         Golden{Collective::allreduce, "halving", 5, 0}, Golden{Collective::reduce, "halving", 5, 1},
         Golden{Collective::reduce_scatter, "halving", 3, 0},
+        Golden{Collective::bcast, "halving", 5, 1}, Golden{Collective::bcast, "ring", 5, 2},
         Golden{Collective::allgather, "doubling", 3, 0},
         Golden{Collective::allgather, "bruck", 3, 0}, Golden{Collective::alltoall, "bruck", 4, 0},
         Golden{Collective::allreduce, "ring", 3, 0},

@@ -130,7 +130,7 @@ TEST(ByHost, SpecsThatCannotServeAreRefusedWhenRead) {
   EXPECT_EQ(message(Collective::bcast, "hierarchical+host", Levels({{"node", {0, 0, 1, 1}, 2}})),
             "algorithm 'hierarchical+host': between nodes it is the host MPI's own collective, "
             "which is no plan; name an algorithm in the place of host to see one");
-  for (const char* spec : {"host", "host+flat", "hierarchical+host:2", "hierarchical+host+ring",
+  for (const char* spec : {"host", "host+flat", "hierarchical+host:2", "hierarchical+host+bruck",
                            "hierarchical+host+host"}) {
     EXPECT_NE(message(Collective::allreduce, spec), "") << spec;
   }

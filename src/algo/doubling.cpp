@@ -130,57 +130,99 @@ void halve_vectors(Plan& plan, const Fold& frame, auto&& result) {
 }
 
 // Reverses halve_vectors: the tiles that were separated last are copied together first.
-void collect_tiles(Plan& plan, const Fold& frame) {
+// `held(place)` is how many tiles a place has already, its own among them; `tiles_of(place, first,
+// count)` is where it has tiles.
+void collect_tiles(Plan& plan, const Fold& frame, auto&& held, auto&& tiles_of) {
   const int32_t tiles = frame.size();
   for (int32_t count = 1; count < tiles; count *= 2) {
     for (int32_t at = 0; at < tiles; ++at) {
+      if (held(at) > count) continue;
       const int32_t partner = at ^ (tiles / (2 * count)), low = first_tile(frame, partner, count);
-      plan.copy(plan::out(frame.workers[at].rank, low, count),
-                plan::out(frame.workers[partner].rank, low, count));
+      plan.copy(plan::out(frame.workers[at].rank, low, count), tiles_of(partner, low, count));
     }
   }
-  for (const Fold::Worker& worker : frame.workers) {
-    if (worker.folded != nobody)
-      plan.copy(plan::out(worker.folded, 0, tiles), plan::out(worker.rank, 0, tiles));
+  for (int32_t at = 0; at < tiles; ++at) {
+    if (frame.workers[at].folded != nobody)
+      plan.copy(plan::out(frame.workers[at].folded, 0, tiles), tiles_of(at, 0, tiles));
   }
 }
 
-// Brings the tiles that halve_vectors leaves to the root, up a binomial tree that reverses its
-// steps. A place keeps the tiles that it collects in `tmp`, behind what halve_vectors has there.
-class TilesAtRoot {
+// The binomial tree on places that reverses the steps of halve_vectors: tiles go up to a root, or
+// down from it, the most over the shortest distance.
+class TileTree {
  public:
-  TilesAtRoot(Plan& plan, const Fold& frame) : plan_(plan), frame_(frame) {
-    while (frame.workers[root_].rank != plan.root) ++root_;
+  TileTree(const Fold& frame, int32_t root) : frame_(frame) {
+    while (frame.workers[root_].rank != root) ++root_;
   }
 
-  Region tiles(int32_t at, int32_t first, int32_t count) const {
-    const Fold::Worker& worker = frame_.workers[at];
-    if (at == root_) return plan::out(worker.rank, first, count);
-    const int32_t used = frame_.size() - 2 + (worker.folded == nobody ? 0 : frame_.size());
-    return plan::tmp(worker.rank, used + first - first_tile(frame_, at, collected(at)), count);
-  }
-
-  void collect() {
-    int32_t count = 1;
-    for (int32_t distance = frame_.size() / 2; distance > 0; distance /= 2, count *= 2) {
-      for (int32_t at = 0; at < frame_.size(); ++at) {
-        if ((at ^ root_) >= distance) continue;  // it has handed on its tiles
-        const int32_t partner = at ^ distance, first = first_tile(frame_, partner, count);
-        plan_.copy(tiles(at, first, count), tiles(partner, first, count));
-      }
-    }
-  }
-
- private:
-  // The number of tiles that a place has in the end.
-  int32_t collected(int32_t at) const {
+  int32_t root() const { return root_; }
+  // The number of tiles that a place has when they have been collected, or scattered.
+  int32_t held(int32_t at) const {
+    if (at == root_) return frame_.size();
     return frame_.size() / 2 /
            static_cast<int32_t>(std::bit_floor(static_cast<uint32_t>(at ^ root_)));
   }
 
-  Plan& plan_;
+  // Calls visit(place nearer to the root, the other place, the other's first tile, their count).
+  void for_each_down(auto&& visit) const {
+    for (int32_t distance = 1; distance < frame_.size(); distance *= 2) step(distance, visit);
+  }
+  void for_each_up(auto&& visit) const {
+    for (int32_t distance = frame_.size() / 2; distance > 0; distance /= 2) step(distance, visit);
+  }
+
+ private:
+  void step(int32_t distance, auto&& visit) const {
+    const int32_t count = frame_.size() / (2 * distance);
+    for (int32_t at = 0; at < frame_.size(); ++at) {
+      if ((at ^ root_) >= distance) continue;  // it has nothing yet, or has handed on its tiles
+      const int32_t other = at ^ distance;
+      visit(at, other, first_tile(frame_, other, count), count);
+    }
+  }
+
   const Fold& frame_;
   int32_t root_ = 0;  // its place
+};
+
+// A broadcast: tiles down the tree, then from all to all. Every place has them where they belong in
+// its `out`.
+void scatter_and_collect(Plan& plan, const Fold& frame) {
+  const TileTree tree(frame, plan.root);
+  const auto tiles_of = [&](int32_t at, int32_t first, int32_t count) {
+    const int32_t rank = frame.workers[at].rank;
+    return at == tree.root() ? plan::in(rank, first, count) : plan::out(rank, first, count);
+  };
+  tree.for_each_down([&](int32_t at, int32_t other, int32_t first, int32_t count) {
+    plan.copy(tiles_of(other, first, count), tiles_of(at, first, count));
+  });
+  collect_tiles(plan, frame, [&](int32_t at) { return tree.held(at); }, tiles_of);
+}
+
+// Brings the tiles that halve_vectors leaves to the root. A place keeps the tiles that it collects
+// in `tmp`, behind what halve_vectors has there.
+class TilesAtRoot {
+ public:
+  TilesAtRoot(Plan& plan, const Fold& frame)
+      : plan_(plan), frame_(frame), tree_(frame, plan.root) {}
+
+  Region tiles(int32_t at, int32_t first, int32_t count) const {
+    const Fold::Worker& worker = frame_.workers[at];
+    if (at == tree_.root()) return plan::out(worker.rank, first, count);
+    const int32_t used = frame_.size() - 2 + (worker.folded == nobody ? 0 : frame_.size());
+    return plan::tmp(worker.rank, used + first - first_tile(frame_, at, tree_.held(at)), count);
+  }
+
+  void collect() {
+    tree_.for_each_up([&](int32_t at, int32_t other, int32_t first, int32_t count) {
+      plan_.copy(tiles(at, first, count), tiles(other, first, count));
+    });
+  }
+
+ private:
+  Plan& plan_;
+  const Fold& frame_;
+  const TileTree tree_;
 };
 
 // Makes the root a worker, so that it gets no whole vector in a closing step.
@@ -267,9 +309,12 @@ Plan halving(Collective collective, int ranks, int root, const placement::Levels
   Plan plan = begun(collective, ranks, levels);
   plan.root = root;
   Fold frame = fold(ranks, levels);
-  if (collective == Collective::reduce) put_to_work(frame, root);
+  if (plan::rooted(collective)) put_to_work(frame, root);
   if (ranks == 1) {
-    plan.copy(plan::out(0), plan::in(0));
+    if (collective != Collective::bcast) plan.copy(plan::out(0), plan::in(0));
+  } else if (collective == Collective::bcast) {
+    plan.blocks = frame.size();
+    scatter_and_collect(plan, frame);
   } else if (collective == Collective::reduce) {
     plan.blocks = frame.size();
     TilesAtRoot at_root(plan, frame);
@@ -281,10 +326,11 @@ Plan halving(Collective collective, int ranks, int root, const placement::Levels
     PartsHalving(plan, frame).run();
   } else {
     plan.blocks = frame.size();
-    halve_vectors(plan, frame, [&](int32_t at, int32_t tile) {
-      return plan::out(frame.workers[at].rank, tile);
-    });
-    collect_tiles(plan, frame);
+    const auto tiles_of = [&](int32_t at, int32_t first, int32_t count) {
+      return plan::out(frame.workers[at].rank, first, count);
+    };
+    halve_vectors(plan, frame, [&](int32_t at, int32_t tile) { return tiles_of(at, tile, 1); });
+    collect_tiles(plan, frame, [](int32_t) { return 1; }, tiles_of);
   }
   return plan;
 }

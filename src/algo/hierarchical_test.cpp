@@ -228,15 +228,15 @@ TEST(Hierarchical, SpecsThatCannotServeAreRefused) {
         "hierarchical+nonesuch", "hierarchical+flat+nonesuch", "hierarchical:leaders=0",
         "hierarchical:flat", "hierarchical:leaders=x+flat", "hierarchical:leaders=2:leaders=2",
         "hierarchical+hierarchical", "hierarchical+flat+hierarchical", "hierarchical+nary:1",
-        "hierarchical+flat+nary:x", "flat+flat", "hierarchical+ring", "hierarchical+flat+bruck"}) {
+        "hierarchical+flat+nary:x", "flat+flat", "hierarchical+bruck", "hierarchical+flat+bruck"}) {
     EXPECT_NE(message(Collective::bcast, spec), "") << spec;
     EXPECT_EQ(message(Collective::bcast, spec).find('\n'), std::string::npos) << spec;
   }
   EXPECT_EQ(message(Collective::barrier, "hierarchical+ring"),
             "algorithm 'hierarchical': ring does not serve barrier between nodes, which barrier "
             "needs; name one that does");
-  EXPECT_EQ(message(Collective::allreduce, "hierarchical+flat+ring"),
-            "algorithm 'hierarchical': ring does not serve reduce and bcast within nodes, which "
+  EXPECT_EQ(message(Collective::allreduce, "hierarchical+flat+bruck"),
+            "algorithm 'hierarchical': bruck does not serve reduce and bcast within nodes, which "
             "allreduce needs; name one that does");
   EXPECT_NE(message(Collective::barrier, "hierarchical+flat+tiled"), "");
   EXPECT_EQ(message(Collective::allreduce, "hierarchical+flat+tiled"), "");

@@ -1,6 +1,9 @@
 #include "algo/ring.h"
 
+#include <algorithm>
+
 #include "algo/fold.h"
+#include "algo/interval.h"
 
 namespace tutti::algo {
 namespace {
@@ -53,7 +56,37 @@ class Ring {
     }
   }
 
+  // A scatter of the root's tiles, the n-th to the n-th place after the root, then their allgather.
+  void broadcast() {
+    const auto root = std::find(order_.begin(), order_.end(), plan_.root);
+    std::rotate(order_.begin(), root, order_.end());
+    std::vector<int32_t> held(order_.size(), 0);  // by place: tiles from the scatter
+    scatter({0, plan_.ranks}, held);
+    for (int32_t step = 1; step < plan_.ranks; ++step) {
+      for_each_rank([&](int32_t at) {
+        const int32_t tile = (at - step + plan_.ranks) % plan_.ranks;
+        if (step <= plan_.ranks - held[static_cast<size_t>(at)])
+          plan_.copy(tiles_of(at, tile, 1),
+                     tiles_of((at - 1 + plan_.ranks) % plan_.ranks, tile, 1));
+      });
+    }
+  }
+
  private:
+  Region tiles_of(int32_t at, int32_t first, int32_t count) const {
+    return at == 0 ? plan::in(rank(at), first, count) : plan::out(rank(at), first, count);
+  }
+  // The first place of the interval has its tiles, and gives each other part its own.
+  void scatter(Interval interval, std::vector<int32_t>& held) {
+    int32_t& of_first = held[static_cast<size_t>(interval.low)];
+    of_first = std::max(of_first, interval.size());
+    if (interval.size() == 1) return;
+    const std::vector<Interval> halves = parts(interval, 2);
+    const Interval& other = halves.back();
+    plan_.copy(tiles_of(other.low, other.low, other.size()),
+               tiles_of(interval.low, other.low, other.size()));
+    for (const Interval& half : halves) scatter(half, held);
+  }
   int32_t rank(int32_t at) const {
     return order_[static_cast<size_t>((at + 2 * plan_.ranks) % plan_.ranks)];
   }
@@ -67,12 +100,17 @@ class Ring {
 
 }  // namespace
 
-Plan ring(Collective collective, int ranks, const placement::Levels& levels) {
+Plan ring(Collective collective, int ranks, int root, const placement::Levels& levels) {
   Plan plan;
   plan.collective = collective;
   plan.ranks = ranks;
   plan.blocks = ranks;
+  plan.root = root;
   Ring ring(plan, levels);
+  if (collective == Collective::bcast) {
+    ring.broadcast();
+    return plan;
+  }
   if (collective == Collective::allgather) {
     ring.allgather();
     return plan;

@@ -6,6 +6,10 @@
 //                   Cost: (p - 1) (alpha + m beta + m gamma).
 //   allreduce       A reduce_scatter of tiles, then an allgather of them.
 //                   Cost: 2 (p - 1) alpha + 2 (p - 1) / p m beta + (p - 1) / p m gamma.
+//   bcast           A scatter of tiles by a binomial tree, then an allgather of them, in which
+//   ranks
+//                   do not read the tiles that they have from the scatter.
+//                   Cost: (log2 p + p - 1) alpha + 2 (p - 1) / p m beta.
 //
 // The ring goes through the ranks in the order of levels: one link of the ring enters each group
 // and one leaves it.
@@ -15,7 +19,8 @@
 // neighbour on, so the operation must commute. Uniform, because each part is combined once.
 // Source: Thakur, Rabenseifner and Gropp, "Optimization of Collective Communication Operations in
 // MPICH", 2005, section 3.1; Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms for
-// clusters of workstations", 2009.
+// clusters of workstations", 2009; Barnett, Gupta, Payne, Shuler, van de Geijn and Watts,
+// "Interprocessor collective communication library (InterCom)", 1994, for the bcast.
 #pragma once
 
 #include "plan/plan.h"
@@ -23,7 +28,7 @@
 
 namespace tutti::algo {
 
-// allgather, reduce_scatter and allreduce.
-plan::Plan ring(plan::Collective collective, int ranks, const placement::Levels& levels);
+// allgather, reduce_scatter, allreduce and bcast. Without a root, `root` is 0.
+plan::Plan ring(plan::Collective collective, int ranks, int root, const placement::Levels& levels);
 
 }  // namespace tutti::algo

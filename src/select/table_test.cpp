@@ -36,8 +36,8 @@ TEST(Table, RefusesWithFileLineAndReason) {
   EXPECT_TRUE(refusal("barrier -> builtin:flat\n\nbarrier -> own.plan\n")
                   .starts_with("mine.map:4: \"own.plan\" is a plan's file, and a table names "
                                "built-in algorithms alone"));
-  EXPECT_TRUE(refusal("bcast -> builtin:ring\n")
-                  .starts_with("mine.map:2: algorithm 'ring' does not serve bcast"));
+  EXPECT_TRUE(refusal("bcast -> builtin:doubling\n")
+                  .starts_with("mine.map:2: algorithm 'doubling' does not serve bcast"));
   EXPECT_TRUE(refusal("bcast -> builtin:rong\n")
                   .starts_with("mine.map:2: unknown algorithm 'rong'; known are flat"));
   EXPECT_TRUE(

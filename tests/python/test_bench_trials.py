@@ -59,7 +59,11 @@ def test_each_table_decides_in_its_trial(mpi, tmp_path):
         ("", True, "it is empty"),
         (f"trial all_reduce\n{TABLE}", True, "--trials: unknown collective 'all_reduce'"),
         ("trial bcast\nbcast -> builtin:flat\n", True, "Tutti refuses a table"),
-        (f"trial bcast\n{TABLE}bcast -> builtin:ring\n", True, "ring' does not serve bcast"),
+        (
+            f"trial bcast\n{TABLE}bcast -> builtin:doubling\n",
+            True,
+            "doubling' does not serve bcast",
+        ),
     ],
 )
 def test_wrong_trials_are_told(mpi, tmp_path, trials, tutti, line):

@@ -287,12 +287,13 @@ def test_without_a_collective_it_prints_the_rules(tutti, table):
 
 def test_refusals_are_one_line(tutti, tmp_path):
     broken = tmp_path / "broken.map"
-    broken.write_text("tutti-map 1\n\nbcast -> builtin:ring\n")
+    broken.write_text("tutti-map 1\n\nbcast -> builtin:doubling\n")
     by_file = tmp_path / "file.map"
     by_file.write_text("tutti-map 1\nbcast -> own.plan\n")
     bcast = ("bcast", "--bytes", "8", "--table")
     assert (
-        refused(tutti, *bcast, str(broken)) == f"{broken}:3: algorithm 'ring' does not serve bcast"
+        refused(tutti, *bcast, str(broken))
+        == f"{broken}:3: algorithm 'doubling' does not serve bcast"
     )
     assert refused(tutti, *bcast, str(by_file)).startswith(
         f'{by_file}:2: "own.plan" is a plan\'s file'

@@ -352,8 +352,9 @@ PARTS = {
 @pytest.mark.parametrize("ranks", [1, 2, 5, 20])
 def test_parts_are_the_built_in_plans(algorithm, kind, ranks):
     for root in {0, ranks - 1} if core().rooted(kind) else {0}:
-        # In a ring's allreduce the tiles are the vector's blocks.
-        tiles = ranks if (algorithm, kind) == ("ring", "allreduce") else None
+        # In a ring's allreduce and bcast the tiles are the vector's blocks.
+        in_tiles = algorithm == "ring" and kind in ("allreduce", "bcast")
+        tiles = ranks if in_tiles else None
         plan = written(
             kind,
             lambda c, tiles=tiles: (tiles and c.blocks(tiles), PARTS[algorithm](c)),

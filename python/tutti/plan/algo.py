@@ -331,9 +331,9 @@ def halving(
 ) -> None:
     """Pairs of ranks exchange halves.
 
-    Collectives: allreduce, reduce and reduce_scatter; an allreduce in plans of others. In an
-    allreduce or a reduce the number of blocks of the vectors must be a multiple of the largest
-    power of two that is not above the number of ranks; see `c.blocks`.
+    Collectives: allreduce, reduce, reduce_scatter and bcast; an allreduce in plans of others. But
+    for reduce_scatter the number of blocks of the vectors must be a multiple of the largest power
+    of two that is not above the number of ranks; see `c.blocks`.
     """
     _included(
         c, "halving", ranks, values, into, scratch, collective or _own(c, "halving", "allreduce")
@@ -388,9 +388,9 @@ def ring(
     """In each of p - 1 steps every rank reads from its left neighbour the result of the step
     before.
 
-    Collectives: allgather, reduce_scatter and allreduce; an allgather in plans of others. In an
-    allreduce the number of blocks of the vectors must be a multiple of the number of ranks; see
-    `c.blocks`.
+    Collectives: allgather, reduce_scatter, allreduce and bcast; an allgather in plans of others. In
+    an allreduce or a bcast the number of blocks of the vectors must be a multiple of the number of
+    ranks; see `c.blocks`.
     """
     _included(c, "ring", ranks, values, into, scratch, collective or _own(c, "ring", "allgather"))
 
