@@ -1,7 +1,7 @@
 /* Solves a partial differential equation in three dimensions by Fourier transforms:
  *
  *   mpiexec -n RANKS fft [--class S|W|A] [--size NX NY NZ] [--iterations N]
- *                        [--grid PX PY] [--blocking | --overlap] [--slices N]
+ *                        [--grid PX PY] [--blocking | --overlap] [--slices N] [--ahead N]
  *
  * This is the problem FT of the NAS Parallel Benchmarks (Bailey and others, "The NAS
  * Parallel Benchmarks 2.0", report NAS-95-020): du/dt = alpha laplace(u), periodic, from random
@@ -9,7 +9,9 @@
  * exp(-4 alpha pi^2 |k|^2 t), transformed back, and 1,024 elements of the result are added up. So
  * each iteration transposes the whole array among the ranks, by MPI_Alltoall, once (slabs) or twice
  * (pencils, `--grid PX PY`); fft_grid.h explains how. `--overlap` transposes it in slices by
- * MPI_Ialltoall, while the next slices are computed.
+ * MPI_Ialltoall, while the next slices are computed. Iterations do not depend on each other, so
+ * `--ahead N` begins the next N before one is finished: their transposes are under way while the
+ * one is transformed. The sums are then reduced by MPI_Ireduce.
  *
  * Rank 0 prints the lines that phases.h explains. The program ends with 1 if the sums are not those
  * that NAS published, or, for sizes without published sums, if the transform and its inverse do not
@@ -27,18 +29,19 @@
 #include "hash.h"
 #include "phases.h"
 
-enum { summed_elements = 1024, most_iterations = 100 };
+enum { summed_elements = 1024, most_iterations = 100, most_ahead = 8 };
 static const double alpha = 1e-6, accepted_error = 1e-12, pi = 3.14159265358979323846;
 
 typedef struct {
   Shape shape;
-  int iterations;
+  int iterations, ahead;
 } Options;
 
 typedef struct {
   Phase evolve, sum;
-  double whole; /* seconds */
-  double complex sums[most_iterations];
+  double whole;                                                    /* seconds */
+  double complex own_sums[most_iterations], sums[most_iterations]; /* of this rank, and of all */
+  MPI_Request reductions[most_iterations];
   uint64_t hash;
 } Results;
 
@@ -111,17 +114,31 @@ static void evolve(const Grid* g, const double complex* initial, int time) {
   free(fz);
 }
 
-/* The sum over j = 1 ... 1024 of the elements at (j mod NX, 3 j mod NY, 5 j mod NZ). */
-static double complex sum_elements(const Grid* g) {
+/* This rank's part of the sum over j = 1 ... 1024 of the elements at (j mod NX, 3 j mod NY, 5 j mod
+ * NZ). */
+static double complex own_sum(const Grid* g) {
   const Shape* s = &g->shape;
-  double complex mine = 0, all = 0;
+  double complex sum = 0;
   for (int j = 1; j <= summed_elements; ++j) {
     const int x = j % s->nx, y = 3 * j % s->ny - g->y.first, z = 5 * j % s->nz - g->z.first;
     if (y >= 0 && y < g->y.count && z >= 0 && z < g->z.count)
-      mine += g->array[((size_t)z * (size_t)g->y.count + (size_t)y) * (size_t)s->nx + (size_t)x];
+      sum += g->array[((size_t)z * (size_t)g->y.count + (size_t)y) * (size_t)s->nx + (size_t)x];
   }
-  MPI_Reduce(&mine, &all, 1, MPI_C_DOUBLE_COMPLEX, MPI_SUM, 0, MPI_COMM_WORLD);
-  return all / elements_of(s);
+  return sum;
+}
+
+/* The sum of iteration `time` is rank 0's when its reduction is complete. */
+static void reduce_sum(const Grid* g, int time, Results* r) {
+  double complex* const own = &r->own_sums[time - 1];
+  double complex* const all = &r->sums[time - 1];
+  *own = own_sum(g) / elements_of(&g->shape);
+  phase_begin(&r->sum);
+  if (g->shape.overlapped)
+    MPI_Ireduce(own, all, 1, MPI_C_DOUBLE_COMPLEX, MPI_SUM, 0, MPI_COMM_WORLD,
+                &r->reductions[time - 1]);
+  else
+    MPI_Reduce(own, all, 1, MPI_C_DOUBLE_COMPLEX, MPI_SUM, 0, MPI_COMM_WORLD);
+  phase_end(&r->sum);
 }
 
 /* A hash of the array in x lines. */
@@ -147,22 +164,31 @@ static void warm_up(Grid* g) {
   memcpy(g->phases, before, sizeof before);
 }
 
-static void solve(Grid* g, double complex* transformed, int iterations, Results* r) {
+static void begin_iteration(Grid* g, const double complex* transformed, int time, Results* r) {
+  phase_begin(&r->evolve);
+  evolve(g, transformed, time);
+  phase_end(&r->evolve);
+  grid_backward_start(g);
+}
+
+/* Iteration `time` has the grid time % (ahead + 1). */
+static void solve(Grid* const* grids, const Options* o, double complex* transformed, Results* r) {
+  const int count = o->ahead + 1;
   MPI_Barrier(MPI_COMM_WORLD);
   const double began = MPI_Wtime();
-  grid_forward(g);
-  memcpy(transformed, g->array, g->elements * sizeof *transformed);
-  for (int time = 1; time <= iterations; ++time) {
-    phase_begin(&r->evolve);
-    evolve(g, transformed, time);
-    phase_end(&r->evolve);
-    grid_backward(g);
-    phase_begin(&r->sum);
-    r->sums[time - 1] = sum_elements(g);
-    phase_end(&r->sum);
+  grid_forward(grids[0]);
+  memcpy(transformed, grids[0]->array, grids[0]->elements * sizeof *transformed);
+  for (int begun = 0, time = 1; time <= o->iterations; ++time) {
+    for (; begun < o->iterations && begun < time + o->ahead; ++begun)
+      begin_iteration(grids[(begun + 1) % count], transformed, begun + 1, r);
+    grid_backward_finish(grids[time % count]);
+    reduce_sum(grids[time % count], time, r);
   }
+  phase_begin(&r->sum);
+  if (o->shape.overlapped) MPI_Waitall(o->iterations, r->reductions, MPI_STATUSES_IGNORE);
+  phase_end(&r->sum);
   r->whole = MPI_Wtime() - began;
-  r->hash = hash_array(g);
+  r->hash = hash_array(grids[o->iterations % count]);
 }
 
 typedef struct {
@@ -230,9 +256,9 @@ static void report(const Options* o, const Grid* g, const Results* r) {
     if (used || i == grid_transform || i == grid_pack) phases[count++] = g->phases[i];
   }
   if (rank == 0)
-    printf("# %d x %d x %d, %d iterations, %d x %d ranks, %s%d slice%s\n", s->nx, s->ny, s->nz,
-           o->iterations, s->px, s->py, s->overlapped ? "overlapped, " : "blocking, ", s->slices,
-           s->slices == 1 ? "" : "s");
+    printf("# %d x %d x %d, %d iterations, %d x %d ranks, %s%d slice%s, %d ahead\n", s->nx, s->ny,
+           s->nz, o->iterations, s->px, s->py, s->overlapped ? "overlapped, " : "blocking, ",
+           s->slices, s->slices == 1 ? "" : "s", o->ahead);
   phases_print(phases, count, r->whole, MPI_COMM_WORLD);
   hash_print("hash", r->hash, MPI_COMM_WORLD);
   if (rank != 0) return;
@@ -245,15 +271,17 @@ static void report(const Options* o, const Grid* g, const Results* r) {
   }
 }
 
-/* Reads whole numbers from 1 to `most` after an option. */
-static const char* read_numbers(int argc, char** argv, int* at, int count, int* numbers, int most) {
+/* Reads whole numbers from `least` to `most` after an option. */
+static const char* read_numbers(int argc, char** argv, int* at, int count, int* numbers, int least,
+                                int most) {
   static char complaint[100];
   for (int i = 0; i < count; ++i) {
     char* end = "";
-    const long number = *at + i + 1 < argc ? strtol(argv[*at + i + 1], &end, 10) : 0;
-    if (*end != '\0' || number < 1 || number > most) {
-      snprintf(complaint, sizeof complaint, "%s takes %d whole number%s from 1 to %d", argv[*at],
-               count, count == 1 ? "" : "s", most);
+    const char* const word = *at + i + 1 < argc ? argv[*at + i + 1] : "";
+    const long number = strtol(word, &end, 10);
+    if (*word == '\0' || *end != '\0' || number < least || number > most) {
+      snprintf(complaint, sizeof complaint, "%s takes %d whole number%s from %d to %d", argv[*at],
+               count, count == 1 ? "" : "s", least, most);
       return complaint;
     }
     numbers[i] = (int)number;
@@ -275,24 +303,27 @@ static const char* parse(int argc, char** argv, Options* o) {
       if (at == published_count) return "--class takes S, W or A";
       memcpy(size, published_classes[at].size, sizeof size);
     } else if (strcmp(argv[i], "--size") == 0) {
-      complaint = read_numbers(argc, argv, &i, 3, size, 1 << 14);
+      complaint = read_numbers(argc, argv, &i, 3, size, 1, 1 << 14);
     } else if (strcmp(argv[i], "--iterations") == 0) {
-      complaint = read_numbers(argc, argv, &i, 1, &o->iterations, most_iterations);
+      complaint = read_numbers(argc, argv, &i, 1, &o->iterations, 1, most_iterations);
     } else if (strcmp(argv[i], "--grid") == 0) {
-      complaint = read_numbers(argc, argv, &i, 2, grid, 1 << 14);
+      complaint = read_numbers(argc, argv, &i, 2, grid, 1, 1 << 14);
     } else if (strcmp(argv[i], "--slices") == 0) {
-      complaint = read_numbers(argc, argv, &i, 1, &slices, 1024);
+      complaint = read_numbers(argc, argv, &i, 1, &slices, 1, 1024);
+    } else if (strcmp(argv[i], "--ahead") == 0) {
+      complaint = read_numbers(argc, argv, &i, 1, &o->ahead, 0, most_ahead);
     } else if (strcmp(argv[i], "--overlap") == 0) {
       o->shape.overlapped = 1;
     } else if (strcmp(argv[i], "--blocking") == 0) {
       o->shape.overlapped = 0;
     } else {
       return "usage: fft [--class S|W|A] [--size NX NY NZ] [--iterations N] [--grid PX PY] "
-             "[--blocking | --overlap] [--slices N]";
+             "[--blocking | --overlap] [--slices N] [--ahead N]";
     }
   }
   if (complaint != NULL) return complaint;
   if (slices > 0 && !o->shape.overlapped) return "--slices needs --overlap";
+  if (o->ahead > 0 && !o->shape.overlapped) return "--ahead needs --overlap";
   o->shape.nx = size[0], o->shape.ny = size[1], o->shape.nz = size[2];
   o->shape.px = grid[0], o->shape.py = grid[1];
   o->shape.slices = slices > 0 ? slices : 4;
@@ -332,17 +363,19 @@ int main(int argc, char** argv) {
   }
   static Results results = {.sum = {"sum", PHASE_COMMUNICATION, 0, 0},
                             .evolve = {"evolve", PHASE_COMPUTATION, 0, 0}};
-  Grid* grid = grid_make(&options.shape, MPI_COMM_WORLD);
+  Grid* grids[most_ahead + 1] = {grid_make(&options.shape, MPI_COMM_WORLD)};
+  for (int i = 1; i <= options.ahead; ++i) grids[i] = grid_make_beside(grids[0]);
+  Grid* const grid = grids[0];
   double complex* transformed = malloc(grid->elements * sizeof *transformed);
   if (transformed == NULL) MPI_Abort(MPI_COMM_WORLD, 1);
   for_initial(grid, store, grid->array);
-  warm_up(grid);
+  for (int i = options.ahead; i >= 0; --i) warm_up(grids[i]);
   for_initial(grid, store, grid->array);
-  solve(grid, transformed, options.iterations, &results);
+  solve(grids, &options, transformed, &results);
   report(&options, grid, &results);
   const int right = verify(grid, &options, &results, transformed);
   free(transformed);
-  grid_free(grid);
+  for (int i = options.ahead; i >= 0; --i) grid_free(grids[i]);
   MPI_Finalize();
   return right ? 0 : 1;
 }

@@ -173,10 +173,14 @@ static void make_rows_and_columns(Grid* g, MPI_Comm comm, int place[2]) {
   MPI_Comm_free(&cartesian);
 }
 
-Grid* grid_make(const Shape* shape, MPI_Comm comm) {
+static Grid* reserve_grid(const Shape* shape) {
   Grid* g = calloc(1, sizeof *g);
-  if (g == NULL) MPI_Abort(comm, 1);
+  if (g == NULL) MPI_Abort(MPI_COMM_WORLD, 1);
   g->shape = *shape;
+  return g;
+}
+
+static void make_phases(Grid* g) {
   const Phase phases[grid_phases] = {
       [grid_transpose] = {"transpose", PHASE_COMMUNICATION, 0, 0},
       [grid_start] = {"start", PHASE_COMMUNICATION, 0, 0},
@@ -184,24 +188,48 @@ Grid* grid_make(const Shape* shape, MPI_Comm comm) {
       [grid_transform] = {"transform", PHASE_COMPUTATION, 0, 0},
       [grid_pack] = {"pack", PHASE_COMPUTATION, 0, 0},
   };
+  g->phases = malloc(sizeof phases);
+  if (g->phases == NULL) MPI_Abort(MPI_COMM_WORLD, 1);
   memcpy(g->phases, phases, sizeof phases);
+}
+
+/* The array, the exchanges and the plans of a grid whose ranges are known. */
+static void make_memory(Grid* g) {
+  const Shape* s = &g->shape;
+  g->elements = larger(product(g->z.count, g->y.count, s->nx),
+                       product(g->z.count, s->ny, g->x_of_pencil.count));
+  g->elements = larger(g->elements, product(s->nz, g->y_of_pencil.count, g->x_of_pencil.count));
+  g->array = fftw_malloc(g->elements * sizeof(double complex));
+  if (g->array == NULL) {
+    fprintf(stderr, "fft: no memory for %zu elements on a rank; use more ranks\n", g->elements);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+  }
+  make_exchanges(g);
+  make_plans(g, 0);
+  make_plans(g, 1);
+}
+
+Grid* grid_make(const Shape* shape, MPI_Comm comm) {
+  Grid* g = reserve_grid(shape);
   int place[2];
+  g->first = 1;
+  make_phases(g);
   make_rows_and_columns(g, comm, place);
   g->y = grid_part(shape->ny, shape->px, place[1]);
   g->z = grid_part(shape->nz, shape->py, place[0]);
   g->x_of_pencil = grid_part(shape->nx, shape->px, place[1]);
   g->y_of_pencil = grid_part(shape->ny, shape->py, place[0]);
-  g->elements = larger(product(g->z.count, g->y.count, shape->nx),
-                       product(g->z.count, shape->ny, g->x_of_pencil.count));
-  g->elements = larger(g->elements, product(shape->nz, g->y_of_pencil.count, g->x_of_pencil.count));
-  g->array = fftw_malloc(g->elements * sizeof(double complex));
-  if (g->array == NULL) {
-    fprintf(stderr, "fft: no memory for %zu elements on a rank; use more ranks\n", g->elements);
-    MPI_Abort(comm, 1);
-  }
-  make_exchanges(g);
-  make_plans(g, 0);
-  make_plans(g, 1);
+  make_memory(g);
+  return g;
+}
+
+Grid* grid_make_beside(const Grid* first) {
+  Grid* g = reserve_grid(&first->shape);
+  g->y = first->y, g->z = first->z;
+  g->x_of_pencil = first->x_of_pencil, g->y_of_pencil = first->y_of_pencil;
+  g->phases = first->phases;
+  g->row = first->row, g->column = first->column;
+  make_memory(g);
   return g;
 }
 
@@ -218,7 +246,8 @@ void grid_free(Grid* g) {
       free(g->plans[direction][backward]);
     }
   fftw_free(g->array);
-  if (g->row != MPI_COMM_NULL) {
+  if (g->first) free(g->phases);
+  if (g->first && g->row != MPI_COMM_NULL) {
     MPI_Comm_free(&g->row);
     MPI_Comm_free(&g->column);
   }
@@ -274,12 +303,15 @@ void grid_forward(Grid* g) {
   for (int slice = 0; slice < slices; ++slice) transform(g, along_z, 0, slice);
 }
 
-void grid_backward(Grid* g) {
-  const int slices = g->shape.slices;
-  for (int slice = 0; slice < slices; ++slice) {
+void grid_backward_start(Grid* g) {
+  for (int slice = 0; slice < g->shape.slices; ++slice) {
     transform(g, along_z, 1, slice);
     depart(g, g->z_to_y, slice);
   }
+}
+
+void grid_backward_finish(Grid* g) {
+  const int slices = g->shape.slices;
   for (int slice = 0; slice < slices; ++slice) arrive(g, g->z_to_y, slice);
   for (int slice = 0; slice < slices; ++slice) {
     transform(g, along_y, 1, slice);
@@ -289,4 +321,9 @@ void grid_backward(Grid* g) {
     if (g->y_to_x != NULL) arrive(g, g->y_to_x, slice);
     transform(g, along_x, 1, slice);
   }
+}
+
+void grid_backward(Grid* g) {
+  grid_backward_start(g);
+  grid_backward_finish(g);
 }

@@ -13,7 +13,9 @@
  * one, as MPI_Alltoall moves it. With PX = 1 ("slabs") the first two layouts are the same and there
  * is one exchange; otherwise ("pencils") there are two, among fewer ranks.
  *
- * A rank owns its Grid. One thread uses it, between MPI_Init and MPI_Finalize. */
+ * A rank may have several grids of one shape, so that several transforms are under way at once: all
+ * ranks start and finish them in the same order. A rank owns its grids. One thread uses them,
+ * between MPI_Init and MPI_Finalize. */
 #ifndef FFT_GRID_H
 #define FFT_GRID_H
 
@@ -55,8 +57,9 @@ typedef struct {
   Range y, z;            /* this rank's part in x lines */
   Range x_of_pencil;     /* its part of x in y lines and z lines */
   Range y_of_pencil;     /* its part of y in z lines */
-  Phase phases[grid_phases];
-  MPI_Comm row, column; /* with px = 1: NULL, and the communicator of all ranks */
+  Phase* phases;         /* [grid_phases], for all grids that were made from the first one */
+  int first;             /* the owner of phases and communicators */
+  MPI_Comm row, column;  /* with px = 1: NULL, and the communicator of all ranks */
   Exchange *x_to_y, *y_to_x, *y_to_z, *z_to_y; /* the first two are NULL if px is 1 */
   fftw_plan* plans[3][2];                      /* [direction][backward][slice], NULL if nothing */
 } Grid;
@@ -66,13 +69,19 @@ Range grid_part(int count, int parts, int index);
 
 /* Collective over `comm`, which has px * py ranks. Ends the job if memory does not suffice. */
 Grid* grid_make(const Shape* shape, MPI_Comm comm);
+/* Another grid of the same shape, with phases and communicators of `first`, which outlives it. Ends
+ * the job if memory does not suffice. */
+Grid* grid_make_beside(const Grid* first);
 void grid_free(Grid* grid);
 
 /* From x lines to z lines, with exponents -2 pi i. Collective. */
 void grid_forward(Grid* grid);
 
 /* From z lines to x lines, with exponents +2 pi i. Not divided by the number of elements.
- * Collective. */
-void grid_backward(Grid* grid);
+ * Collective. If exchanges overlap, the first exchange is under way when grid_backward_start()
+ * returns, and `array` must not be touched until grid_backward_finish() returns. */
+void grid_backward_start(Grid* grid);
+void grid_backward_finish(Grid* grid);
+void grid_backward(Grid* grid); /* both */
 
 #endif

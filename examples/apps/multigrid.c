@@ -2,7 +2,7 @@
  *
  *   mpiexec -n RANKS multigrid [--exchange messages|get|neighbours|started|persistent]
  *                              [--side N] [--boxes N] [--cycles N] [--solves N]
- *                              [--bottom gradients|sweeps] [--poisson]
+ *                              [--together N] [--bottom gradients|sweeps] [--poisson]
  *
  * The program does what the benchmark miniGMG does (Williams and others, "Optimization of geometric
  * multigrid for emerging multi- and manycore processors", SC 2012): each rank has 1, 8 or 64 boxes
@@ -10,6 +10,9 @@
  * faces of its boxes with the six ranks around it. On coarse levels the faces are small and the
  * cells few, so that an exchange there is little more than six messages and their latency.
  * multigrid_ghosts.h has five ways to make it; multigrid_cycle.h says how the equation is solved.
+ * The equation is solved several times, `--together N` solves at a time: as many right-hand sides
+ * would be. (Here they are the same, so that all solves can be verified.) While the messages of one
+ * travel, the others are computed.
  *
  * f is such that the exact solution is known. Before the solves that count, the program solves the
  * same equation with half as many cells in each direction. Rank 0 prints the lines that phases.h
@@ -31,7 +34,7 @@ static const double pi = 3.14159265358979323846;
 typedef struct {
   Way way;
   Bottom bottom;
-  int side, boxes, cycles, solves; /* boxes: of a rank, in each direction */
+  int side, boxes, cycles, solves, together; /* boxes: of a rank, in each direction */
   double a;
 } Options;
 
@@ -40,10 +43,20 @@ typedef struct {
   int dims[3], place[3], most; /* most: the largest of dims */
 } Division;
 
+/* The largest of all solves; the hash of one solution, which all have. */
 typedef struct {
   double residual, first_residual, error, whole;
   uint64_t hash;
+  int alike; /* all solutions have the same bits */
 } Result;
+
+enum { most_together = 16 };
+
+/* Systems that are solved at once. */
+typedef struct {
+  Multigrid* system[most_together];
+  int count;
+} Systems;
 
 /* The exact solution is wave(x) wave(y) wave(z), where the length of a direction is a period. The
  * longest direction has length 1. Its two terms leave no symmetry that could hide an error. */
@@ -157,27 +170,61 @@ static double edge_of_cell(const Options* o, const Division* d, int side) {
   return 1.0 / ((double)d->most * o->boxes * side);
 }
 
-/* Solves from u = 0, `solves` times; the times of phases are in `m`. */
-static Result solve(Multigrid* m, const Options* o, const Division* d, int solves) {
-  Result r = {0};
-  Level* l = &m->level[0];
-  Exact e = exact_make(d, l);
-  fill(&e, d, m);
+/* Solves the first `count` systems from u = 0, and goes from one to the next after each step. */
+static void solve_together(const Systems* all, int count, int cycles) {
+  for (int i = 0; i < count; ++i) {
+    Level* const l = &all->system[i]->level[0];
+    memset(l->u, 0, l->cells * sizeof *l->u);
+    multigrid_begin(all->system[i], cycles);
+  }
+  for (int active = count; active > 0;) {
+    active = 0;
+    for (int i = 0; i < count; ++i) active += multigrid_advance(all->system[i]);
+  }
+}
+
+/* Solves `solves` times; the times of phases are in the systems. */
+static Result solve(const Systems* all, const Options* o, const Division* d, int solves) {
+  Result r = {.alike = 1};
+  Exact e = exact_make(d, &all->system[0]->level[0]);
+  for (int i = 0; i < all->count; ++i) fill(&e, d, all->system[i]);
   MPI_Barrier(MPI_COMM_WORLD);
   const double began = MPI_Wtime();
-  for (int again = 0; again < solves; ++again) {
-    memset(l->u, 0, l->cells * sizeof *l->u);
-    r.first_residual = multigrid_residual(m);
-    for (int i = 0; i < o->cycles; ++i) {
-      multigrid_cycle(m);
-      r.residual = multigrid_residual(m);
-    }
-  }
+  for (int left = solves; left > 0; left -= all->count)
+    solve_together(all, left < all->count ? left : all->count, o->cycles);
   r.whole = MPI_Wtime() - began;
-  r.error = error_of(&e, d, m);
-  r.hash = hash_of(&e, d, l);
+  for (int i = 0; i < all->count && i < solves; ++i) {
+    const Multigrid* const m = all->system[i];
+    const uint64_t hash = hash_of(&e, d, &m->level[0]);
+    r.first_residual = fmax(r.first_residual, m->first_residual);
+    r.residual = fmax(r.residual, m->residual);
+    r.error = fmax(r.error, error_of(&e, d, m));
+    r.alike = r.alike && (i == 0 || hash == r.hash);
+    r.hash = hash;
+  }
   exact_free(&e);
   return r;
+}
+
+/* Adds up the times of the systems in the first one. */
+static void add_times(const Systems* all) {
+  Multigrid* const sum = all->system[0];
+  for (int i = 1; i < all->count; ++i) {
+    const Multigrid* const m = all->system[i];
+    sum->smoothing.seconds += m->smoothing.seconds;
+    sum->transfer.seconds += m->transfer.seconds;
+    sum->solving.seconds += m->solving.seconds;
+    sum->norms.seconds += m->norms.seconds;
+    sum->dot_products.seconds += m->dot_products.seconds;
+    sum->iterations += m->iterations;
+    for (int level = 0; level < m->levels; ++level) {
+      Ghosts* const to = &sum->level[level].ghosts;
+      const Ghosts* const from = &m->level[level].ghosts;
+      to->moving.seconds += from->moving.seconds;
+      to->packing.seconds += from->packing.seconds;
+      to->exchanges += from->exchanges;
+    }
+  }
 }
 
 static void report_phases(const Multigrid* m, double whole) {
@@ -208,7 +255,7 @@ static void report_phases(const Multigrid* m, double whole) {
 static int report(const Multigrid* m, const Options* o, const Result* r, const Result* coarse) {
   const double tolerance = o->bottom == bottom_sweeps && o->a > 0 ? 0 : 1e-6;
   const double reduction = r->residual / r->first_residual, order = log2(coarse->error / r->error);
-  const int right = reduction <= 1e-6 && order > 1.7 && order < 2.3;
+  const int right = reduction <= 1e-6 && order > 1.7 && order < 2.3 && r->alike;
   int rank;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   report_phases(m, r->whole);
@@ -216,8 +263,8 @@ static int report(const Multigrid* m, const Options* o, const Result* r, const R
   if (rank != 0) return 1;
   answer_print("error", r->error, tolerance);
   answer_print("order", order, tolerance);
-  printf("# exchange by %s; %ld iterations of conjugate gradients\n", way_names[o->way],
-         m->iterations);
+  printf("# exchange by %s, %d at a time; %ld iterations of conjugate gradients\n",
+         way_names[o->way], o->together, m->iterations);
   printf("# verification: %s, %d cycles reduce the residual by a factor of %.1e, order %.2f\n",
          right ? "passed" : "FAILED", o->cycles, reduction, order);
   return right;
@@ -278,12 +325,15 @@ static const char* parse(int argc, char** argv, Options* o) {
       complaint = read_number(option, word, 1, 1000, &o->cycles);
     } else if (strcmp(option, "--solves") == 0) {
       complaint = read_number(option, word, 1, 1000000, &o->solves);
+    } else if (strcmp(option, "--together") == 0) {
+      complaint = read_number(option, word, 1, most_together, &o->together);
     } else if (strcmp(option, "--bottom") == 0 && word != NULL &&
                (strcmp(word, "gradients") == 0 || strcmp(word, "sweeps") == 0)) {
       o->bottom = word[0] == 'g' ? bottom_gradients : bottom_sweeps;
     } else {
       return "usage: multigrid [--exchange messages|get|neighbours|started|persistent] [--side N] "
-             "[--boxes N] [--cycles N] [--solves N] [--bottom gradients|sweeps] [--poisson]";
+             "[--boxes N] [--cycles N] [--solves N] [--together N] [--bottom gradients|sweeps] "
+             "[--poisson]";
     }
   }
   return complaint;
@@ -304,14 +354,20 @@ static Division divide(void) {
 }
 
 static Result solve_with(const Options* o, const Neighbourhood* around, const Division* d, int side,
-                         int solves, Multigrid* m) {
-  multigrid_make(m, around, o->boxes, side, edge_of_cell(o, d, side), o->a, o->bottom);
-  return solve(m, o, d, solves);
+                         int solves, Systems* all) {
+  for (int i = 0; i < all->count; ++i)
+    multigrid_make(all->system[i], around, o->boxes, side, edge_of_cell(o, d, side), o->a,
+                   o->bottom, o->together > 1);
+  return solve(all, o, d, solves);
+}
+
+static void free_systems(const Systems* all) {
+  for (int i = 0; i < all->count; ++i) multigrid_free(all->system[i]);
 }
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  Options options = {.side = 32, .boxes = 1, .cycles = 10, .solves = 10, .a = 1};
+  Options options = {.side = 32, .boxes = 1, .cycles = 10, .solves = 10, .together = 1, .a = 1};
   const Division division = divide();
   Neighbourhood around;
   const char* complaint = parse(argc, argv, &options);
@@ -323,13 +379,15 @@ int main(int argc, char** argv) {
     MPI_Finalize();
     return 2;
   }
-  static Multigrid half, whole;
-  const Result coarse = solve_with(&options, &around, &division, options.side / 2, 1, &half);
-  multigrid_free(&half);
-  const Result fine =
-      solve_with(&options, &around, &division, options.side, options.solves, &whole);
-  const int right = report(&whole, &options, &fine, &coarse);
-  multigrid_free(&whole);
+  static Multigrid memory[most_together];
+  Systems one = {{&memory[0]}, 1}, all = {.count = options.together};
+  for (int i = 0; i < all.count; ++i) all.system[i] = &memory[i];
+  const Result coarse = solve_with(&options, &around, &division, options.side / 2, 1, &one);
+  free_systems(&one);
+  const Result fine = solve_with(&options, &around, &division, options.side, options.solves, &all);
+  add_times(&all);
+  const int right = report(all.system[0], &options, &fine, &coarse);
+  free_systems(&all);
   neighbourhood_free(&around);
   MPI_Finalize();
   return right ? 0 : 1;

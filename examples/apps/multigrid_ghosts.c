@@ -178,43 +178,30 @@ static void pack_all(Ghosts* g, double* cells, int unpacking) {
   phase_end(&g->packing);
 }
 
-static void copy_all_local(Ghosts* g, double* cells) {
-  phase_begin(&g->packing);
-  for (int d = 0; d < directions; ++d) copy_local(g, cells, d);
-  phase_end(&g->packing);
-}
-
 /* The tag of a message is the direction in which it was sent. */
-static void exchange_messages(Ghosts* g, double* cells) {
+static void start_messages(Ghosts* g) {
   const Neighbourhood* a = g->around;
-  MPI_Request requests[2 * directions];
-  phase_begin(&g->moving);
   for (int d = 0; d < directions; ++d)
     MPI_Irecv(g->in + d * g->count, g->count, MPI_DOUBLE, a->neighbour[d], d ^ 1, a->grid,
-              &requests[d]);
+              &g->messages[d]);
   for (int d = 0; d < directions; ++d)
     MPI_Isend(g->out + d * g->count, g->count, MPI_DOUBLE, a->neighbour[d], d, a->grid,
-              &requests[directions + d]);
-  phase_end(&g->moving);
-  copy_all_local(g, cells);
-  phase_begin(&g->moving);
-  MPI_Waitall(2 * directions, requests, MPI_STATUSES_IGNORE);
-  phase_end(&g->moving);
+              &g->messages[directions + d]);
+}
+
+/* Tells the neighbours that the faces are there. */
+static void start_gets(Ghosts* g) {
+  const Neighbourhood* a = g->around;
+  MPI_Win_sync(g->window);
+  for (int d = 0; d < directions; ++d)
+    MPI_Isend(NULL, 0, MPI_BYTE, a->neighbour[d], d, a->grid, &g->messages[d]);
 }
 
 /* Two halves of `out` suffice without a message that says that the faces were taken: a neighbour
  * says that its next faces are there after it has taken this exchange's, and this half is packed
  * again only after that. */
-static void exchange_get(Ghosts* g, double* cells) {
+static void finish_gets(Ghosts* g) {
   const Neighbourhood* a = g->around;
-  MPI_Request said[directions];
-  phase_begin(&g->moving);
-  MPI_Win_sync(g->window);
-  for (int d = 0; d < directions; ++d)
-    MPI_Isend(NULL, 0, MPI_BYTE, a->neighbour[d], d, a->grid, &said[d]);
-  phase_end(&g->moving);
-  copy_all_local(g, cells);
-  phase_begin(&g->moving);
   for (int d = 0; d < directions; ++d) {
     if (a->neighbour[d] == MPI_PROC_NULL) continue;
     MPI_Recv(NULL, 0, MPI_BYTE, a->neighbour[d], d ^ 1, a->grid, MPI_STATUS_IGNORE);
@@ -224,38 +211,50 @@ static void exchange_get(Ghosts* g, double* cells) {
             MPI_DOUBLE, g->window);
   }
   MPI_Win_flush_all(g->window);
-  MPI_Waitall(directions, said, MPI_STATUSES_IGNORE);
-  phase_end(&g->moving);
+  MPI_Waitall(directions, g->messages, MPI_STATUSES_IGNORE);
   g->half ^= 1;
 }
 
-static void exchange_collectively(Ghosts* g, double* cells) {
+static void start_moving(Ghosts* g) {
   const Neighbourhood* a = g->around;
-  if (a->way == ways_neighbours) copy_all_local(g, cells);
-  phase_begin(&g->moving);
-  if (a->way == ways_neighbours)
-    MPI_Neighbor_alltoallv(g->out, g->counts, g->send_places, MPI_DOUBLE, g->in, g->counts,
-                           g->receive_places, MPI_DOUBLE, a->graph);
-  else if (a->way == ways_started)
-    MPI_Ineighbor_alltoallv(g->out, g->counts, g->send_places, MPI_DOUBLE, g->in, g->counts,
-                            g->receive_places, MPI_DOUBLE, a->graph, &g->request);
-  else
-    MPI_Start(&g->request);
-  phase_end(&g->moving);
-  if (a->way == ways_neighbours) return;
-  copy_all_local(g, cells);
-  phase_begin(&g->moving);
-  MPI_Wait(&g->request, MPI_STATUS_IGNORE);
-  phase_end(&g->moving);
+  switch (a->way) {
+    case ways_messages: start_messages(g); break;
+    case ways_get: start_gets(g); break;
+    case ways_neighbours:
+      MPI_Neighbor_alltoallv(g->out, g->counts, g->send_places, MPI_DOUBLE, g->in, g->counts,
+                             g->receive_places, MPI_DOUBLE, a->graph);
+      break;
+    case ways_started:
+      MPI_Ineighbor_alltoallv(g->out, g->counts, g->send_places, MPI_DOUBLE, g->in, g->counts,
+                              g->receive_places, MPI_DOUBLE, a->graph, &g->request);
+      break;
+    case ways_persistent: MPI_Start(&g->request); break;
+  }
 }
 
-void ghosts_exchange(Ghosts* g, double* cells) {
+static void finish_moving(Ghosts* g) {
+  switch (g->around->way) {
+    case ways_messages: MPI_Waitall(2 * directions, g->messages, MPI_STATUSES_IGNORE); break;
+    case ways_get: finish_gets(g); break;
+    case ways_neighbours: break;
+    default: MPI_Wait(&g->request, MPI_STATUS_IGNORE);
+  }
+}
+
+void ghosts_start(Ghosts* g, double* cells) {
   ++g->exchanges;
   pack_all(g, cells, 0);
-  switch (g->around->way) {
-    case ways_messages: exchange_messages(g, cells); break;
-    case ways_get: exchange_get(g, cells); break;
-    default: exchange_collectively(g, cells);
-  }
+  phase_begin(&g->moving);
+  start_moving(g);
+  phase_end(&g->moving);
+  phase_begin(&g->packing);
+  for (int d = 0; d < directions; ++d) copy_local(g, cells, d);
+  phase_end(&g->packing);
+}
+
+void ghosts_finish(Ghosts* g, double* cells) {
+  phase_begin(&g->moving);
+  finish_moving(g);
+  phase_end(&g->moving);
   pack_all(g, cells, 1);
 }

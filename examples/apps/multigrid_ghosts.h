@@ -13,8 +13,13 @@
  *   started      MPI_Ineighbor_alltoallv, local copies, MPI_Wait
  *   persistent   MPI_Neighbor_alltoallv_init once; MPI_Start, local copies, MPI_Wait
  *
- * All of them move the same bits. A rank owns its Ghosts, one for each size of boxes; one thread
- * uses them. */
+ * All of them move the same bits. An exchange has two parts, between which a program may compute:
+ * ghosts_start() packs the faces and sends them on their way, ghosts_finish() waits for those of
+ * the neighbours and unpacks them. (MPI_Neighbor_alltoallv is over when the first part is.)
+ * Exchanges of several Ghosts may be under way at once; all ranks start and finish them in the same
+ * order.
+ *
+ * A rank owns its Ghosts, one for each size of boxes; one thread uses them. */
 #ifndef MULTIGRID_GHOSTS_H
 #define MULTIGRID_GHOSTS_H
 
@@ -46,9 +51,10 @@ typedef struct {
   int count;        /* numbers in a message */
   double *out, *in; /* [direction][count]; `out` has two such halves with ways_get */
   int counts[directions], send_places[directions], receive_places[directions]; /* of the edges */
-  MPI_Win window;      /* ways_get: over `out` */
-  int half;            /* ways_get: which half is packed next */
-  MPI_Request request; /* ways_persistent */
+  MPI_Win window;                       /* ways_get: over `out` */
+  int half;                             /* ways_get: which half is packed next */
+  MPI_Request request;                  /* ways_started and ways_persistent */
+  MPI_Request messages[2 * directions]; /* ways_messages; ways_get: the first half */
   long exchanges;
   Phase moving, packing; /* times of this rank */
 } Ghosts;
@@ -62,7 +68,9 @@ void neighbourhood_free(Neighbourhood* around);
 void ghosts_make(Ghosts* ghosts, const Neighbourhood* around, int boxes, int side);
 void ghosts_free(Ghosts* ghosts);
 
-/* Fills the ghost cells of cells[box z][box y][box x][side + 2][side + 2][side + 2]. Collective. */
-void ghosts_exchange(Ghosts* ghosts, double* cells);
+/* Fill the ghost cells of cells[box z][box y][box x][side + 2][side + 2][side + 2]. Collective.
+ * Between the two nobody touches the cells. */
+void ghosts_start(Ghosts* ghosts, double* cells);
+void ghosts_finish(Ghosts* ghosts, double* cells);
 
 #endif

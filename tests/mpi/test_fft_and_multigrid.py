@@ -92,7 +92,7 @@ def test_class_s(host_named, ranks):
     """Slabs: the published sums, and the same bits however it is transposed."""
     hashes = set()
     for name in ("mpich",) if ranks == 1 else ("mpich", "openmpi"):
-        for words in (("--blocking",), ("--overlap",)):
+        for words in (("--blocking",), ("--overlap",), ("--overlap", "--ahead", "2")):
             for printed in both(host_named(name), ranks, "fft", "--class", "S", *words):
                 check_sums(printed, PUBLISHED)
                 hashes.add(printed["hash"])
@@ -107,6 +107,7 @@ def test_class_s(host_named, ranks):
         ("openmpi", 4, ("--grid", "2", "2")),
         ("mpich", 4, ("--grid", "4", "1", "--overlap")),
         ("mpich", 4, ("--grid", "2", "2", "--overlap", "--slices", "5")),
+        ("openmpi", 4, ("--grid", "2", "2", "--overlap", "--slices", "2", "--ahead", "3")),
     ],
 )
 def test_parts_of_different_lengths(host_named, name, ranks, words):
@@ -135,6 +136,16 @@ def test_all_exchanges_move_the_same_bits(host_named, name):
     assert all(printed == found[0] for printed in found)
 
 
+@pytest.mark.parametrize("name", ["mpich", "openmpi"])
+def test_several_solves_at_once(host_named, name):
+    """Their messages and reductions are under way together; the last round has fewer solves."""
+    words = (*SMALL, "--solves", "3")
+    alone = answers(host_named(name), 2, "multigrid", *words, tutti=False)
+    for way in WAYS if name == "mpich" else ["messages"]:
+        more = ("--together", "2", "--exchange", way)
+        assert answers(host_named(name), 2, "multigrid", *words, *more, tutti=True) == alone
+
+
 def test_ranks_have_the_same_bits_as_boxes(host_named):
     """Eight boxes of one rank, and one box of each of eight ranks."""
     alone = answers(host_named("mpich"), 1, "multigrid", *SMALL, "--boxes", "8", tutti=True)
@@ -146,7 +157,7 @@ def test_ranks_have_the_same_bits_as_boxes(host_named):
 def test_conjugate_gradients(host_named, name, ranks):
     """Dot products of more than two ranks may be added up in another order."""
     words = ("--side", "16", "--cycles", "8", "--solves", "1", "--exchange", "started")
-    for more in ((), ("--poisson",)):
+    for more in ((), ("--poisson",), ("--solves", "3", "--together", "3")):
         without, served = both(host_named(name), ranks, "multigrid", *words, *more)
         for answer, value in without.items():
             assert float(served[answer]) == pytest.approx(float(value), rel=1e-6)
@@ -159,11 +170,14 @@ def test_conjugate_gradients(host_named, name, ranks):
         ("fft", "--size 4 4", "--size takes 3 whole numbers"),
         ("fft", "--grid 3 1", "--grid 3 1 needs 3 ranks, and there are 1"),
         ("fft", "--slices 2", "--slices needs --overlap"),
+        ("fft", "--ahead 2", "--ahead needs --overlap"),
+        ("fft", "--overlap --ahead 9", "--ahead takes 1 whole number from 0 to 8"),
         ("fft", "--fast", "usage: fft"),
         ("multigrid", "--exchange pigeons", "--exchange takes messages, get"),
         ("multigrid", "--side 24", "--side takes a power of two"),
         ("multigrid", "--side 8", "--side takes a whole number from 16 to 256"),
         ("multigrid", "--boxes 9", "--boxes takes a cube"),
+        ("multigrid", "--together 17", "--together takes a whole number from 1 to 16"),
         ("multigrid", "--bottom top", "usage: multigrid"),
     ],
 )
