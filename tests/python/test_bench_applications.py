@@ -126,6 +126,55 @@ def test_json_and_table(tmp_path):
     assert [file.exists() for file in draw(result, tmp_path / "times")] == [True, True]
 
 
+def forms_measured():
+    """The host's blocking form sends for 4 s and its overlapped one for 2 s, under other names."""
+    result = Applications(settings(application="fft", servers=True), seed=1)
+    for variant in result.settings.variants(2):
+        text = OUTPUT.replace("send", "wait") if variant.form == "overlapped" else OUTPUT
+        name = "wait" if variant.form == "overlapped" else "send"
+        seconds = {"send": "4", "wait": "1" if variant.servers else "2"}[name]
+        out = parse_output(text.format(**{name: seconds}, least="0.5", sum="1", words="abc"))
+        result.of(Place(2), variant).outputs = [replace(out, whole=out.communication + 2)] * 3
+        result.of(Place(2), variant).shares_of_others = [0.0] * 3
+    return result
+
+
+def test_forms_of_a_program(tmp_path):
+    result = forms_measured()
+    keys = ["mpich:blocking", "mpich:overlapped", "mpich+tutti:blocking"]
+    variants = result.settings.variants(2)
+    assert [one.key for one in variants] == [*keys, "mpich+tutti+servers:overlapped"]
+    assert result.settings.arguments_of(variants[0]) == ("--blocking",)
+    assert result.settings.arguments_of(variants[3])[0] == "--overlap"
+    own = replace(result.settings, arguments=("--class", "W"))
+    assert own.arguments_of(variants[0]) == ("--blocking", "--class", "W")
+    served = runs_of(result)[1]
+    assert (served.host.key, served.best_peer.key) == (keys[0], keys[1])
+    assert served.whole.ratio.value == pytest.approx(2)  # 6 s over 3 s
+    assert list(served.phases) == ["send", "work", "wait"]
+    assert served.phases["wait"][1].ratio is None and served.phases["send"][1].tutti == []
+    run = json.loads(json.dumps(as_json(result)))["runs"][1]
+    assert (run["servers"], run["host_form"], run["form"]) == (True, "blocking", "overlapped")
+    waits = next(phase for phase in run["phases"] if phase["name"] == "wait")
+    assert (waits["host_us"], waits["tutti_us"], waits["ratio"]) == (None, 1e6, None)
+    text = StringIO()
+    show(result, Console(file=text, width=160))
+    assert "MPICH 5.0.2, Tutti, servers, overlapped" in text.getvalue()
+    assert "the forms of the program" in text.getvalue()
+    assert [file.exists() for file in draw(result, tmp_path / "forms")] == [True, True]
+
+
+def test_many_answers_are_counted():
+    result = measured()
+    for jobs in result.jobs.values():
+        many = {f"sum_{k}": Answer("1", 1e-9) for k in range(5)} | {"words": Answer("abc", 0.0)}
+        jobs.outputs = [replace(out, answers=many) for out in jobs.outputs]
+        jobs.reported = None
+    text = StringIO()
+    show(result, Console(file=text, width=160))
+    assert "all the same (5 answers within 1e-09; words to the last bit)" in text.getvalue()
+
+
 def test_answers_are_compared():
     result = measured()
     host, tutti = result.settings.variants(2)
@@ -172,6 +221,9 @@ def test_mistakes_are_named():
         (["--app", "other"], "--app: 'other' is unknown"),
         (["--", "--size", "4"], "'--size' is not understood"),
         (["--app", "matvec", "--nodes", "2"], "--nodes: it needs --hosts"),
+        (["--app", "fft", "--servers"], "--servers: it needs --hosts"),
+        (["--servers"], "--servers: it needs --app fft or multigrid"),
+        (["--app", "matvec", "--servers", "--hosts", "x"], "matvec has no overlapped form"),
     ],
 )
 def test_bad_options(tutti, words, says):
@@ -222,3 +274,25 @@ def test_options_of_an_application(tutti, mpi, application):
         done = tutti("bench", "--app", application, *options, "--", *arguments)
         assert done.returncode == 2, done.stderr
         assert done.stderr.startswith(f"tutti: {application}: ") and says in done.stderr
+
+
+def test_barnes_hut_aligns_levels(tutti, mpi, tmp_path):
+    """With --align-levels there is a barrier before each allreduce, and the tree is the same."""
+    if mpi.abi not in built("barnes_hut"):
+        pytest.skip(f"barnes_hut was not built for {mpi.label}")
+    file = tmp_path / "app.json"
+    options = ["--ranks", "2", "--repetitions", "1", "--quick", "--mpi", mpi.name]
+    calls, answers = [], []
+    for aligns in ("0", "1"):
+        arguments = [*SMALL["barnes_hut"][0], "--align-levels", aligns]
+        done = tutti(
+            "bench", "--app", "barnes_hut", *options, "--json", str(file), "--", *arguments
+        )
+        assert done.returncode == 0, done.stderr
+        run = json.loads(file.read_text())["runs"][0]
+        calls.append({share["collective"]: share["calls"] for share in run["collectives"]})
+        answers.append([answer["host"] for answer in run["answers"]])
+    assert answers[0] == answers[1]
+    plain, aligned = calls
+    assert aligned["allreduce"] == plain["allreduce"] > 4
+    assert aligned["barrier"] - plain["barrier"] == plain["allreduce"]

@@ -14,7 +14,7 @@ import re
 import tempfile
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,16 @@ APPLICATIONS = {
     "fft": "Fourier transform in three dimensions: transposes by alltoall",
     "multigrid": "geometric multigrid: ghost cells between boxes",
     "array_reduce": "all values of a distributed array become one element",
+}
+# The forms of a program, with the arguments that choose them: one in which communication and
+# computation take turns, and one in which communication is under way while the program computes.
+BLOCKING, OVERLAPPED = "blocking", "overlapped"
+FORMS: dict[str, dict[str, tuple[str, ...]]] = {
+    "fft": {
+        BLOCKING: ("--blocking",),
+        OVERLAPPED: ("--overlap", "--slices", "1", "--ahead", "2"),
+    },
+    "multigrid": {BLOCKING: ("--together", "1"), OVERLAPPED: ("--together", "4")},
 }
 KINDS = ("communication", "computation", "setup")
 # One thread computes for each rank, in the libraries that programs may use, unless the user says
@@ -87,14 +97,28 @@ class AppSettings:
     hosts: Path | None = None  # the directory of the scripts that make nodes
     per_node: int = 1
     delays: tuple[str, ...] = ()
+    servers: bool = False  # the forms of the program, and Tutti's servers with the overlapped one
 
     def oversubscribed(self, ranks: int) -> bool:
         return ranks > self.cores
 
     def variants(self, ranks: int) -> list[Variant]:
-        return variants_for(
+        plain = variants_for(
             self.mpis, self.peer_settings, self.oversubscribed(ranks), self.tutti, self.heap
         )
+        if not self.servers:
+            return plain
+        # Without servers Tutti leaves non-blocking collectives between nodes to the host.
+        return [
+            replace(variant, form=form, servers=variant.tutti and form == OVERLAPPED)
+            for variant in plain
+            for form in FORMS[self.application]
+        ]
+
+    def arguments_of(self, variant: Variant) -> tuple[str, ...]:
+        """The user's arguments come last, so that they can change a form."""
+        chosen = FORMS[self.application][variant.form] if variant.form else ()
+        return (*chosen, *self.arguments)
 
     @property
     def places(self) -> list[Place]:
@@ -222,7 +246,7 @@ def run_application(
     binary = find_application(settings.application, variant.mpi.abi)
     binding = binding_for(settings.bind, settings.oversubscribed(place.ranks))
     launcher = program("tutti-run") if variant.tutti else None
-    words = [str(binary), *settings.arguments]
+    words = [str(binary), *settings.arguments_of(variant)]
     environ = environment(variant, binding, directory)
     environ = dict.fromkeys(ONE_THREAD, "1") | environ
     if hosts is None:

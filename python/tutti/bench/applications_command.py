@@ -9,7 +9,13 @@ from pathlib import Path
 from rich.console import Console
 
 from tutti.bench import applications_report
-from tutti.bench.applications import APPLICATIONS, AppSettings, measure, require_built
+from tutti.bench.applications import (
+    APPLICATIONS,
+    FORMS,
+    AppSettings,
+    measure,
+    require_built,
+)
 from tutti.bench.applications_results import as_json, differences
 from tutti.bench.hosts import Hosts
 from tutti.bench.nodes_command import MOST_NODES, parse_delays, parse_nodes
@@ -41,6 +47,14 @@ def refuse_with_app(given: Mapping[str, bool]) -> None:
                 f"{option}: it cannot be combined with --app, which runs a whole program; leave "
                 "one of them out"
             )
+
+
+def require_forms(application: str) -> None:
+    if application not in FORMS:
+        raise UserError(
+            f"--servers: {application} has no overlapped form, which servers could help; those that "
+            f"have one are {' and '.join(FORMS)}"
+        )
 
 
 def over_nodes(

@@ -1,5 +1,6 @@
 """Tables and plots of `tutti bench --app`."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +27,9 @@ from tutti.bench.applications_results import (
 from tutti.bench.lines import COLOURS
 from tutti.bench.nodes_report import CORES
 from tutti.bench.states import states_text
-from tutti.bench.statistics import centre, geometric_mean
+from tutti.bench.statistics import centre, compare, geometric_mean
 from tutti.bench.texts import interval_text, ratio_text, time_text
+from tutti.bench.variants import Variant
 
 
 def list_applications(console: Console) -> None:
@@ -39,6 +41,10 @@ def list_applications(console: Console) -> None:
     console.print(table)
 
 
+def milliseconds_text(seconds: list[float]) -> str:
+    return time_text(microseconds(seconds) / 1000) if seconds else "-"
+
+
 def _row(
     table: Table, name: str, kind: str, timed: Timed, style: str = "", least: Timed | None = None
 ) -> None:
@@ -47,11 +53,10 @@ def _row(
     table.add_row(
         name,
         kind,
-        time_text(microseconds(timed.host) / 1000),
-        time_text(microseconds(timed.tutti) / 1000),
-        ratio_text(ratio),
-        interval_text(ratio),
-        *(time_text(microseconds(times) / 1000) for times in shortest),
+        milliseconds_text(timed.host),
+        milliseconds_text(timed.tutti),
+        *(("-", "-") if ratio is None else (ratio_text(ratio), interval_text(ratio))),
+        *map(milliseconds_text, shortest),
         style=style,
     )
 
@@ -63,7 +68,14 @@ def run_table(application: str, run: Run) -> Table:
     )
     for column in ("phase", "kind"):
         table.add_column(column)
-    for column in ("host", "Tutti", "ratio", "95%", "host, least", "Tutti, least"):
+    for column in (
+        f"host, {run.host.form}" if run.host.form else "host",
+        "Tutti",
+        "ratio",
+        "95%",
+        "host, least",
+        "Tutti, least",
+    ):
         table.add_column(column, justify="right")
     for name, (kind, timed) in run.phases.items():
         _row(table, name, kind, timed, least=run.least[name])
@@ -98,14 +110,35 @@ def host_table(measured: Applications, place: Place) -> Table:
     jobs = [measured.of(place, variant) for variant in variants]
 
     def row(name: str, **which: Any) -> None:
-        table.add_row(
-            name, *(time_text(microseconds(times_of(one, **which)) / 1000) for one in jobs)
-        )
+        table.add_row(name, *(milliseconds_text(times_of(one, **which)) for one in jobs))
 
     for name in jobs[0].outputs[0].phases:
         row(name, phase=name)
     row("all communication", communication=True)
     row("whole")
+    return table
+
+
+def forms_table(measured: Applications, place: Place) -> Table:
+    """Every form of the program, beside the blocking one with the same host MPI."""
+    table = Table(
+        title=f"{measured.settings.application}, {place.text}: the forms of the program, ms, medians",
+        title_justify="left",
+    )
+    table.add_column("who and how")
+    for column in ("communication", "whole", "host's blocking whole over it", "95%"):
+        table.add_column(column, justify="right")
+    variants = measured.settings.variants(place.ranks)
+    for variant in variants:
+        host = next(one for one in variants if one.mpi == variant.mpi and not one.tutti)
+        base, jobs = measured.of(place, host), measured.of(place, variant)
+        ratio = compare(times_of(base), times_of(jobs))
+        table.add_row(
+            variant.label,
+            milliseconds_text(times_of(jobs, communication=True)),
+            milliseconds_text(times_of(jobs)),
+            *(("", "") if variant == host else (ratio_text(ratio), interval_text(ratio))),
+        )
     return table
 
 
@@ -116,16 +149,18 @@ def summary(runs: list[Run]) -> Table:
         table.add_column(column)
     for column in ("communication", "95%", "over the best MPI", "95%", "whole", "95%"):
         table.add_column(column, justify="right")
-    kinds = dict.fromkeys((run.place, run.tutti.setting, run.tutti.heap) for run in runs)
-    for place, setting, heap in kinds:
-        group = [
-            run
-            for run in runs
-            if (run.place, run.tutti.setting, run.tutti.heap) == (place, setting, heap)
-        ]
+
+    def kind_of(run: Run) -> tuple[Place, Variant]:
+        return run.place, replace(run.tutti, mpi=runs[0].tutti.mpi)
+
+    for kind in dict.fromkeys(map(kind_of, runs)):
+        group = [run for run in runs if kind_of(run) == kind]
+        place, variant = kind
         words = [
-            {"default": "", "best": "best setting"}.get(setting, setting),
-            "shared heap" if heap else "",
+            {"default": "", "best": "best setting"}.get(variant.setting, variant.setting),
+            "shared heap" if variant.heap else "",
+            "servers" if variant.servers else "",
+            variant.form,
         ]
         means = [
             geometric_mean([(timed.host, timed.tutti) for timed in times])
@@ -165,8 +200,10 @@ def show(measured: Applications, console: Console) -> None:
         console.print(run_table(settings.application, run))
         if line := share_line(run):
             console.print(line, highlight=False, markup=False, soft_wrap=True)
-    if not settings.tutti:
-        for place in settings.places:
+    for place in settings.places:
+        if settings.servers:
+            console.print(forms_table(measured, place))
+        elif not settings.tutti:
             console.print(host_table(measured, place))
     if runs:
         console.print(summary(runs))
@@ -190,10 +227,17 @@ def show(measured: Applications, console: Console) -> None:
             console.print(line, highlight=False, markup=False, soft_wrap=True)
 
 
+MOST_NAMES = 4  # of answers that are as precise; more are counted
+
+
 def _names(answers: dict[str, Any]) -> str:
-    return ", ".join(
-        f"{name} within {answer.tolerance:g}" if answer.tolerance else f"{name} to the last bit"
-        for name, answer in answers.items()
+    by_tolerance: dict[float, list[str]] = {}
+    for name, answer in answers.items():
+        by_tolerance.setdefault(answer.tolerance, []).append(name)
+    return "; ".join(
+        (f"{len(names)} answers" if len(names) > MOST_NAMES else ", ".join(names))
+        + (f" within {tolerance:g}" if tolerance else " to the last bit")
+        for tolerance, names in by_tolerance.items()
     )
 
 
@@ -213,13 +257,15 @@ def draw(measured: Applications, stem: Path) -> list[Path]:
     figure, grid = pyplot.subplots(
         len(places), 1, figsize=(8.5, len(places) * (0.7 + 0.33 * most) + 0.9), squeeze=False
     )
-    phases = next(iter(measured.jobs.values())).outputs[0].phases
+    phases: dict[str, tuple[str, float]] = {}
+    for jobs in measured.jobs.values():
+        phases |= jobs.outputs[0].phases
     for axes, place in zip(grid[:, 0], places, strict=True):
         variants = settings.variants(place.ranks)
         lefts = [0.0] * len(variants)
         for number, (name, (kind, _)) in enumerate(phases.items()):
             times = [
-                1000 * centre(times_of(measured.of(place, variant), phase=name))
+                1000 * centre(times_of(measured.of(place, variant), phase=name) or [0.0])
                 for variant in variants
             ]
             axes.barh(

@@ -29,7 +29,7 @@ def times_of(
 ) -> list[float]:
     """Seconds by repetition: of a phase, of all communication, or of the whole.
 
-    `least`: of the rank that was in the phase for the shortest time, if the application says it.
+    Empty if the application, in this form, has no such phase. `least`: of the rank that was in the phase for the shortest time, if the application says it.
     """
 
     def seconds(output: Output) -> float:
@@ -39,19 +39,23 @@ def times_of(
             return output.least.get(phase, output.phases[phase][1])
         return output.whole if phase is None else output.phases[phase][1]
 
-    return [max(seconds(output), LEAST_SECONDS) for output in jobs.outputs]
+    return [
+        max(seconds(output), LEAST_SECONDS)
+        for output in jobs.outputs
+        if phase is None or phase in output.phases
+    ]
 
 
 @dataclass(frozen=True)
 class Timed:
-    """The host's seconds and Tutti's, by repetition."""
+    """The host's seconds and Tutti's, by repetition; empty for a phase that one does not have."""
 
     host: list[float]
     tutti: list[float]
 
     @property
-    def ratio(self) -> Ratio:
-        return compare(self.host, self.tutti)
+    def ratio(self) -> Ratio | None:
+        return compare(self.host, self.tutti) if self.host and self.tutti else None
 
 
 @dataclass(frozen=True)
@@ -70,7 +74,7 @@ class Run:
     """An application at one place with one MPI in one setting, without Tutti and with it."""
 
     place: Place
-    host: Variant
+    host: Variant  # with several forms of the program: the blocking one
     tutti: Variant
     whole: Timed
     communication: Timed
@@ -118,6 +122,8 @@ def runs_of(measured: Applications) -> list[Run]:
             )
             base, other = measured.of(place, host), measured.of(place, variant)
 
+            phases = base.outputs[0].phases | other.outputs[0].phases
+
             def timed(jobs: Jobs = base, with_tutti: Jobs = other, **which: Any) -> Timed:
                 return Timed(times_of(jobs, **which), times_of(with_tutti, **which))
 
@@ -128,11 +134,8 @@ def runs_of(measured: Applications) -> list[Run]:
                     variant,
                     timed(),
                     timed(communication=True),
-                    {
-                        name: (kind, timed(phase=name))
-                        for name, (kind, _) in other.outputs[0].phases.items()
-                    },
-                    {name: timed(phase=name, least=True) for name in other.outputs[0].phases},
+                    {name: (kind, timed(phase=name)) for name, (kind, _) in phases.items()},
+                    {name: timed(phase=name, least=True) for name in phases},
                     best,
                     timed(measured.of(place, best), communication=True),
                     shares_of(other, place.ranks),
@@ -198,10 +201,11 @@ def microseconds(seconds: Sequence[float]) -> float:
 
 
 def _timed_json(timed: Timed) -> dict[str, Any]:
+    ratio = timed.ratio
     return {
-        "host_us": microseconds(timed.host),
-        "tutti_us": microseconds(timed.tutti),
-        "ratio": asdict(timed.ratio),
+        "host_us": microseconds(timed.host) if timed.host else None,
+        "tutti_us": microseconds(timed.tutti) if timed.tutti else None,
+        "ratio": asdict(ratio) if ratio is not None else None,
         "host_by_repetition_us": [1e6 * time for time in timed.host],
         "tutti_by_repetition_us": [1e6 * time for time in timed.tutti],
     }
@@ -215,6 +219,9 @@ def _run_json(measured: Applications, run: Run) -> dict[str, Any]:
         "version": run.host.mpi.version,
         "setting": run.host.setting,
         "shared_heap": run.tutti.heap,
+        "servers": run.tutti.servers,
+        "host_form": run.host.form or None,
+        "form": run.tutti.form or None,
         "ranks": run.place.ranks,
         "nodes": run.place.nodes,
         "delay": run.place.delay,

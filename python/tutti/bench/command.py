@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 
 from tutti.bench import applications_command, nodes_command
-from tutti.bench.applications import APPLICATIONS, AppSettings
+from tutti.bench.applications import APPLICATIONS, FORMS, AppSettings
 from tutti.bench.document import as_json
 from tutti.bench.driver import run
 from tutti.bench.forms_command import DEFAULT_FACES, QUICK_FACES, parse_modes
@@ -400,6 +400,14 @@ def bench(
             f"(default: {nodes_command.DEFAULT_DELAYS}; with --worth: 0)."
         ),
     ] = None,
+    servers: Annotated[
+        bool,
+        typer.Option(
+            "--servers",
+            help=f"With --hosts and --app {' or '.join(FORMS)}: run the program's "
+            "blocking and overlapped form, and the latter with a server of Tutti's in each process.",
+        ),
+    ] = False,
     worth: Annotated[
         bool,
         typer.Option(
@@ -485,10 +493,17 @@ def bench(
             f"'{words[0]}' is not understood; words after -- are options of an application, "
             "which --app names"
         )
+    if servers and app is None:
+        raise UserError(
+            f"--servers: it needs --app {' or '.join(FORMS)}; --overlap --hosts measures single "
+            "collectives with servers"
+        )
     if app == applications_command.LIST:
         return applications_report.list_applications(console)
     if app is not None:
         applications_command.require_known(app)
+        if servers:
+            applications_command.require_forms(app)
         applications_command.refuse_with_app(
             {
                 "--collectives": collectives is not None,
@@ -612,6 +627,7 @@ def bench(
             "--delay": delay,
             "--lengths": lengths,
             "--worth": worth or None,
+            "--servers": servers or None,
         },
     )
     usual_sizes = nodes_command.DEFAULT_SIZES if hosts is not None else DEFAULT_SIZES
@@ -636,6 +652,7 @@ def bench(
             bind=bind,
             seed=seed,
             limits=not quick,
+            servers=servers,
         )
         if hosts is not None:
             refuse_with_hosts(

@@ -43,11 +43,12 @@ class Variant:
     tutti: bool
     heap: bool = False  # with Tutti's shared heap
     servers: bool = False  # with Tutti's servers
+    form: str = ""  # of an application that has several (applications.FORMS)
 
     @property
     def key(self) -> str:
         """The name in files and tables, such as mpich, mpich+tutti+heap, mpich@best+tutti,
-        mpich@mpir.
+        mpich@mpir, mpich:overlapped.
         """
         setting = "" if self.setting == "default" else "@" + self.setting
         return (
@@ -56,6 +57,7 @@ class Variant:
             + ("+tutti" if self.tutti else "")
             + ("+heap" if self.heap else "")
             + ("+servers" if self.servers else "")
+            + (":" + self.form if self.form else "")
         )
 
     @property
@@ -71,6 +73,7 @@ class Variant:
             + (", Tutti" if self.tutti else "")
             + (", shared heap" if self.heap else "")
             + (", servers" if self.servers else "")
+            + (", " + self.form if self.form else "")
         )
 
 
