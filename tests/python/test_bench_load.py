@@ -3,14 +3,14 @@
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 from test_bench_driver import MPICH
-
 from tutti.bench import driver, load
+from tutti.bench.load import Sample, busy, busy_seconds, share_of_others, watched
 from tutti.bench.measurements import Measurements, Settings
-from tutti.bench.load import Sample, busy_seconds, share_of_others, watched
 from tutti.bench.remarks import load_json, load_text, loaded
 from tutti.bench.variants import Variant
 
@@ -133,3 +133,52 @@ def test_the_share_comes_with_each_job(monkeypatch, tmp_path):
     measurements = Measurements(settings)
     measurements.add(2, Variant(MPICH, "default", False), job)
     assert load_json(measurements)["jobs"][0]["share_of_others"] == [job["share_of_others"]]
+
+
+def children():
+    """The ids of the processes that this one has started."""
+    return set(Path(f"/proc/self/task/{os.getpid()}/children").read_text().split())
+
+
+def test_a_load_ends_with_its_block():
+    before = children()
+    with busy(2):
+        assert len(children() - before) == 2
+    assert children() == before
+
+
+def test_a_load_ends_with_the_process_that_asked_for_it(tmp_path):
+    """Also if that process is killed."""
+    file = tmp_path / "ids"
+    code = (
+        "import os, sys, time\nfrom pathlib import Path\nfrom tutti.bench.load import busy\n"
+        "with busy(1):\n"
+        "  Path(sys.argv[1] + '.new').write_text("
+        "Path(f'/proc/self/task/{os.getpid()}/children').read_text())\n"
+        "  os.rename(sys.argv[1] + '.new', sys.argv[1])\n  time.sleep(60)\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", code, str(file)]) as asks:
+        for _ in range(3000):
+            if file.exists():
+                break
+            time.sleep(0.01)
+        asks.kill()
+    (number,) = file.read_text().split()
+    for _ in range(3000):
+        if not Path(f"/proc/{number}").exists() or is_zombie(number):
+            return
+        time.sleep(0.01)
+    os.kill(int(number), 9)
+    pytest.fail("the busy process goes on")
+
+
+def is_zombie(number):
+    try:
+        return Path(f"/proc/{number}/stat").read_text().rsplit(")", 1)[1].split()[0] == "Z"
+    except OSError:
+        return True
+
+
+def test_a_load_that_was_asked_for_is_said():
+    settings = Settings([MPICH], [2], 2, ["barrier"], [], 1, load=2)
+    assert "2 busy processes ran beside each job" in load_text(Measurements(settings))

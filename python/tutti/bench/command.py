@@ -14,6 +14,7 @@ from tutti.bench.applications import APPLICATIONS, FORMS, AppSettings
 from tutti.bench.document import as_json
 from tutti.bench.driver import run
 from tutti.bench.forms_command import DEFAULT_FACES, QUICK_FACES, parse_modes
+from tutti.bench.load import MOST_BUSY
 from tutti.bench.measurements import (
     COLLECTIVES,
     DEFAULT_COLLECTIVES,
@@ -408,6 +409,13 @@ def bench(
             "blocking and overlapped form, and the latter with a server of Tutti's in each process.",
         ),
     ] = False,
+    load: Annotated[
+        int,
+        typer.Option(
+            help="Run so many busy processes on the ranks' cores beside each job "
+            f"(0 to {MOST_BUSY}), to see how calls stand a machine with other work."
+        ),
+    ] = 0,
     worth: Annotated[
         bool,
         typer.Option(
@@ -493,6 +501,8 @@ def bench(
             f"'{words[0]}' is not understood; words after -- are options of an application, "
             "which --app names"
         )
+    if not 0 <= load <= MOST_BUSY:
+        raise UserError(f"--load: {load} is not accepted; whole numbers from 0 to {MOST_BUSY} are")
     if servers and app is None:
         raise UserError(
             f"--servers: it needs --app {' or '.join(FORMS)}; --overlap --hosts measures single "
@@ -522,6 +532,7 @@ def bench(
                 "--one-sided": one_sided,
                 "--array": array,
                 "--worth": worth,
+                "--load": load > 0,
                 "--budget-ms": budget_ms is not None,
             }
         )
@@ -546,6 +557,7 @@ def bench(
                 "--mpi": bool(mpi),
                 "--shared-heap": shared_heap,
                 "--plot": plot is not None,
+                "--load": load > 0,
             },
         )
         return bench_threads(
@@ -688,6 +700,7 @@ def bench(
         overlap=overlap,
         lengths=parse_lengths(lengths) if lengths is not None else LENGTHS[:1],
         faces=modes.faces,
+        load=load,
     )
     if hosts is not None:
         delays = delay or ("0" if worth else nodes_command.DEFAULT_DELAYS)
@@ -697,6 +710,7 @@ def bench(
                 "--bind": bind != "auto",
                 "--peer-settings": peer_settings != "auto",
                 "--shared-heap": shared_heap,
+                "--load": load > 0,
             },
         )
         if worth and lengths is not None:

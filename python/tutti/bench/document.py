@@ -100,6 +100,7 @@ def as_json(measurements: Measurements) -> dict[str, Any]:
             "forms": settings.forms,
             "overlap": settings.overlap,
             "faces": settings.faces,
+            "load": settings.load,
             "conditions": settings.conditions,
             "seed": measurements.seed,
         },

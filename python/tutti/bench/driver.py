@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from tutti.bench.hosts import Hosts
-from tutti.bench.load import watched
+from tutti.bench.load import busy, watched
 from tutti.bench.measurements import JOB_SECONDS, LENGTHS, Measurements, Settings
 from tutti.bench.variants import Variant, binding_for, command, environment
 from tutti.errors import RunError
@@ -128,7 +128,7 @@ def run_job(
         words = nodes.hosts.command(variant, ranks, nodes.per_node, bench, launcher)
         environ |= nodes.hosts.variables
     try:
-        with watched(ranks) as watch:
+        with busy(settings.load), watched(ranks) as watch:
             code, out, err = execute_job(words, environ, settings.job_seconds(ranks))
     except OSError as error:
         raise RunError(f"{where}: {error}") from error
@@ -143,7 +143,8 @@ def run_job(
         raise RunError(
             f"{where}: Tutti was {'not ' if variant.tutti else ''}loaded; see `tutti doctor`"
         )
-    return job | {"share_of_others": watch.share}
+    # Nobody need be told of a load that was asked for.
+    return job | {"share_of_others": None if settings.load else watch.share}
 
 
 def measure_limits() -> dict[str, Any]:

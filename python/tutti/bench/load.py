@@ -1,4 +1,4 @@
-"""Measures how much of the cores other processes use while a job runs.
+"""Measures how much of the cores other processes use while a job runs, and makes such processes.
 
 Two processes that poll in the background can triple a ratio. The system counts for each core how
 long it was busy with processes. It also counts the time of this process and of the processes that
@@ -8,6 +8,8 @@ processes.
 
 import os
 import resource
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,6 +22,14 @@ STAT = Path("/proc/stat")
 # The first fields of a core's line: user, nice, system. The others are idle time, interrupts, and
 # time that other virtual machines used.
 PROCESS_FIELDS = 3
+MOST_BUSY = 64  # processes of busy()
+# A busy process ends when the process that started it has ended, even by SIGKILL.
+BUSY = """import os
+parent = int(os.environ["TUTTI_BUSY_PARENT"])
+while os.getppid() == parent:
+    for _ in range(100000):
+        pass
+"""
 
 
 @dataclass(frozen=True)
@@ -86,3 +96,19 @@ def watched(ranks: int) -> Iterator[Watch]:
     watch = Watch(max(1, min(ranks, len(cores))), sample(cores))
     yield watch
     watch.after = sample(cores)
+
+
+@contextmanager
+def busy(processes: int) -> Iterator[None]:
+    """So many processes compute without pause on this process's cores during the block."""
+    environ = dict(os.environ) | {"TUTTI_BUSY_PARENT": str(os.getpid())}
+    made: list[subprocess.Popen[bytes]] = []
+    try:
+        for _ in range(processes):
+            made.append(subprocess.Popen([sys.executable, "-S", "-c", BUSY], env=environ))
+        yield
+    finally:
+        for one in made:
+            one.kill()
+        for one in made:
+            one.wait()

@@ -68,6 +68,7 @@ class Settings:
     # A file of tables, by each of which the kinds are measured (bench/trials.h), and their number.
     trials: tuple[str, int] = ("", 1)
     faces: tuple[int, ...] = ()  # measure exchanges of ghost cells with faces of so many bytes
+    load: int = 0  # so many other processes use the ranks' cores meanwhile
 
     @property
     def conditions(self) -> list[str]:

@@ -46,6 +46,8 @@ def _numbers(repetitions: list[int]) -> str:
 
 def load_text(measurements: Measurements) -> str:
     """One line that names all jobs disturbed by other processes; empty if there were none."""
+    if (count := measurements.settings.load) > 0:
+        return f"load: {count} busy process{'es' if count > 1 else ''} ran beside each job (--load)"
     runs, most, jobs = [], 0.0, 0
     for ranks in measurements.settings.ranks:
         for variant in measurements.settings.variants(ranks):
