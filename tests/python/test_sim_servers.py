@@ -7,6 +7,7 @@ from tutti.errors import UserError
 from tutti.places import find_program
 from tutti.simulation import injection
 from tutti.simulation.injection import Simulator, all_to_all, enough_cores, fractions, read_machine
+from tutti.simulation.injection_report import _draw_transposes, draw
 from tutti.simulation.transposes import PROBLEMS, transposes
 
 pytestmark = pytest.mark.skipif(
@@ -75,6 +76,24 @@ def test_transposes_add_up_their_exchanges():
     )
     assert row["own_us"] == pytest.approx(64 * first + 64 * second, rel=1e-4)
     assert row["served"][0]["gain"] > 1.23  # the paper's, of the whole with its computing
+
+
+def test_transposes_are_drawn(tmp_path):
+    """A bar for each problem and way, as high as its time."""
+    document = {"machine": {"name": "edison"}, "fft": transposes(simulator("edison"), PROBLEMS[:2])}
+    assert [file.name for file in draw(document, tmp_path / "t")] == ["t-fft.png", "t-fft.svg"]
+    assert (tmp_path / "t-fft.svg").stat().st_size > 1000
+    from matplotlib import pyplot
+
+    _, axes = pyplot.subplots()
+    _draw_transposes(axes, document)
+    heights = [bar.get_height() for bar in axes.patches]
+    rows = document["fft"]
+    expected = [row["own_us"] for row in rows]
+    for place in range(len(rows[0]["served"])):
+        expected += [row["served"][place]["us"] for row in rows]
+    assert heights == pytest.approx(expected)
+    pyplot.close("all")
 
 
 def test_command(tutti, tmp_path):

@@ -224,6 +224,28 @@ def _draw_trends(axes: Any, document: dict[str, Any], kind: str) -> None:
     _logarithmic(axes)
 
 
+def _draw_transposes(axes: Any, document: dict[str, Any]) -> None:
+    """A group of bars for each problem, as in the paper's figure 10."""
+    rows = document["fft"]
+    ways = [("one client", [row["own_us"] for row in rows])]
+    for place, one in enumerate(rows[0]["served"]):
+        times = [row["served"][place]["us"] for row in rows]
+        ways.append((f"{one['servers']} servers", times))
+    width = 0.8 / len(ways)
+    for place, (label, times) in enumerate(ways):
+        left = (place - (len(ways) - 1) / 2) * width
+        axes.bar([at + left for at in range(len(rows))], times, width, label=label)
+    axes.set_xticks(
+        range(len(rows)),
+        [f"{row['class']}\n{' x '.join(map(str, row['grid']))}" for row in rows],
+        fontsize=7,
+    )
+    axes.set_title("transposes of a transform, by class and grid of processes", fontsize=10)
+    axes.set_yscale("log")
+    axes.set_ylabel("us of a process")
+    axes.legend(fontsize=7)
+
+
 def _logarithmic(axes: Any) -> None:
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
@@ -241,7 +263,7 @@ def draw(document: dict[str, Any], stem: Path) -> list[Path]:
     written = []
     if "map" in document:
         written += draw_map(document["map"], stem.with_name(stem.name + "-saturation"))
-    for name, kinds in (("parallel", 2), ("alltoall", 1), ("trends", 2)):
+    for name, kinds in (("parallel", 2), ("alltoall", 1), ("trends", 2), ("fft", 1)):
         if name not in document:
             continue
         figure, axes = pyplot.subplots(1, kinds, figsize=(5.5 * kinds, 4.5), squeeze=False)
@@ -250,6 +272,8 @@ def draw(document: dict[str, Any], stem: Path) -> list[Path]:
                 _draw_parallel(one, document, kind)
             elif name == "alltoall":
                 _draw_all_to_all(one, document)
+            elif name == "fft":
+                _draw_transposes(one, document)
             else:
                 _draw_trends(one, document, kind)
         figure.suptitle(f"simulated: {document['machine']['name']}", fontsize=10)
