@@ -219,14 +219,13 @@ static double largest_residual(const Multigrid* m, const Level* l) {
   return largest;
 }
 
-/* Of m->own, into m->all. */
+/* Of m->own, into m->all. All ranks take part, so it needs no communicator of the grid's. */
 static void start_reduction(Multigrid* m, MPI_Op op, Phase* phase) {
-  const MPI_Comm grid = m->level[0].ghosts.around->grid;
   phase_begin(phase);
   if (m->together)
-    MPI_Iallreduce(&m->own, &m->all, 1, MPI_DOUBLE, op, grid, &m->reduction);
+    MPI_Iallreduce(&m->own, &m->all, 1, MPI_DOUBLE, op, MPI_COMM_WORLD, &m->reduction);
   else
-    MPI_Allreduce(&m->own, &m->all, 1, MPI_DOUBLE, op, grid);
+    MPI_Allreduce(&m->own, &m->all, 1, MPI_DOUBLE, op, MPI_COMM_WORLD);
   phase_end(phase);
 }
 
