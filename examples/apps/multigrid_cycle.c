@@ -1,9 +1,10 @@
 #include "multigrid_cycle.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "multigrid_kernels.h"
 
 enum { sweeps_before = 2, sweeps_after = 2, sweeps_at_bottom = 24, most_iterations = 200 };
 static const double bottom_reduction = 1e-4;
@@ -86,139 +87,6 @@ void multigrid_free(Multigrid* m) {
   }
 }
 
-/* Distances in arrays, and the numbers of the stencil. */
-typedef struct {
-  int side, boxes;
-  size_t row, plane, box; /* distances of the next cell in y, in z, and of the next box */
-  double over_h2, diagonal;
-} Stencil;
-
-static Stencil stencil_of(const Multigrid* m, const Level* l) {
-  const size_t edge = (size_t)l->side + 2;
-  const double over_h2 = 1 / (l->h * l->h);
-  return (Stencil){l->side,
-                   l->boxes * l->boxes * l->boxes,
-                   edge,
-                   edge * edge,
-                   edge * edge * edge,
-                   over_h2,
-                   m->a + 6 * over_h2};
-}
-
-static double sum_beside(const Stencil* s, const double* at) {
-  return at[-1] + at[1] + *(at - s->row) + at[s->row] + *(at - s->plane) + at[s->plane];
-}
-
-/* A row of a box: its first cell's place in an array. */
-static size_t row_at(const Stencil* s, int box, int z, int y) {
-  return (size_t)box * s->box + (size_t)(z + 1) * s->plane + (size_t)(y + 1) * s->row + 1;
-}
-
-/* Solves the equation of each red or black cell for that cell. Boxes have even sides, so a cell's
- * colour follows from its place in its box. */
-static void sweep(Multigrid* m, Level* l, int colour, Phase* phase) {
-  phase_begin(phase);
-  const Stencil s = stencil_of(m, l);
-  const double over_diagonal = 1 / s.diagonal;
-  for (int box = 0; box < s.boxes; ++box)
-    for (int z = 0; z < s.side; ++z)
-      for (int y = 0; y < s.side; ++y) {
-        double* u = l->u + row_at(&s, box, z, y);
-        const double* f = l->f + row_at(&s, box, z, y);
-        for (int x = (y + z + colour) % 2; x < s.side; x += 2)
-          u[x] = (f[x] + s.over_h2 * sum_beside(&s, u + x)) * over_diagonal;
-      }
-  phase_end(phase);
-}
-
-/* result = b f - (a - laplace) u: the residual with b = 1, and minus the product with b = 0. */
-static void apply(Multigrid* m, Level* l, const double* u, double b, double* result, Phase* phase) {
-  phase_begin(phase);
-  const Stencil s = stencil_of(m, l);
-  for (int box = 0; box < s.boxes; ++box)
-    for (int z = 0; z < s.side; ++z)
-      for (int y = 0; y < s.side; ++y) {
-        const size_t row = row_at(&s, box, z, y);
-        for (int x = 0; x < s.side; ++x)
-          result[row + (size_t)x] = b * l->f[row + (size_t)x] +
-                                    s.over_h2 * sum_beside(&s, u + row + x) -
-                                    s.diagonal * u[row + (size_t)x];
-      }
-  phase_end(phase);
-}
-
-/* f of the coarse level is the average of the fine residual over eight cells, and its u is 0. */
-static void restrict_residual(Multigrid* m, const Level* fine, Level* coarse) {
-  phase_begin(&m->transfer);
-  const Stencil s = stencil_of(m, fine), t = stencil_of(m, coarse);
-  for (int box = 0; box < t.boxes; ++box)
-    for (int z = 0; z < t.side; ++z)
-      for (int y = 0; y < t.side; ++y) {
-        double* f = coarse->f + row_at(&t, box, z, y);
-        const double* r = fine->residual + row_at(&s, box, 2 * z, 2 * y);
-        for (int x = 0; x < t.side; ++x, r += 2)
-          f[x] = 0.125 * (r[0] + r[1] + r[s.row] + r[s.row + 1] + r[s.plane] + r[s.plane + 1] +
-                          r[s.plane + s.row] + r[s.plane + s.row + 1]);
-      }
-  for (size_t i = 0; i < coarse->cells; ++i) coarse->u[i] = 0;
-  phase_end(&m->transfer);
-}
-
-/* Even cells of a box lie in the lower half of a coarse cell, so that their closest other coarse
- * cell is the one before. */
-static void interpolate(Multigrid* m, const Level* coarse, Level* fine) {
-  phase_begin(&m->transfer);
-  const Stencil s = stencil_of(m, fine), t = stencil_of(m, coarse);
-  for (int box = 0; box < s.boxes; ++box)
-    for (int z = 0; z < s.side; ++z)
-      for (int y = 0; y < s.side; ++y) {
-        double* u = fine->u + row_at(&s, box, z, y);
-        const double* c = coarse->u + row_at(&t, box, z / 2, y / 2);
-        const double* beside_y = y % 2 == 0 ? c - t.row : c + t.row;
-        const double* beside_z = z % 2 == 0 ? c - t.plane : c + t.plane;
-        for (int x = 0; x < s.side; ++x) {
-          const int at = x / 2;
-          const double beside_x = x % 2 == 0 ? c[at - 1] : c[at + 1];
-          u[x] += 0.25 * (c[at] + beside_x + beside_y[at] + beside_z[at]);
-        }
-      }
-  phase_end(&m->transfer);
-}
-
-/* This rank's part of the dot product of two arrays. */
-static double own_dot(const Multigrid* m, const Level* l, const double* one, const double* other) {
-  const Stencil s = stencil_of(m, l);
-  double sum = 0;
-  for (int box = 0; box < s.boxes; ++box)
-    for (int z = 0; z < s.side; ++z)
-      for (int y = 0; y < s.side; ++y) {
-        const size_t row = row_at(&s, box, z, y);
-        for (size_t x = row; x < row + (size_t)s.side; ++x) sum += one[x] * other[x];
-      }
-  return sum;
-}
-
-/* Poisson's equation has a solution only if the sum of f is 0, as it is but for rounding. */
-static void remove_mean(const Multigrid* m, Level* l, double sum) {
-  const Stencil s = stencil_of(m, l);
-  int ranks;
-  MPI_Comm_size(l->ghosts.around->grid, &ranks);
-  const double mean = sum / ((double)ranks * s.boxes * s.side * s.side * s.side);
-  for (size_t i = 0; i < l->cells; ++i) l->f[i] -= mean;
-}
-
-static double largest_residual(const Multigrid* m, const Level* l) {
-  const Stencil s = stencil_of(m, l);
-  double largest = 0;
-  for (int box = 0; box < s.boxes; ++box)
-    for (int z = 0; z < s.side; ++z)
-      for (int y = 0; y < s.side; ++y) {
-        const double* r = l->residual + row_at(&s, box, z, y);
-        for (int x = 0; x < s.side; ++x) largest = fmax(largest, fabs(r[x]));
-      }
-  return largest;
-}
-
 /* Of m->own, into m->all. All ranks take part, so it needs no communicator of the grid's. */
 static void start_reduction(Multigrid* m, MPI_Op op, Phase* phase) {
   phase_begin(phase);
@@ -266,15 +134,15 @@ static void start_step(Multigrid* m) {
   switch (s->work) {
     case work_remove_mean:
       for (size_t i = 0; i < l->cells; ++i) l->direction[i] = 1;
-      m->own = own_dot(m, l, l->f, l->direction);
+      m->own = kernel_own_dot(m, l, l->f, l->direction);
       break;
     case work_begin:
       memcpy(l->direction, l->f, l->cells * sizeof *l->f);
-      m->own = own_dot(m, l, l->f, l->f);
+      m->own = kernel_own_dot(m, l, l->f, l->f);
       break;
-    case work_step: m->own = own_dot(m, l, l->direction, l->residual); break;
-    case work_direction: m->own = own_dot(m, l, l->f, l->f); break;
-    default: m->own = largest_residual(m, l);
+    case work_step: m->own = kernel_own_dot(m, l, l->direction, l->residual); break;
+    case work_direction: m->own = kernel_own_dot(m, l, l->f, l->f); break;
+    default: m->own = kernel_largest_residual(m, l);
   }
   start_reduction(m, s->work == work_norm ? MPI_MAX : MPI_SUM, reduction_phase(m, s));
 }
@@ -321,19 +189,19 @@ static void finish_step(Multigrid* m) {
   ++m->at;
   switch (s->work) {
     case work_sweep:
-      sweep(m, l, s->colour, s->level + 1 < m->levels ? &m->smoothing : &m->solving);
+      kernel_sweep(m, l, s->colour, s->level + 1 < m->levels ? &m->smoothing : &m->solving);
       break;
     case work_restrict:
-      apply(m, l, l->u, 1, l->residual, &m->smoothing);
-      restrict_residual(m, l, l + 1);
+      kernel_apply(m, l, l->u, 1, l->residual, &m->smoothing);
+      kernel_restrict_residual(m, l, l + 1);
       break;
-    case work_interpolate: interpolate(m, l + 1, l); break;
-    case work_remove_mean: remove_mean(m, l, m->all); break;
+    case work_interpolate: kernel_interpolate(m, l + 1, l); break;
+    case work_remove_mean: kernel_remove_mean(m, l, m->all); break;
     case work_begin: begin_gradients(m); break;
-    case work_product: apply(m, l, l->direction, 0, l->residual, &m->solving); break;
+    case work_product: kernel_apply(m, l, l->direction, 0, l->residual, &m->solving); break;
     case work_step: go_along_direction(l, -m->squared / m->all); break;
     case work_direction: next_direction(m, l); break;
-    case work_residual: apply(m, l, l->u, 1, l->residual, &m->smoothing); break;
+    case work_residual: kernel_apply(m, l, l->u, 1, l->residual, &m->smoothing); break;
     case work_norm: note_residual(m); break;
   }
 }
