@@ -463,3 +463,33 @@ def test_an_mpi_that_nodes_cannot_start_is_left_out_unless_it_is_named():
             match="'intel' is Intel MPI 2021.19; --hosts can only start jobs of MPICH and Open MPI",
         ):
             startable(mpis, named=named)
+
+
+@pytest.mark.alone
+@pytest.mark.mpi
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("application", "arguments", "served"),
+    [
+        ("fft", ["--size", "16", "16", "16", "--iterations", "4"], {"alltoall", "reduce"}),
+        ("multigrid", ["--side", "16", "--cycles", "8", "--solves", "4"], {"allreduce"}),
+    ],
+)
+def test_forms_of_an_application(tutti, tmp_path, application, arguments, served):
+    """Servers drive the collectives of the overlapped form; all forms give the same answers."""
+    skip_without_nodes()
+    result = tmp_path / "result.json"
+    words = ["--app", application, "--servers", "--hosts", str(HOSTS), "--nodes", "2"]
+    words += ["--per-node", "1", "--delay", "0", "--mpi", "mpich", "--repetitions", "1"]
+    done = tutti("bench", *words, "--json", str(result), "--", *arguments, seconds=200)
+    assert done.returncode == 0, done.stderr
+    document = json.loads(result.read_text())
+    variants = ["mpich:blocking", "mpich:overlapped"]
+    variants += ["mpich+tutti:blocking", "mpich+tutti+servers:overlapped"]
+    assert {job["variant"] for job in document["jobs"]} == set(variants)
+    run = document["runs"][1]
+    assert (run["form"], run["host_form"], run["servers"]) == ("overlapped", "blocking", True)
+    calls = {share["collective"]: share for share in run["collectives"]}
+    assert all(calls[name]["calls"] > 0 == calls[name]["host_calls"] for name in served), calls
+    report = next(job["report"] for job in document["jobs"] if job["variant"] == variants[3])
+    assert report["driving"]["servers"] == 2
