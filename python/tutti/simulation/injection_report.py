@@ -242,6 +242,8 @@ def _draw_transposes(axes: Any, document: dict[str, Any]) -> None:
     )
     axes.set_title("transposes of a transform, by class and grid of processes", fontsize=10)
     axes.set_yscale("log")
+    for formatter in (axes.yaxis.set_major_formatter, axes.yaxis.set_minor_formatter):
+        formatter("{x:g}")
     axes.set_ylabel("us of a process")
     axes.legend(fontsize=7)
 
