@@ -67,6 +67,10 @@ typedef struct {
 /* The part of `count` indices that the `index`-th of `parts` has. */
 Range grid_part(int count, int parts, int index);
 
+/* Makes the exchanges of a grid whose shape, ranges and communicators are set (fft_transposes.c).
+ * grid_make() calls it. */
+void grid_make_exchanges(Grid* grid);
+
 /* Collective over `comm`, which has px * py ranks. Ends the job if memory does not suffice. */
 Grid* grid_make(const Shape* shape, MPI_Comm comm);
 /* Another grid of the same shape, with phases and communicators of `first`, which outlives it. Ends
