@@ -1,10 +1,14 @@
 #include "base/process.h"
 
 #include <signal.h>
+#include <sys/syscall.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <fstream>
+#include <optional>
+#include <sstream>
 #include <string>
 
 namespace tutti {
@@ -15,15 +19,80 @@ std::string host_name() {
   return names.nodename;
 }
 
-bool process_is_gone(uint64_t process) {
-  if (kill(static_cast<pid_t>(process), 0) != 0 && errno == ESRCH) return true;
+namespace {
+
+// What the kernel tells of a process: fields of /proc/PROCESS/stat.
+struct Told {
+  char state = '?';
+  int64_t threads = 1;
+  uint64_t started = 0;
+};
+std::optional<Told> told_of(int64_t process) {
   std::ifstream stat("/proc/" + std::to_string(process) + "/stat");
   std::string text;
-  if (!std::getline(stat, text)) return false;
+  if (!std::getline(stat, text)) return std::nullopt;
   // The name is in brackets and may hold any character; the state follows.
   const size_t end_of_name = text.rfind(')');
-  return end_of_name != std::string::npos && end_of_name + 2 < text.size() &&
-         (text[end_of_name + 2] == 'Z' || text[end_of_name + 2] == 'X');
+  if (end_of_name == std::string::npos) return std::nullopt;
+  Told told;
+  std::istringstream fields(text.substr(end_of_name + 1));
+  fields >> told.state;
+  std::string skipped;
+  for (int field = 4; field < 20; ++field) fields >> skipped;
+  fields >> told.threads >> skipped >> told.started;
+  if (!fields) return std::nullopt;
+  return told;
+}
+
+// The first thread of a process may have ended while others run.
+bool has_ended(const Told& told) {
+  return (told.state == 'Z' || told.state == 'X') && told.threads <= 1;
+}
+
+bool is_free(int64_t process) {
+  return kill(static_cast<pid_t>(process), 0) != 0 && errno == ESRCH;
+}
+
+bool is_another(const Told& told, const ProcessId& process) {
+  return process.started != 0 && told.started != process.started;
+}
+
+}  // namespace
+
+ProcessId this_process() { return {getpid(), start_of_process(getpid())}; }
+
+uint64_t start_of_process(int64_t process) {
+  const auto told = told_of(process);
+  return told ? told->started : 0;
+}
+
+bool process_is_gone(const ProcessId& process) {
+  if (is_free(process.number)) return true;
+  const auto told = told_of(process.number);
+  return told && (has_ended(*told) || is_another(*told, process));
+}
+
+bool process_is_gone(uint64_t process) {
+  return process_is_gone(ProcessId{static_cast<int64_t>(process), 0});
+}
+
+bool process_is_stopped(const ProcessId& process) {
+  const auto told = told_of(process.number);
+  return told && !is_another(*told, process) && (told->state == 'T' || told->state == 't');
+}
+
+// With a descriptor of the process, so that no other one can get its number before the signal.
+bool kill_process(const ProcessId& process) {
+  const auto number = static_cast<pid_t>(process.number);
+  const int descriptor = static_cast<int>(syscall(SYS_pidfd_open, number, 0));
+  if (descriptor < 0 && errno == ESRCH) return false;
+  const auto told = told_of(process.number);
+  const bool is_it = told && !is_another(*told, process) && !has_ended(*told);
+  const bool sent =
+      is_it && (descriptor >= 0 ? syscall(SYS_pidfd_send_signal, descriptor, SIGKILL, nullptr, 0)
+                                : kill(number, SIGKILL)) == 0;
+  if (descriptor >= 0) close(descriptor);
+  return sent;
 }
 
 }  // namespace tutti

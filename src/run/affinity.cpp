@@ -7,6 +7,8 @@
 #include <numeric>
 #include <vector>
 
+#include "topo/binding.h"
+
 namespace tutti::run {
 namespace {
 
@@ -25,12 +27,7 @@ std::set<int> units_of(pid_t process) {
   return units;
 }
 
-bool bind_to(const std::set<int>& units) {
-  std::vector<unsigned long> mask(mask_bytes / sizeof(unsigned long));
-  auto* const set = reinterpret_cast<cpu_set_t*>(mask.data());
-  for (const int unit : units) CPU_SET_S(static_cast<size_t>(unit), mask_bytes, set);
-  return sched_setaffinity(0, mask_bytes, set) == 0;
-}
+bool bind_to(const std::set<int>& units) { return topo::bind_to({units.begin(), units.end()}); }
 
 // The system leaves out of a binding what the cpuset does not have, so a binding to all units shows
 // the cpuset.

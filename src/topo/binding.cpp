@@ -11,6 +11,7 @@
 #include <system_error>
 #include <vector>
 
+#include "topo/binding.h"
 #include "topo/tree.h"
 
 namespace tutti::topo {
@@ -38,6 +39,21 @@ std::vector<int> binding_of(pid_t thread) {
 }
 
 }  // namespace
+
+bool bind_to(const std::vector<int>& units) {
+  if (units.empty()) return true;
+  const int most = *std::max_element(units.begin(), units.end()) + 1;
+  cpu_set_t* const set = CPU_ALLOC(most);
+  if (set == nullptr) return false;
+  const size_t bytes = CPU_ALLOC_SIZE(most);
+  CPU_ZERO_S(bytes, set);
+  for (const int unit : units) CPU_SET_S(static_cast<size_t>(unit), bytes, set);
+  const bool bound = sched_setaffinity(0, bytes, set) == 0;
+  const int error = errno;
+  CPU_FREE(set);
+  errno = error;
+  return bound;
+}
 
 std::vector<int> binding() { return binding_of(0); }
 

@@ -1,7 +1,6 @@
 #include "mpi/job/servers.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -9,7 +8,6 @@
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
-#include <csignal>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -19,9 +17,11 @@
 
 #include "base/log.h"
 #include "base/options.h"
+#include "base/signals_blocked.h"
 #include "mpi/abi/inside.h"
 #include "mpi/job/drive_host.h"
 #include "report/tally.h"
+#include "topo/binding.h"
 
 namespace tutti::mpi {
 namespace {
@@ -121,17 +121,10 @@ bool take_turns(State& state, std::unique_lock<std::mutex>& lock) {
 // On the cores that servers have been given (TUTTI_SERVERS=N@CORES), if any.
 void keep_to_own_cores() {
   const std::set<int>& cores = options().servers.cores;
-  if (cores.empty()) return;
-  const int most = *cores.rbegin() + 1;
-  cpu_set_t* const set = CPU_ALLOC(most);
-  const size_t bytes = CPU_ALLOC_SIZE(most);
-  CPU_ZERO_S(bytes, set);
-  for (const int core : cores) CPU_SET_S(static_cast<size_t>(core), bytes, set);
-  if (sched_setaffinity(0, bytes, set) != 0)
+  if (!topo::bind_to({cores.begin(), cores.end()}))
     log_once("server/cores", LogLevel::warning,
              "a server cannot run on processing unit %d: it runs where its rank does",
              *cores.begin());
-  CPU_FREE(set);
 }
 
 void serve() {
@@ -156,9 +149,7 @@ void serve() {
 
 // New threads begin with the signal mask of the thread that makes them.
 std::thread thread_without_signals() {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const SignalsBlocked blocked;
   std::thread made;
   try {
     made = std::thread([] {
@@ -172,7 +163,6 @@ std::thread thread_without_signals() {
              "nodes stay on the host MPI",
              error.what());
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return made;
 }
 
