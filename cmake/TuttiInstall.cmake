@@ -17,6 +17,11 @@ set(programs "")
 if(TARGET tutti-run)
   list(APPEND programs tutti-run)
 endif()
+# Interposers find it in ../bin, in every installation.
+set(helpers "")
+if(TARGET tutti-server)
+  list(APPEND helpers tutti-server)
+endif()
 
 # Programs that the Python command line starts: every executable of bench/ and of examples/apps/.
 set(bench_programs "")
@@ -58,15 +63,15 @@ if(TARGET tutti-heap)
   only_export(tutti-heap tutti_heap malloc calloc realloc reallocarray free memalign aligned_alloc posix_memalign valloc
     pvalloc malloc_usable_size)
 endif()
-foreach(target ${interposers} ${programs} ${bench_programs})
+foreach(target ${interposers} ${programs} ${helpers} ${bench_programs})
   set_target_properties(${target} PROPERTIES
     LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 endforeach()
 
-install(TARGETS ${interposers} ${programs}
+install(TARGETS ${interposers} ${programs} ${helpers}
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT interposers
   RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT interposers)
-install(TARGETS ${interposers} ${bench_programs}
+install(TARGETS ${interposers} ${helpers} ${bench_programs}
   LIBRARY DESTINATION tutti/lib COMPONENT python EXCLUDE_FROM_ALL
   RUNTIME DESTINATION tutti/bin COMPONENT python EXCLUDE_FROM_ALL)
 # SimGrid's smpirun, which `tutti sim` starts, loads these.

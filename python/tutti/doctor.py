@@ -64,11 +64,43 @@ def examine_servers(tree: Any) -> Finding:
             "no free core: servers would share the only core with the ranks",
             "run without servers, or with more cores",
         )
+    last = [core["processing_units"][0] for core in tree.cores if core["usable"]][-1]
     says = (
         f"with N servers (tutti-run --servers N) and at most {cores} - N ranks on this node, each "
-        "server has a core of its own; else they share the ranks' cores"
+        f"server has a core of its own (one server: processing unit {last}); else they share the "
+        "ranks' cores. They are threads of the ranks' processes, unless --servers-as says processes"
     )
     return Finding("servers", GOOD, says)
+
+
+def examine_server_processes() -> Finding:
+    """What servers as processes need: their program, and the system's copies."""
+    name, instead = "servers as processes", "--servers-as processes starts threads instead"
+    if find_program("tutti-server") is None:
+        return Finding(
+            name,
+            POOR,
+            f"the program tutti-server is not found: {instead}",
+            "install a tutti-mpi wheel that has it",
+        )
+    tried = probes.cma()
+    if not tried.works:
+        remedy = (
+            "nothing to do, threads serve as well; to permit copies: sysctl "
+            "kernel.yama.ptrace_scope=0, in containers --cap-add=SYS_PTRACE"
+        )
+        return Finding(
+            name, POOR, f"a process may not copy from a rank ({tried.reason}): {instead}", remedy
+        )
+    says = "tutti-run --servers-as processes starts them, and an idle one uses no core"
+    watched = probes.process_descriptors()
+    if watched.works:
+        return Finding(name, GOOD, says)
+    says = (
+        "tutti-run --servers-as processes starts them; the system has no descriptors of processes "
+        f"({watched.reason}), so each looks twice a second whether its rank lives"
+    )
+    return Finding(name, POOR, says, "nothing to do; threads look at nothing while they are idle")
 
 
 def examine_shared_memory() -> list[Finding]:
@@ -267,6 +299,7 @@ def examine() -> tuple[Any, list[Finding], list[str]]:
     findings = [
         examine_cores(tree),
         examine_servers(tree),
+        examine_server_processes(),
         *examine_task_groups(),
         *examine_shared_memory(),
         examine_heap(),

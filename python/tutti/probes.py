@@ -108,6 +108,15 @@ def cma() -> Outcome:
         os.waitpid(owner, 0)
 
 
+def process_descriptors() -> Outcome:
+    """A descriptor of a process tells when it ends (Linux 5.3)."""
+    try:
+        os.close(os.pidfd_open(os.getpid()))
+    except (AttributeError, OSError) as error:
+        return Outcome(False, getattr(error, "strerror", None) or str(error))
+    return Outcome(True)
+
+
 def _token_at(name: str) -> bytes:
     file = os.open(name, os.O_RDWR)
     with mmap.mmap(file, 4096) as memory:

@@ -55,7 +55,8 @@ def library(prefix: Path, name: str) -> Path:
 
 
 def test_programs_and_files_are_installed(prefix: Path) -> None:
-    assert os.access(prefix / "bin" / "tutti-run", os.X_OK)
+    for program in ("tutti-run", "tutti-server"):
+        assert os.access(prefix / "bin" / program, os.X_OK)
     for name in [
         "tutti.h",
         "TuttiConfig.cmake",
@@ -140,6 +141,7 @@ def test_the_wheel_holds_libraries_and_launcher() -> None:
     for name in ["libtutti.so", *(f"libtutti-{abi}.so" for abi in ABIS)]:
         assert (package / "lib" / name).is_file()
     assert (package / "py.typed").is_file()
+    assert os.access(package / "bin" / "tutti-server", os.X_OK)
     launcher = Path(sys.executable).parent / "tutti-run"
     assert launcher.read_bytes()[:4] == b"\x7fELF", (
         "tutti-run must be a native program: starting Python takes long"

@@ -190,6 +190,13 @@ const std::vector<OptionRow>& option_table() {
            "it.",
        .store = store<&Options::servers_domain>,
        .words = {"node", "socket", "numa"}},
+      {.name = "TUTTI_SERVERS_AS",
+       .kind = OptionKind::choice,
+       .default_value = "threads",
+       .doc = "What servers are that execute one-sided transfers: threads of the ranks' processes, "
+              "or processes of their own; `tutti-run --servers-as` sets it.",
+       .store = store<&Options::servers_as>,
+       .words = {"threads", "processes"}},
       {.name = "TUTTI_SERVE",
        .kind = OptionKind::choice,
        .default_value = "selective",

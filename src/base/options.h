@@ -32,6 +32,7 @@ enum class ReachChoice : int { automatic, staged, cma, direct, net };
 enum class BindChoice : int { none, numa, core };
 enum class ServeChoice : int { all, selective, none };
 enum class ServersDomain : int { node, socket, numa };
+enum class ServersAs : int { threads, processes };
 
 // The collectives that have a TUTTI_ALGORITHM_* variable.
 inline constexpr std::array<std::string_view, 11> collective_words = {
@@ -61,6 +62,7 @@ struct Options {
   BindChoice bind;
   ServersAsked servers;
   ServersDomain servers_domain;
+  ServersAs servers_as;
   ServeChoice serve;
   // One for each collective, in the order of plan::Collective; empty if Tutti chooses.
   std::array<std::string, collective_words.size()> algorithms;

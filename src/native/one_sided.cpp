@@ -28,7 +28,7 @@ uint64_t new_tag() {
 
 }  // namespace
 
-Service::Service(int ranks, const rma::ServerThreads::Settings& servers, uint64_t least_bytes)
+Service::Service(int ranks, const rma::ServerSettings& servers, uint64_t least_bytes)
     : memory_(zeroed(shape(ranks, servers.count).bytes())),
       domain_(memory_.get(), shape(ranks, servers.count)),
       least_bytes_(least_bytes) {
@@ -37,12 +37,11 @@ Service::Service(int ranks, const rma::ServerThreads::Settings& servers, uint64_
 }
 
 Services::Services(int ranks, exec::WaitStyle style) : ranks_(ranks), style_(style) {
-  all_.push_back(
-      std::make_unique<Service>(ranks, rma::ServerThreads::Settings{.count = 0}, UINT64_MAX));
+  all_.push_back(std::make_unique<Service>(ranks, rma::ServerSettings{.count = 0}, UINT64_MAX));
   now_ = all_.back().get();
 }
 
-void Services::start(const rma::ServerThreads::Settings& servers, uint64_t least_bytes) {
+void Services::start(const rma::ServerSettings& servers, uint64_t least_bytes) {
   const std::lock_guard lock(mutex_);
   if (now().servers() > 0)
     throw Error(Code::invalid_argument,

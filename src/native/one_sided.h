@@ -25,7 +25,7 @@ namespace tutti::native {
 class Service {
  public:
   // Servers get transfers of at least `least_bytes`. Throws as rma::ServerThreads.
-  Service(int ranks, const rma::ServerThreads::Settings& servers, uint64_t least_bytes);
+  Service(int ranks, const rma::ServerSettings& servers, uint64_t least_bytes);
   Service(const Service&) = delete;
 
   const rma::Domain& domain() const { return domain_; }
@@ -53,7 +53,7 @@ class Services {
   Services(int ranks, exec::WaitStyle style);
 
   // Throws Error(invalid_argument) if servers run already, and as Service.
-  void start(const rma::ServerThreads::Settings& servers, uint64_t least_bytes);
+  void start(const rma::ServerSettings& servers, uint64_t least_bytes);
   void stop();
   // Whether ranks give transfers to the servers.
   void enable(bool enabled);

@@ -67,7 +67,7 @@ std::vector<int> units_without_ranks(const ThreadTeam& team, const std::vector<i
   return left;
 }
 
-rma::ServerThreads::Settings place(const ThreadTeam& team, int servers) {
+rma::ServerSettings place(const ThreadTeam& team, int servers) {
   const std::vector<int> all = topo::binding_of_process();
   std::vector<int> free = units_without_ranks(team, all);
   const auto count = static_cast<size_t>(servers);

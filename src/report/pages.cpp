@@ -39,7 +39,24 @@ double mean_microseconds(uint64_t nanoseconds, uint64_t calls) {
 
 double seconds(uint64_t nanoseconds) { return static_cast<double>(nanoseconds) / 1e9; }
 
-void write_one_sided(FILE* file, const OneSided& done) {
+// What servers are: threads, processes or some of both.
+std::string kind_of_servers(const OneSided& done) {
+  if (done.processes == 0) return "threads of the ranks' processes";
+  if (done.processes == done.servers) return "processes of their own";
+  return std::to_string(done.processes) + " processes of their own and " +
+         std::to_string(done.servers - done.processes) + " threads";
+}
+
+// Where they run.
+std::string place_of_servers(const OneSided& done, const Most& most) {
+  if (most.after_last_unit == 0)
+    return done.sharing > 0 ? "on the ranks' cores" : "where their ranks may run";
+  const uint64_t first = UINT64_MAX - most.first_unit, last = most.after_last_unit - 1;
+  if (first == last) return "on processing unit " + std::to_string(first);
+  return "on processing units " + std::to_string(first) + " to " + std::to_string(last);
+}
+
+void write_one_sided(FILE* file, const OneSided& done, const Most& most) {
   const auto number = [](uint64_t value) { return static_cast<unsigned long long>(value); };
   if (done.own + done.handed > 0)
     fprintf(file,
@@ -48,10 +65,11 @@ void write_one_sided(FILE* file, const OneSided& done) {
             number(done.own), number(done.handed), number(done.taken_back));
   if (done.servers == 0) return;
   fprintf(file,
-          "tutti:   servers: %llu, which executed %llu transfers (%s), slept %llu times, %.3f s "
-          "in all\n",
-          number(done.servers), number(done.transfers), readable_bytes(done.bytes).c_str(),
-          number(done.sleeps), seconds(done.slept_nanoseconds));
+          "tutti:   servers: %llu (%s, %s), which executed %llu transfers (%s), slept %llu times, "
+          "%.3f s in all\n",
+          number(done.servers), kind_of_servers(done).c_str(), place_of_servers(done, most).c_str(),
+          number(done.transfers), readable_bytes(done.bytes).c_str(), number(done.sleeps),
+          seconds(done.slept_nanoseconds));
   if (done.sharing > 0)
     fprintf(
         file,
@@ -80,7 +98,8 @@ void write_window_calls(FILE* file, const Numbers& total) {
 void write_driving(FILE* file, const Driving& done) {
   if (done.servers == 0) return;
   fprintf(file,
-          "tutti:   servers of non-blocking collectives between nodes: %llu, which looked %llu "
+          "tutti:   servers of non-blocking collectives between nodes: %llu (threads), which "
+          "looked %llu "
           "times at operations under way and used %.3f s of cores\n",
           static_cast<unsigned long long>(done.servers),
           static_cast<unsigned long long>(done.looks), seconds(done.nanoseconds));
@@ -134,7 +153,7 @@ void write_table(FILE* file, const Report& report) {
             static_cast<unsigned long long>(report.total.completed),
             static_cast<unsigned long long>(report.most.under_way),
             readable_bytes(report.most.bytes).c_str());
-  write_one_sided(file, report.total.one_sided);
+  write_one_sided(file, report.total.one_sided, report.most);
   write_driving(file, report.total.driving);
   write_window_calls(file, report.total);
   if (report.total.reasons[one_rank] > 0)
@@ -202,6 +221,9 @@ void write_json(FILE* file, const Report& report) {
         {"taken_back", total.one_sided.taken_back}}},
       {"servers",
        {{"count", total.one_sided.servers},
+        {"processes", total.one_sided.processes},
+        {"where",
+         total.one_sided.servers == 0 ? "" : place_of_servers(total.one_sided, report.most)},
         {"sharing_cores", total.one_sided.sharing},
         {"transfers", total.one_sided.transfers},
         {"bytes", total.one_sided.bytes},

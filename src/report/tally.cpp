@@ -100,6 +100,13 @@ void record_driving(const Driving& done) {
   tally().numbers.driving = done;
 }
 
+void record_server_unit(uint64_t unit) {
+  const std::lock_guard<std::mutex> lock(tally().mutex);
+  Most& most = tally().most;
+  most.after_last_unit = std::max(most.after_last_unit, unit + 1);
+  most.first_unit = std::max(most.first_unit, UINT64_MAX - unit);
+}
+
 void read_tally(const ReadTally& read) {
   const std::lock_guard<std::mutex> lock(tally().mutex);
   read(tally());

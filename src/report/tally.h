@@ -65,6 +65,7 @@ struct OneSided {
   uint64_t handed = 0;      // that they have handed to servers
   uint64_t taken_back = 0;  // of these, that they have executed after all
   uint64_t servers = 0;
+  uint64_t processes = 0;  // of these, processes of their own; the others are threads
   uint64_t sharing = 0;    // of these, on cores of ranks
   uint64_t transfers = 0;  // that servers have executed
   uint64_t bytes = 0;
@@ -97,6 +98,10 @@ struct Numbers {
 struct Most {
   uint64_t under_way = 0;  // operations that it has started and not completed
   uint64_t bytes = 0;      // of shared memory that it held for them
+  // The processing units that servers have for themselves: one more than the last one, and the
+  // first one subtracted from all ones, so that the most of all ranks are of all servers.
+  uint64_t after_last_unit = 0;  // 0: none
+  uint64_t first_unit = 0;
 };
 inline constexpr int most_count = static_cast<int>(sizeof(Most) / sizeof(uint64_t));
 inline constexpr int number_count = static_cast<int>(sizeof(Numbers) / sizeof(uint64_t));
@@ -118,6 +123,8 @@ void record_window_call(WindowCall call);
 // Once each, when the process makes no further transfers and starts no further collectives.
 void record_one_sided(const OneSided& done);
 void record_driving(const Driving& done);
+// A server runs on this processing unit alone.
+void record_server_unit(uint64_t unit);
 
 // The contents of the tally of this process.
 struct Contents {

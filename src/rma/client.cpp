@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <utility>
+
 #include "base/log.h"
 #include "base/options.h"
 #include "base/process.h"
@@ -12,6 +14,12 @@ namespace {
 // A server that runs begins a transfer sooner; so the client does not take it back too early.
 constexpr int polls_before_take_back = 200;
 constexpr uint64_t tests_before_close_look = 256;
+constexpr uint64_t taken_before_close_look = 64;
+
+bool is_too_long(std::chrono::steady_clock::duration time) {
+  const int64_t limit = options().stall_seconds;
+  return limit > 0 && time >= std::chrono::seconds(limit);
+}
 
 }  // namespace
 
@@ -32,10 +40,6 @@ Client::Client(const Domain& domain, int32_t place, Mover& mover, exec::WaitStyl
 
 Client::~Client() { wait_for_all(); }
 
-bool Client::serves(int32_t server) const {
-  return shm::observe(domain_.server(server).life) == static_cast<uint64_t>(Life::running);
-}
-
 // Gives the transfer to the server whose turn it is, or to the next one that has room. False if it
 // is the client's own turn, or if no server runs and has room.
 bool Client::hand_over(const Transfer& transfer, const Situation& now, Handle* handle) {
@@ -46,7 +50,7 @@ bool Client::hand_over(const Transfer& transfer, const Situation& now, Handle* h
     const int32_t nth = (turn_.server + i) % servers;
     const int32_t server = first_server_ + nth;
     Producer& queue = queues_[static_cast<size_t>(nth)];
-    if (!queue.has_room() || !serves(server)) continue;
+    if (!queue.has_room() || !runs(domain_.server(server))) continue;
     *handle = {.server = server, .position = queue.post(transfer)};
     domain_.server(server).doorbell.wake();
     return true;
@@ -79,47 +83,57 @@ bool Client::is_outstanding(const Handle& handle) const {
 }
 
 void Client::end(const Handle& handle) {
+  late_since_.reset();
+  late_was_told_ = false;
   queue(handle).release(handle.position);
   --outstanding_;
   const auto is_over = [this](const Handle& started) { return !is_outstanding(started); };
   while (!started_.empty() && is_over(started_.front())) started_.pop_front();
 }
 
-// Executes the transfer if no server has begun it.
+// Executes the transfer if no server has begun it. A server that never begins may have died.
 bool Client::take_back(const Handle& handle, Code* code) {
   if (!queue(handle).take_back(handle.position)) return false;
   *code = execute(queue(handle).content(handle.position));
   ++counts_.taken_back;
+  if (++taken_in_row_ % taken_before_close_look == 0) note_death(domain_.server(handle.server));
   return true;
 }
 
 // True if the server will not complete what it has begun: its process has died, or it is a thread
 // of the process that this one was forked from.
 bool Client::server_is_gone(int32_t server) const {
-  const uint64_t process = shm::load_relaxed(domain_.server(server).process);
+  const ProcessId process = process_of(domain_.server(server));
+  const auto number = static_cast<uint64_t>(process.number);
   const auto here = static_cast<uint64_t>(getpid());
-  if (process == made_by_ && here != made_by_) return true;
-  return process != here && process_is_gone(process);
+  if (number == made_by_ && here != made_by_) return true;
+  return number != here && process_is_gone(process);
 }
 
 // Completes a transfer of a server that has ended or died. To execute one again that it had begun
-// is right, because the memory is the caller's until the completion. False if the server lives.
+// is right, because the memory is the caller's until the completion. False if the server lives, or
+// if it is not known yet what has become of the transfer.
 bool Client::complete_without_server(const Handle& handle, bool looks_closely, Code* code) {
   ServerState& state = domain_.server(handle.server);
-  if (looks_closely && serves(handle.server) && server_is_gone(handle.server) &&
-      process_is_gone(shm::load_relaxed(state.process)))
-    shm::publish(state.life, static_cast<uint64_t>(Life::ended));  // so that clients do without it
-  if (!serves(handle.server) || (looks_closely && server_is_gone(handle.server))) {
-    if (take_back(handle, code)) return true;
-    if (queue(handle).is_done(handle.position)) {
-      *code = result(handle);
-      return true;
-    }
-    if (!server_is_gone(handle.server)) return false;  // it is about to complete it
-    *code = execute(queue(handle).content(handle.position));
+  if (runs(state)) {
+    if (!looks_closely || !server_is_gone(handle.server)) return false;
+    note_death(state);  // so that clients do without it
+  }
+  if (take_back(handle, code)) return true;
+  if (queue(handle).is_done(handle.position)) {
+    *code = result(handle);
     return true;
   }
-  return false;
+  const uint64_t stamp = queue(handle).stamp(handle.position);
+  if (!is_taken(stamp)) return false;
+  // If the place was claimed for another server since then, the one that has begun this is gone.
+  // One that has ended by itself is about to complete what it has begun.
+  const bool is_of_now = stamp == taken(handle.position, standing(state).generation);
+  if (is_of_now && !server_is_gone(handle.server)) return false;
+  if (!queue(handle).take_over(handle.position, stamp)) return false;
+  *code = execute(queue(handle).content(handle.position));
+  ++counts_.taken_back;
+  return true;
 }
 
 bool Client::test(const Handle& handle, Code* code) {
@@ -129,7 +143,10 @@ bool Client::test(const Handle& handle, Code* code) {
     ended = result(handle);
   } else {
     const bool looks_closely = ++late_tests_ % tests_before_close_look == 0;
-    if (!complete_without_server(handle, looks_closely, &ended)) return false;
+    if (!complete_without_server(handle, looks_closely, &ended)) {
+      if (looks_closely) look_at_late(handle);
+      return false;
+    }
   }
   if (code != nullptr) *code = ended;
   end(handle);
@@ -139,6 +156,7 @@ bool Client::test(const Handle& handle, Code* code) {
 // How a transfer ended that a server has done. The system may forbid the server what it permits
 // this process, which then executes the transfer.
 Code Client::result(const Handle& handle) {
+  taken_in_row_ = 0;
   const Transfer& transfer = queue(handle).content(handle.position);
   if (transfer.result != Code::unavailable) return transfer.result;
   ++counts_.taken_back;
@@ -158,6 +176,28 @@ void Client::say_stall(const Handle& handle) const {
       transfer.kind == Kind::put ? "put" : "get", transfer.bytes(), transfer.target);
 }
 
+// So that the client can take over what the server holds. Ranks are never killed.
+void Client::kill_if_stopped(int32_t server) const {
+  const ServerState& state = domain_.server(server);
+  const ProcessId process = process_of(state);
+  if (!runs(state) || shm::load_relaxed(state.is_process) == 0 || !process_is_stopped(process) ||
+      !kill_process(process))
+    return;
+  log_line(LogLevel::warning,
+           "server %d (process %lld) was stopped by a signal and held a transfer, so it was "
+           "killed; ranks do its work",
+           server, static_cast<long long>(process.number));
+}
+
+// test() finds nothing complete for long.
+void Client::look_at_late(const Handle& handle) {
+  const auto now = std::chrono::steady_clock::now();
+  if (!late_since_) late_since_ = now;
+  if (!is_too_long(now - *late_since_)) return;
+  if (!std::exchange(late_was_told_, true)) say_stall(handle);
+  kill_if_stopped(handle.server);
+}
+
 Code Client::wait(const Handle& handle) {
   phases_.complete();
   Code code = Code::ok;
@@ -171,6 +211,8 @@ Code Client::wait(const Handle& handle) {
     waiter.until(is_done, [&] {
       ends = complete_without_server(handle, waiter.looks_closely(), &code);
       if (!ends && waiter.stalls()) say_stall(handle);
+      if (!ends && waiter.looks_closely() && is_too_long(waiter.elapsed()))
+        kill_if_stopped(handle.server);
       return ends ? Code::unavailable : Code::ok;
     });
   }

@@ -4,12 +4,18 @@
 // One thread at a time uses it. No call fails because servers are missing, busy, disabled or dead:
 // the client then executes the transfer itself. It takes a transfer back that no server has begun
 // when it waits for it, so that it never waits for a server that another rank keeps busy or that
-// sleeps without a core.
+// sleeps without a core. It takes a transfer over that a server had begun that has died.
+//
+// A server's process that is stopped by a signal might go on at any time, so a client cannot take
+// over what it has begun. The client waits as long as the watchdog allows (TUTTI_STALL_SECONDS),
+// says so, kills the process and then takes over. A rank that is stopped is waited for.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <vector>
 
 #include "exec/waiter.h"
@@ -25,12 +31,6 @@ struct Handle {
   int32_t server = -1;    // -1: the transfer was executed when it started
   uint64_t position = 0;  // in the queue of the client and the server
   Code code = Code::ok;   // how it ended, if it was executed when it started
-};
-
-// Consecutive servers of a domain's memory.
-struct ServerRange {
-  int32_t first = 0;
-  int32_t count = 0;
 };
 
 class Client {
@@ -75,12 +75,13 @@ class Client {
   const Counts& counts() const { return counts_; }
 
  private:
-  bool serves(int32_t server) const;
   bool hand_over(const Transfer& transfer, const Situation& now, Handle* handle);
   bool take_back(const Handle& handle, Code* code);
   bool server_is_gone(int32_t server) const;
   bool complete_without_server(const Handle& handle, bool looks_closely, Code* code);
   void say_stall(const Handle& handle) const;
+  void kill_if_stopped(int32_t server) const;
+  void look_at_late(const Handle& handle);
   Code result(const Handle& handle);
   void end(const Handle& handle);
   Producer& queue(const Handle& handle) {
@@ -99,7 +100,11 @@ class Client {
   std::vector<Producer> queues_;  // by server, from first_server_ on
   std::deque<Handle> started_;    // handed over, the oldest first; some may be complete
   size_t outstanding_ = 0;
-  uint64_t late_tests_ = 0;
+  uint64_t late_tests_ = 0;    // that found nothing complete
+  uint64_t taken_in_row_ = 0;  // transfers that were taken back with no other completion between
+  // Since when tests have found nothing complete, if a close look found so.
+  std::optional<std::chrono::steady_clock::time_point> late_since_;
+  bool late_was_told_ = false;
   Counts counts_;
 };
 

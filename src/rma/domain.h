@@ -8,7 +8,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
+#include "base/process.h"
 #include "rma/queue.h"
 #include "shm/doorbell.h"
 #include "shm/order.h"
@@ -19,8 +21,10 @@ namespace tutti::rma {
 struct alignas(line_size) ServerState {
   shm::Doorbell doorbell;  // the server sleeps on it
   // First line: clients read it at each transfer, and it seldom changes.
-  alignas(line_size) shm::Word life;  // one of Life
-  shm::Word process;                  // that it belongs to
+  alignas(line_size) shm::Word life;  // a Standing
+  shm::Word process;                  // in which it runs: its number,
+  shm::Word process_started;          // and when it began (base/process.h)
+  shm::Word is_process;               // 1: this process is the server's alone; 0: it is a rank's
   shm::Word is_asked_to_stop;         // by those who started it
   // Second line: for reports.
   alignas(line_size) shm::Word transfers;
@@ -29,7 +33,26 @@ struct alignas(line_size) ServerState {
   shm::Word slept_nanoseconds;
 };
 
-enum class Life : uint64_t { absent, running, ended };
+// What a place for a server has. Whoever starts a server claims the place first; it then is
+// `starting`.
+enum class Life : uint64_t { absent, starting, running, ended };
+
+// Also counts how often the place was claimed. So a server is told from those before and after it
+// in its place, and a change by somebody who has seen an earlier server fails.
+struct Standing {
+  Life life = Life::absent;
+  uint64_t generation = 0;
+};
+constexpr uint64_t word_of(const Standing& standing) {
+  return (standing.generation << 2) + static_cast<uint64_t>(standing.life);
+}
+constexpr Standing standing_of(uint64_t word) { return {static_cast<Life>(word & 3), word >> 2}; }
+inline Standing standing(const ServerState& state) { return standing_of(shm::observe(state.life)); }
+inline bool runs(const ServerState& state) { return standing(state).life == Life::running; }
+inline ProcessId process_of(const ServerState& state) {
+  return {static_cast<int64_t>(shm::load_relaxed(state.process)),
+          shm::load_relaxed(state.process_started)};
+}
 
 struct DomainShape {
   int32_t clients = 1;
@@ -41,6 +64,12 @@ struct DomainShape {
     return line_size + static_cast<size_t>(servers) * sizeof(ServerState) +
            queues * entries * sizeof(Entry);
   }
+};
+
+// Consecutive servers of a domain's memory.
+struct ServerRange {
+  int32_t first = 0;
+  int32_t count = 0;
 };
 
 // A view of a domain's memory, as one process has mapped it. Any thread.
@@ -88,5 +117,20 @@ class Domain {
   std::byte* memory_;
   DomainShape shape_;
 };
+
+// Claims up to `count` places of the range whose servers are absent, have ended or have died.
+// Returns them; fewer if there are no more.
+std::vector<int32_t> claim_places(const Domain& domain, const ServerRange& range, int32_t count);
+// The same of the whole domain, which has places for all of them. Throws Error(invalid_argument).
+std::vector<int32_t> claim_all(const Domain& domain, int32_t count);
+// No server was started in these claimed places.
+void release_places(const Domain& domain, const std::vector<int32_t>& places);
+// The place was claimed, and a server in it has ended: it is claimed still.
+void claim_again(ServerState& state);
+// A server runs in a claimed place from now on: clients hand transfers over.
+void announce(ServerState& state, const ProcessId& process, bool is_process);
+// True if the server does not run, or has died, which clients then know: its process has ended.
+// Takes some system calls.
+bool note_death(ServerState& state);
 
 }  // namespace tutti::rma

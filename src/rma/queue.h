@@ -2,11 +2,16 @@
 // hands over transfers and learns of their completion.
 //
 // Entry p % entries has the transfer of position p = 0, 1, 2, ... Its stamp says what has become of
-// it, and only grows:
+// it:
 //
-//   posted(p)  by the client, after it has written the transfer
-//   taken(p)   by the server, or by the client if it executes the transfer itself; one of them wins
-//   done(p)    by the server, after the transfer
+//   posted(p)    by the client, after it has written the transfer
+//   taken(p, g)  by a server that begins the transfer; g tells it from servers before and after it
+//   done(p)      by the server, after the transfer; or by the client before it executes the
+//                transfer itself, from posted(p), or from taken(p, g) if server g has died
+//
+// A server that follows one that has died makes posted(p) of its predecessor's taken(p, g). Each
+// change but the first is a compare-and-exchange, so exactly one of client and server executes a
+// transfer, except for the part that a server has executed that then died.
 //
 // The client uses an entry again after it has released it: when it knows that the transfer is
 // complete. So at most as many transfers are outstanding as there are entries, and a client whose
@@ -31,10 +36,16 @@
 namespace tutti::rma {
 
 // The values of an entry's stamp. 0: not used yet.
-constexpr uint64_t posted_step = 4;  // from one position's stamps to the next one's
+constexpr uint64_t posted_step = 1 << 16;  // from one position's stamps to the next one's
+constexpr uint64_t generations = posted_step - 3;
 constexpr uint64_t posted(uint64_t position) { return posted_step * position + 1; }
-constexpr uint64_t taken(uint64_t position) { return posted_step * position + 2; }
-constexpr uint64_t done(uint64_t position) { return posted_step * position + 3; }
+constexpr uint64_t taken(uint64_t position, uint64_t generation) {
+  return posted_step * position + 2 + generation % generations;
+}
+constexpr uint64_t done(uint64_t position) { return posted_step * position + posted_step - 1; }
+constexpr bool is_taken(uint64_t stamp) {
+  return stamp % posted_step >= 2 && stamp % posted_step < posted_step - 1;
+}
 
 template <class Atomics, class Content>
 struct alignas(line_size) BasicEntry {
@@ -69,13 +80,21 @@ class BasicProducer {
   bool is_done(uint64_t position) const {
     return Atomics::observe(entries_[position & mask()].stamp) == done(position);
   }
-  // True if the server has begun it.
+  // True if a server has begun it, and has not completed it.
   bool is_taken(uint64_t position) const {
-    return Atomics::observe(entries_[position & mask()].stamp) == taken(position);
+    return rma::is_taken(Atomics::observe(entries_[position & mask()].stamp));
+  }
+  uint64_t stamp(uint64_t position) const {
+    return Atomics::observe(entries_[position & mask()].stamp);
   }
   // True if the server has not begun it, and will not: the client must do the work itself.
   bool take_back(uint64_t position) {
-    return Atomics::take(entries_[position & mask()].stamp, posted(position), taken(position));
+    return Atomics::take(entries_[position & mask()].stamp, posted(position), done(position));
+  }
+  // `stamp` is of a server that had begun it and has died. True if no other server has it now, nor
+  // will have: the client must do the work again.
+  bool take_over(uint64_t position, uint64_t stamp) {
+    return Atomics::take(entries_[position & mask()].stamp, stamp, done(position));
   }
   const Content& content(uint64_t position) const { return entries_[position & mask()].content; }
   // The client knows that the work is done. The entry is free.
@@ -104,11 +123,17 @@ template <class Atomics, class Content>
 class BasicConsumer {
  public:
   using Entry = BasicEntry<Atomics, Content>;
-  // A consumer may follow one that has ended: it goes on with what is posted.
-  BasicConsumer(Entry* entries, size_t count) : entries_(entries), mask_(count - 1) {
+  // A consumer may follow one that has ended, with another generation: it goes on with what is
+  // posted, and with what the other one has taken and not completed.
+  BasicConsumer(Entry* entries, size_t count, uint64_t generation = 0)
+      : entries_(entries), mask_(count - 1), generation_(generation) {
     uint64_t last = 0;
-    for (size_t i = 0; i < count; ++i)
-      last = std::max(last, Atomics::observe(entries[i].stamp) / posted_step);
+    for (size_t i = 0; i < count; ++i) {
+      const uint64_t stamp = Atomics::observe(entries[i].stamp);
+      const uint64_t position = stamp / posted_step;
+      if (rma::is_taken(stamp)) Atomics::take(entries[i].stamp, stamp, posted(position));
+      last = std::max(last, position);
+    }
     if (last >= count) next_ = last - count + 1;
   }
 
@@ -121,7 +146,8 @@ class BasicConsumer {
       const uint64_t stamp = Atomics::observe(entry.stamp);
       if (stamp < posted(next_)) return nullptr;
       // A larger stamp means that the client has taken the entry back, and perhaps used it again.
-      if (stamp == posted(next_) && Atomics::take(entry.stamp, posted(next_), taken(next_)))
+      if (stamp == posted(next_) &&
+          Atomics::take(entry.stamp, posted(next_), taken(next_, generation_)))
         return &entry.content;
     }
   }
@@ -135,6 +161,7 @@ class BasicConsumer {
  private:
   Entry* const entries_;
   const uint64_t mask_;
+  const uint64_t generation_;
   uint64_t next_ = 0;
 };
 

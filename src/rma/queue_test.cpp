@@ -45,9 +45,30 @@ struct Meeting {
     if (results[static_cast<size_t>(item)].get() != item + 100) exploring->fail("a wrong result");
     producer.release(position);
   }
+  // The same for a client that knows when the first server, of generation 0, has died: it then
+  // takes over what that one had begun.
+  void complete_or_take_over(uint64_t position, int item) {
+    while (!producer.is_done(position)) {
+      const bool died = Atomics::observe(dead) != 0;
+      const uint64_t stamp = producer.stamp(position);
+      if (died && stamp == taken(position, 0) && producer.take_over(position, stamp)) {
+        execute(producer.content(position).get());
+        break;
+      }
+      exploring->pause();
+    }
+    if (results[static_cast<size_t>(item)].get() != item + 100) exploring->fail("a wrong result");
+    producer.release(position);
+  }
+  // Begins an item and dies.
+  void die() {
+    Consumer consumer(entries.data(), entries.size(), 0);
+    while (consumer.take() == nullptr) exploring->pause();
+    Atomics::publish(dead, 1);
+  }
   // Until the client has posted all, or for so many items.
-  void serve(int items = most_items) {
-    Consumer consumer(entries.data(), entries.size());
+  void serve(int items = most_items, uint64_t generation = 0) {
+    Consumer consumer(entries.data(), entries.size(), generation);
     while (items > 0) {
       const bool ends = Atomics::observe(stop) != 0;
       if (const SimulatedData* const content = consumer.take()) {
@@ -72,7 +93,7 @@ struct Meeting {
 
   std::vector<BasicEntry<Atomics, SimulatedData>> entries;
   Producer producer;
-  SimulatedWord stop;
+  SimulatedWord stop, dead;
   std::array<SimulatedData, most_items> results;
   std::array<int, most_items> times{};
 };
@@ -148,6 +169,40 @@ TEST(QueueInInterleavings, AServerMayFollowAnother) {
   const Explorer::Result result = Explorer::explore(make, {.preemptions = 2});
   EXPECT_EQ(result.failure, "");
   EXPECT_GT(result.interleavings, 100u);
+}
+
+// A server dies with an item, and another one follows it. Client and successor both know of the
+// death, and one of them does the work.
+Explorer::Run a_death(uint64_t generation_of_successor, int items) {
+  auto meeting = std::make_shared<Meeting<SimulatedAtomics>>(2);
+  return {{[=] {
+             for (int item = 0; item < items; ++item)
+               meeting->complete_or_take_over(meeting->producer.post(SimulatedData(item)), item);
+             SimulatedAtomics::publish(meeting->stop, 1);
+           },
+           [=] {
+             meeting->die();
+             meeting->serve(meeting->most_items, generation_of_successor);
+           }},
+          [=] { return meeting->verdict(items); }};
+}
+
+// In all interleavings with at most three preemptions of one item, and one of two.
+TEST(QueueInInterleavings, WorkOfADeadServerIsDoneOnce) {
+  for (const int items : {1, 2}) {
+    const Explorer::Result result =
+        Explorer::explore([&] { return a_death(1, items); }, {.preemptions = items == 1 ? 3u : 1u});
+    EXPECT_EQ(result.failure, "");
+    EXPECT_GT(result.interleavings, 10u);
+    RecordProperty("interleavings", static_cast<int>(result.interleavings));
+  }
+}
+
+// A client that takes the successor for the dead server.
+TEST(QueueInInterleavings, TheExplorerFindsWhyGenerationsAreCounted) {
+  const Explorer::Result result =
+      Explorer::explore([] { return a_death(0, 1); }, {.preemptions = 3});
+  EXPECT_NE(result.failure.find("twice"), std::string::npos) << result.failure;
 }
 
 // Taking that is not one operation.

@@ -34,9 +34,7 @@ struct Fixture {
   }
   Fixture(const Fixture&) = delete;
 
-  void start(int32_t count) {
-    servers.emplace(domain, mover, ServerThreads::Settings{.count = count});
-  }
+  void start(int32_t count) { servers.emplace(domain, mover, ServerSettings{.count = count}); }
   std::unique_ptr<Client> client(int32_t place, Serve serve = Serve::all) {
     auto made = std::make_unique<Client>(domain, place, mover, exec::WaitStyle::yield);
     made->set_policy({.serve = serve});
@@ -174,8 +172,8 @@ TEST(Rma, TheClientCompletesWhatADeadServerHasBegun) {
   if (dead == 0) _exit(0);
   waitpid(dead, nullptr, 0);
   ServerState& state = fixture.domain.server(0);
-  shm::store_relaxed(state.process, static_cast<uint64_t>(dead));
-  shm::publish(state.life, static_cast<uint64_t>(Life::running));
+  claim_all(fixture.domain, 1);
+  announce(state, {dead, 0}, true);
   const auto client = fixture.client(0);
   int from = 1, to = 0;
   const Handle handle = client->start(put(&from, &to, sizeof to));

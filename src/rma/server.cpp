@@ -15,8 +15,9 @@ constexpr size_t most_of_a_client = 16;
 
 Server::Server(const Domain& domain, int32_t place, Mover& mover, int polls)
     : domain_(domain), state_(domain.server(place)), mover_(mover), polls_(polls) {
+  const uint64_t generation = standing(state_).generation;
   for (int32_t client = 0; client < domain.shape().clients; ++client)
-    queues_.emplace_back(domain.entries(client, place), domain.shape().entries);
+    queues_.emplace_back(domain.entries(client, place), domain.shape().entries, generation);
 }
 
 size_t Server::serve(size_t most) {
@@ -85,7 +86,7 @@ void Server::run() {
       sleep();
     idle = 0;
   }
-  shm::publish(state_.life, static_cast<uint64_t>(Life::ended));
+  shm::publish(state_.life, word_of({Life::ended, standing(state_).generation}));
 }
 
 void stop(const Domain& domain, int32_t place) {

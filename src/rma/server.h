@@ -20,13 +20,13 @@ inline constexpr int polls_of_shared_core = 4;
 
 class Server {
  public:
-  // The server with this place in the domain. The domain's memory and the mover outlive it. It
-  // polls so many times before it sleeps; others may need its core meanwhile.
+  // The server with this place in the domain, which was claimed for it; what a server had begun
+  // that died in this place is begun again. The domain's memory and the mover outlive it. It polls
+  // so many times before it sleeps; others may need its core meanwhile.
   Server(const Domain& domain, int32_t place, Mover& mover, int polls);
 
-  // Serves until stop() has been called, and all that was posted before is done. Who starts the
-  // server tells the clients before that it runs (ServerState::life and process), so that they hand
-  // transfers over from then on.
+  // Serves until stop() has been called, and all that was posted before is done. Whoever starts the
+  // server announces it before (announce), so that clients hand transfers over from then on.
   void run();
   // One round over all clients' queues, with at most `most` transfers of each. Returns how many
   // transfers it has executed. For run() and tests.

@@ -1,75 +1,50 @@
 #include "rma/server_threads.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <csignal>
 #include <string>
 #include <system_error>
 #include <utility>
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/process.h"
+#include "base/signals_blocked.h"
 #include "rma/server.h"
+#include "topo/binding.h"
 
 namespace tutti::rma {
 namespace {
 
 void run_on(const std::vector<int>& units) {
-  if (units.empty()) return;
-  const int most = *std::max_element(units.begin(), units.end()) + 1;
-  cpu_set_t* const set = CPU_ALLOC(most);
-  const size_t bytes = CPU_ALLOC_SIZE(most);
-  CPU_ZERO_S(bytes, set);
-  for (const int unit : units) CPU_SET_S(static_cast<size_t>(unit), bytes, set);
-  if (sched_setaffinity(0, bytes, set) != 0)
+  if (!topo::bind_to(units))
     log_line(LogLevel::warning,
              "a server cannot run on processing unit %d: it runs where its starter does", units[0]);
-  CPU_FREE(set);
 }
-
-// While it lives, new threads of this thread begin with all signals blocked.
-class SignalsBlocked {
- public:
-  SignalsBlocked() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-
- private:
-  sigset_t before_;
-};
 
 }  // namespace
 
-ServerThreads::ServerThreads(const Domain& domain, Mover& mover, const Settings& settings)
+ServerThreads::ServerThreads(const Domain& domain, Mover& mover, const ServerSettings& settings)
     : domain_(domain), made_by_(getpid()) {
+  const std::vector<int32_t> places =
+      settings.places.empty() ? claim_all(domain, settings.count) : settings.places;
   const SignalsBlocked blocked;
   const int polls = settings.own_units ? polls_of_own_core : polls_of_shared_core;
   for (int32_t nth = 0; nth < settings.count; ++nth) {
-    const int32_t place =
-        settings.places.empty() ? nth : settings.places.at(static_cast<size_t>(nth));
-    ServerState& state = domain.server(place);
-    shm::publish(state.is_asked_to_stop, 0);
-    shm::store_relaxed(state.process, static_cast<uint64_t>(getpid()));
-    shm::publish(state.life, static_cast<uint64_t>(Life::running));
-    std::vector<int> units = settings.units;
-    if (settings.own_units) units = {settings.units.at(static_cast<size_t>(nth))};
+    const int32_t place = places.at(static_cast<size_t>(nth));
     try {
-      threads_.emplace_back([domain, place, &mover, polls, units] {
+      announce(domain.server(place), this_process(), false);
+      threads_.emplace_back([domain, place, &mover, polls, units = settings.units_of(nth)] {
         pthread_setname_np(pthread_self(), "tutti-server");
         run_on(units);
         Server(domain, place, mover, polls).run();
       });
       places_.push_back(place);
     } catch (const std::system_error& error) {
-      shm::publish(state.life, static_cast<uint64_t>(Life::absent));
       stop_all();
+      for (const int32_t claimed : places) claim_again(domain.server(claimed));
+      if (settings.places.empty()) release_places(domain, places);
       throw Error(Code::unavailable, "the system refuses a thread for server " +
                                          std::to_string(place) + ": " + error.what() +
                                          "; ask for fewer servers, or raise the limit of threads");

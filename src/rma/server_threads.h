@@ -6,25 +6,19 @@
 #include <vector>
 
 #include "rma/domain.h"
+#include "rma/server_settings.h"
 #include "rma/transfer.h"
 
 namespace tutti::rma {
 
-// Runs servers of a domain, which has a place for each, from its
-// construction to its destruction. The threads block all signals, so that the program's handlers
-// run in its own threads, and are named tutti-server. The domain's memory and the mover outlive
-// them. Throws Error(unavailable) if the system refuses a thread.
+// Runs servers of a domain, which has a place for each, from its construction to its destruction.
+// The threads block all signals, so that the program's handlers run in its own threads, and are
+// named tutti-server. The domain's memory and the mover outlive them.
 class ServerThreads {
  public:
-  struct Settings {
-    int32_t count = 1;
-    std::vector<int32_t> places{};  // of the servers in the domain; empty: 0, 1, ...
-    // The processing units on which they run. None: those of the thread that starts them.
-    std::vector<int> units{};
-    // No client uses these units, and there is one for each server, to which it is bound.
-    bool own_units = false;
-  };
-  ServerThreads(const Domain& domain, Mover& mover, const Settings& settings);
+  // Throws Error(unavailable) if the system refuses a thread, and Error(invalid_argument) if the
+  // domain has too few free places. Places that the caller has claimed stay claimed then.
+  ServerThreads(const Domain& domain, Mover& mover, const ServerSettings& settings);
   // Stops them. All that was handed over before is done then.
   ~ServerThreads();
   ServerThreads(const ServerThreads&) = delete;

@@ -27,6 +27,7 @@ constexpr const char* usage =
     "  --servers N[@CORES]  N servers in each domain, which move data while ranks compute; ranks "
     "keep off their cores\n"
     "  --servers-domain WHAT  node, socket or numa: whose ranks share servers\n"
+    "  --servers-as WHAT  threads or processes: what servers are that execute one-sided transfers\n"
     "  --serve WHICH    all, selective or none: which one-sided transfers servers get\n"
     "  --mpi NAME       mpich, openmpi or mpiabi, instead of finding out\n"
     "  --check          check every plan before it runs\n"
@@ -149,6 +150,8 @@ void read_option(Words& words, Request& request) {
     ask_for_servers(*servers);
   else if (const auto domain = words.value("--servers-domain", "a value: node, socket or numa"))
     ask_for_word("--servers-domain", *domain, "TUTTI_SERVERS_DOMAIN");
+  else if (const auto as = words.value("--servers-as", "a value: threads or processes"))
+    ask_for_word("--servers-as", *as, "TUTTI_SERVERS_AS");
   else if (const auto serve = words.value("--serve", "a value: all, selective or none"))
     ask_for_word("--serve", *serve, "TUTTI_SERVE");
   else if (const auto directory = words.value("--plans", "the name of a directory"))
@@ -162,7 +165,9 @@ void read_option(Words& words, Request& request) {
   else
     fail("unknown option " + word +
          "; accepted: --report[=FILE], --plans DIR, --table FILE, --trace FILE, "
-         "--shared-heap, --bind WHERE, --servers N[@CORES], --servers-domain WHAT, --serve WHICH, "
+         "--shared-heap, --bind WHERE, --servers N[@CORES], --servers-domain WHAT, --servers-as "
+         "WHAT, "
+         "--serve WHICH, "
          "--mpi NAME, --check, --version, --help");
 }
 

@@ -98,3 +98,21 @@ def compiled(tmp_path_factory):
         return program
 
     return compile_program
+
+
+@pytest.fixture(scope="session")
+def with_tutti(tmp_path_factory):
+    """with_tutti(host, name) compiles programs/NAME.c and links it to libtutti.so."""
+    directory = tmp_path_factory.mktemp("with_tutti")
+
+    def compile_program(host, name):
+        program = directory / f"{name}.{host.name}"
+        if not program.exists():
+            library = support.BUILD / "lib"
+            command = [host.compiler, "-O1", "-g", "-Wall", "-Werror", "-o", program]
+            command += [f"-I{support.ROOT / 'include'}", support.PROGRAMS / f"{name}.c"]
+            command += [f"-L{library}", "-ltutti", f"-Wl,-rpath,{library}"]
+            subprocess.run(command, check=True, timeout=120)
+        return program
+
+    return compile_program

@@ -9,24 +9,6 @@ import support
 pytestmark = pytest.mark.mpi
 
 
-@pytest.fixture(scope="module")
-def with_tutti(tmp_path_factory):
-    """with_tutti(host, name) compiles programs/NAME.c and links it to libtutti.so."""
-    directory = tmp_path_factory.mktemp("with_tutti")
-
-    def compile_program(host, name):
-        program = directory / f"{name}.{host.name}"
-        if not program.exists():
-            library = support.BUILD / "lib"
-            command = [host.compiler, "-O1", "-g", "-Wall", "-Werror", "-o", program]
-            command += [f"-I{support.ROOT / 'include'}", support.PROGRAMS / f"{name}.c"]
-            command += [f"-L{library}", "-ltutti", f"-Wl,-rpath,{library}"]
-            subprocess.run(command, check=True, timeout=120)
-        return program
-
-    return compile_program
-
-
 CASES = {
     "callers": (3, 0, 2, []),
     "one server": (2, 1, 2, ["--servers", "1", "--serve", "all"]),

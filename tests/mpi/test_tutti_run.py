@@ -145,6 +145,7 @@ def test_servers_that_cannot_be_had():
     assert "2@6,7" in refused("ls", variables={"TUTTI_SERVERS": "1@"})
     assert "node, socket or numa" in refused("--servers-domain", "rack", "ls")
     assert "all, selective or none" in refused("--serve", "some", "ls")
+    assert "threads or processes" in refused("--servers-as", "fibers", "ls")
     mpi = ["--mpi", "mpich"]
     assert "may not use core 4000" in refused(*mpi, "--servers=1@4000", "ls")
     assert "2 servers in 1 domain on 1 core" in refused(*mpi, f"--servers=2@{usable[0]}", "ls")

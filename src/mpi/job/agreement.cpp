@@ -33,7 +33,7 @@ uint64_t fingerprint(const Options& options, bool with_report) {
         options.shm_bytes_per_rank, options.segment_bytes, static_cast<size_t>(options.setup_after),
         static_cast<size_t>(options.reach), static_cast<size_t>(options.shared_heap),
         static_cast<size_t>(options.servers.count), static_cast<size_t>(options.servers_domain),
-        static_cast<size_t>(options.serve)})
+        static_cast<size_t>(options.servers_as), static_cast<size_t>(options.serve)})
     text += std::to_string(number) + '\n';
   text += options.topology + '\n' + std::to_string(static_cast<int>(options.reproducible)) + '\n';
   const select::Overrides overrides = group::overrides_of(options);

@@ -265,6 +265,8 @@ std::vector<Team::Memory> Team::memories() const {
   std::vector<Memory> memories = told_;
   for (size_t member = 0; member < heaps_.size(); ++member)
     memories[member].mapped = heaps_[member];
+  if (heaps_.empty())
+    for (Memory& memory : memories) memory.location.bytes = 0;
   return memories;
 }
 

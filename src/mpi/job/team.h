@@ -100,10 +100,11 @@ class Team {
   exec::Reach reach(const std::vector<int>& members) const;
   // The memory of a member, for one-sided transfers.
   struct Memory {
-    std::byte* mapped = nullptr;  // where its heap is mapped here; null: it is not
-    uint64_t heap = 0;            // where its heap is there
-    uint64_t bytes = 0;           // of the heap
-    int64_t process = 0;          // 0: this process does not know its number
+    std::byte* mapped = nullptr;     // where its heap is mapped here; null: it is not
+    uint64_t heap = 0;               // where its heap is there
+    uint64_t bytes = 0;              // of the heap
+    int64_t process = 0;             // 0: this process does not know its number
+    shm::Heap::Location location{};  // by which others map the heap; `bytes` is 0: it is not mapped
   };
   std::vector<Memory> memories() const;
   // By member, the processors on which it may run.

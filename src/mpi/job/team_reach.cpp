@@ -76,7 +76,8 @@ void Team::agree_on_reach() {
                      .process = own.namespace_of_processes != 0 &&
                                         offer.namespace_of_processes == own.namespace_of_processes
                                     ? offer.process
-                                    : 0});
+                                    : 0,
+                     .location = offer.heap});
   if (choice == ReachChoice::cma) {
     std::vector<pid_t> others;
     for (const Offer& offer : offers)

@@ -71,6 +71,8 @@ tutti_status make_group(MPI_Comm communicator, tutti_group** group) {
   }
   // No rank returns before all may be reached.
   if (!all(communicator, made != nullptr)) throw Error(Code::unavailable, why);
+  // The servers of all ranks run now.
+  made->node->let_servers_copy();
   *group = made.release();
   return TUTTI_OK;
 }

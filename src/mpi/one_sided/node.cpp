@@ -1,14 +1,18 @@
 #include "mpi/one_sided/node.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
+#include <system_error>
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/only_one.h"
 #include "base/options.h"
 #include "exec/waiter.h"
 #include "mpi/communicators/registry.h"
@@ -68,6 +72,22 @@ void let_copy(const std::vector<Team::Memory>& memories) {
     if (memory.process != 0 && memory.process != getpid())
       others.push_back(static_cast<pid_t>(memory.process));
   if (!others.empty()) shm::let_read(others);
+}
+
+// The program of a server as a process, in ../bin or ../../bin of this library, as installations
+// have it; the nearer place if there is none.
+std::string server_program() {
+  namespace fs = std::filesystem;
+  Dl_info library{};
+  std::error_code error;
+  fs::path directory;
+  if (dladdr(reinterpret_cast<void*>(&this_node), &library) != 0 && library.dli_fname != nullptr)
+    directory = fs::absolute(library.dli_fname, error).parent_path();
+  for (const char* const way : {"../bin", "../../bin"}) {
+    const fs::path program = directory / way / "tutti-server";
+    if (fs::exists(program, error)) return program.lexically_normal().string();
+  }
+  return (directory / "../bin/tutti-server").lexically_normal().string();
 }
 
 void prepare(const rma::Domain& domain, int members) {
@@ -167,6 +187,7 @@ bool Node::make_queues(Team::NodeWords& words) {
   });
   const uint64_t page = shm::observe(words.page);
   if (page == 0 || page == failed) return false;
+  page_ = page - 1;
   domain_.emplace(segment.address(static_cast<uint32_t>(page - 1)), shape);
   return true;
 }
@@ -238,28 +259,19 @@ void Node::tell() {
 
 void Node::start_servers(int count, tutti_serve serve) {
   const std::lock_guard lock(mutex_);
-  if (servers_)
+  if (has_servers())
     throw Error(Code::invalid_argument,
                 "this process has servers already; tutti_servers_stop ends them");
   const rma::ServerRange range = own_servers();
-  std::vector<int32_t> places;
-  for (int32_t place = range.first; place < range.first + range.count; ++place) {
-    shm::Word& life = domain().server(place).life;
-    const uint64_t before = shm::observe(life);
-    if (static_cast<int>(places.size()) < count &&
-        before != static_cast<uint64_t>(rma::Life::running) &&
-        shm::take(life, before, static_cast<uint64_t>(rma::Life::running)))
-      places.push_back(place);
-  }
+  const std::vector<int32_t> places = rma::claim_places(domain(), range, count);
   if (static_cast<int>(places.size()) < count) {
-    for (const int32_t place : places)
-      shm::publish(domain().server(place).life, static_cast<uint64_t>(rma::Life::absent));
+    rma::release_places(domain(), places);
     throw Error(Code::invalid_argument, "the domain has no room for " + std::to_string(count) +
                                             " more servers; it has " +
                                             std::to_string(places.size()) + " of " +
                                             std::to_string(range.count) + " places left");
   }
-  rma::ServerThreads::Settings settings{.count = count, .places = places};
+  rma::ServerSettings settings{.count = count, .places = places};
   const std::vector<int> own = units_of_servers();
   settings.own_units = own.size() > static_cast<size_t>(places.back() - range.first);
   if (settings.own_units)  // by place, so that processes choose different ones
@@ -272,21 +284,67 @@ void Node::start_servers(int count, tutti_serve serve) {
   if (shares_cores_)
     log_line(LogLevel::info, "%d servers share the cores of %d ranks", count, members_);
   try {
-    servers_.emplace(domain(), *mover_, settings);
+    start_in(settings);
   } catch (...) {
-    for (const int32_t place : places)
-      shm::publish(domain().server(place).life, static_cast<uint64_t>(rma::Life::absent));
+    rma::release_places(domain(), places);
     throw;
   }
   places_ = places;
+  units_ = settings.units;
+  were_processes_ = processes_.has_value();
   shm::store_relaxed(domain().least_bytes(), native::least_bytes_of(serve, shares_cores_));
   shm::store_relaxed(domain().enabled(), serve != TUTTI_SERVE_NONE ? 1 : 0);
   tell();
 }
 
+// Where no process can be started, or reaches the memory, threads serve.
+void Node::start_in(const rma::ServerSettings& settings) {
+  if (options().servers_as == ServersAs::processes && start_processes(settings)) return;
+  threads_.emplace(domain(), *mover_, settings);
+}
+
+// One rank of the node says why it cannot.
+bool Node::start_processes(const rma::ServerSettings& settings) {
+  rma::ServerHome home{.program = server_program(),
+                       .segment = team_->node_segment().location(),
+                       .offset = page_ * shm::page_size,
+                       .owner = member_};
+  const ReachChoice reach = options().reach;
+  const bool by_system = reach == ReachChoice::automatic || reach == ReachChoice::cma;
+  for (const Team::Memory& memory : team_->memories())
+    home.ranks.push_back({.heap = memory.location,
+                          .heap_base = memory.heap,
+                          .process = by_system ? memory.process : 0});
+  try {
+    processes_.emplace(domain(), home, settings);
+    return true;
+  } catch (const Error& error) {
+    static const OnlyOne& speaker = *new OnlyOne("server-processes");
+    if (speaker.chosen())
+      log_once("servers/processes", LogLevel::warning,
+               "servers are threads, because processes cannot serve: %s", error.what());
+    return false;
+  }
+}
+
+void Node::let_servers_copy() {
+  std::vector<pid_t> servers;
+  for (int32_t place = 0; place < domain().shape().servers; ++place) {
+    const rma::ServerState& state = domain().server(place);
+    if (rma::runs(state) && shm::load_relaxed(state.is_process) != 0)
+      servers.push_back(static_cast<pid_t>(rma::process_of(state).number));
+  }
+  if (!servers.empty()) shm::let_read(servers);
+}
+
+void Node::end_servers() {
+  threads_.reset();
+  processes_.reset();
+}
+
 void Node::stop_servers() {
   const std::lock_guard lock(mutex_);
-  servers_.reset();
+  end_servers();
   tell();
 }
 
@@ -300,8 +358,7 @@ void Node::keep_servers_awake(bool awake) { rma::keep_awake(domain(), awake); }
 int Node::count_servers() {
   int count = 0;
   for (int32_t place = 0; place < domain().shape().servers; ++place)
-    if (shm::observe(domain().server(place).life) == static_cast<uint64_t>(rma::Life::running))
-      ++count;
+    if (rma::runs(domain().server(place)) && !rma::note_death(domain().server(place))) ++count;
   return count;
 }
 
@@ -336,6 +393,7 @@ void Node::record() {
   for (const int32_t place : places_) {
     rma::ServerState& state = domain().server(place);
     ++done.servers;
+    done.processes += were_processes_ ? 1 : 0;
     done.sharing += shares_cores_ ? 1 : 0;
     done.transfers += shm::load_relaxed(state.transfers);
     done.bytes += shm::load_relaxed(state.bytes);
@@ -343,12 +401,13 @@ void Node::record() {
     done.slept_nanoseconds += shm::load_relaxed(state.slept_nanoseconds);
   }
   report::record_one_sided(done);
+  for (const int unit : units_) report::record_server_unit(static_cast<uint64_t>(unit));
 }
 
 void Node::end() {
   const std::lock_guard lock(mutex_);
   for (native::OneSided* const group : groups_) group->end();
-  servers_.reset();
+  end_servers();
   tell();
   domain_.reset();
   team_.reset();  // its memory goes with it, and MPI's groups, which MPI_Finalize must find freed

@@ -23,6 +23,7 @@
 #include "rma/client.h"
 #include "rma/domain.h"
 #include "rma/process_mover.h"
+#include "rma/server_processes.h"
 #include "rma/server_threads.h"
 
 namespace tutti::mpi {
@@ -47,6 +48,8 @@ class Node final : public tutti_team {
   native::OneSided::Processes processes(const std::vector<int>& members, int own_rank, int* place);
   void enter(native::OneSided& group);
   void leave(native::OneSided& group, int place);
+  // Lets the processes of servers that run now, of all ranks, copy from and into this one.
+  void let_servers_copy();
 
   // Adds what this process did to the report.
   void record();
@@ -58,6 +61,10 @@ class Node final : public tutti_team {
   void find_domains();
   void find_memory();
   bool make_queues(Team::NodeWords& words);
+  void start_in(const rma::ServerSettings& settings);
+  bool start_processes(const rma::ServerSettings& settings);
+  bool has_servers() const { return threads_ || processes_; }
+  void end_servers();
   std::vector<int> units_of_servers() const;
   const rma::Domain& domain() const;
   rma::ServerRange own_servers() const;
@@ -73,13 +80,17 @@ class Node final : public tutti_team {
   std::optional<rma::ProcessMover> mover_;
   std::unique_ptr<std::byte[]> own_memory_;  // of the domain, if the process has no other
   std::optional<rma::Domain> domain_;
+  uint64_t page_ = 0;  // of the domain, in the node's segment
   bool shares_cores_ = false;
   std::atomic<bool> started_asked_{false};
 
-  std::mutex mutex_;  // guards all below
-  std::optional<rma::ServerThreads> servers_;
-  std::vector<int32_t> places_;  // of servers_
-  std::set<int> free_places_;    // of clients, of this process
+  std::mutex mutex_;                               // guards all below
+  std::optional<rma::ServerThreads> threads_;      // the servers of this process are either these,
+  std::optional<rma::ServerProcesses> processes_;  // or these
+  std::vector<int32_t> places_;                    // of the servers that it has had last
+  std::vector<int> units_;                         // where they run; empty: where the ranks do
+  bool were_processes_ = false;
+  std::set<int> free_places_;  // of clients, of this process
   std::set<native::OneSided*> groups_;
   native::OneSided::Counts ended_;  // of groups that were freed
 };

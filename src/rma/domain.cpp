@@ -1,0 +1,69 @@
+#include "rma/domain.h"
+
+#include <string>
+
+#include "base/error.h"
+
+namespace tutti::rma {
+namespace {
+
+bool claim(ServerState& state) {
+  note_death(state);
+  const uint64_t seen = shm::observe(state.life);
+  const Standing now = standing_of(seen);
+  if (now.life == Life::starting || now.life == Life::running) return false;
+  if (!shm::take(state.life, seen, word_of({Life::starting, now.generation + 1}))) return false;
+  shm::publish(state.is_asked_to_stop, 0);
+  state.doorbell.sleepers = 0;  // a server that was killed has not left
+  return true;
+}
+
+}  // namespace
+
+std::vector<int32_t> claim_places(const Domain& domain, const ServerRange& range, int32_t count) {
+  std::vector<int32_t> places;
+  for (int32_t place = range.first; place < range.first + range.count; ++place)
+    if (static_cast<int32_t>(places.size()) < count && claim(domain.server(place)))
+      places.push_back(place);
+  return places;
+}
+
+std::vector<int32_t> claim_all(const Domain& domain, int32_t count) {
+  std::vector<int32_t> places = claim_places(domain, {0, domain.shape().servers}, count);
+  if (static_cast<int32_t>(places.size()) == count) return places;
+  release_places(domain, places);
+  throw Error(Code::invalid_argument, "the domain has no room for " + std::to_string(count) +
+                                          " more servers; it has " + std::to_string(places.size()) +
+                                          " places left");
+}
+
+void release_places(const Domain& domain, const std::vector<int32_t>& places) {
+  for (const int32_t place : places) {
+    ServerState& state = domain.server(place);
+    shm::publish(state.life, word_of({Life::absent, standing(state).generation}));
+  }
+}
+
+void claim_again(ServerState& state) {
+  shm::publish(state.life, word_of({Life::starting, standing(state).generation + 1}));
+  shm::publish(state.is_asked_to_stop, 0);
+  state.doorbell.sleepers = 0;
+}
+
+void announce(ServerState& state, const ProcessId& process, bool is_process) {
+  shm::store_relaxed(state.process, static_cast<uint64_t>(process.number));
+  shm::store_relaxed(state.process_started, process.started);
+  shm::store_relaxed(state.is_process, is_process ? 1 : 0);
+  shm::publish(state.life, word_of({Life::running, standing(state).generation}));
+}
+
+bool note_death(ServerState& state) {
+  const uint64_t seen = shm::observe(state.life);
+  const Standing now = standing_of(seen);
+  if (now.life != Life::running) return now.life != Life::starting;
+  if (!process_is_gone(process_of(state))) return false;
+  shm::take(state.life, seen, word_of({Life::ended, now.generation}));
+  return true;
+}
+
+}  // namespace tutti::rma
