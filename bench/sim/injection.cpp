@@ -19,6 +19,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "injection/simulate.h"
+#include "saturation_json.h"
 
 namespace {
 
@@ -26,36 +27,6 @@ using namespace tutti;
 using injection::Machine;
 using injection::Setting;
 using rma::Kind;
-
-Json grid(const rma::SaturationMap& map, Kind kind) {
-  Json all = Json::array();
-  for (size_t c = 0; c < map.cores.size(); ++c) {
-    Json by_messages = Json::array();
-    for (size_t m = 0; m < map.messages.size(); ++m) {
-      Json by_bytes = Json::array();
-      for (size_t b = 0; b < map.bytes.size(); ++b)
-        by_bytes.push_back(rounded(map.bandwidth(kind, c, m, b), 6));
-      by_messages.push_back(std::move(by_bytes));
-    }
-    all.push_back(std::move(by_messages));
-  }
-  return all;
-}
-
-Json json_of(const Machine& machine, const rma::SaturationMap& map) {
-  Json json;
-  json["format"] = "tutti-saturation 1";
-  json["where"] = "simulated: " + machine.name;
-  json["cores"] = map.cores;
-  json["messages"] = map.messages;
-  json["bytes"] = map.bytes;
-  json["puts"] = grid(map, Kind::put);
-  json["gets"] = grid(map, Kind::get);
-  json["hand_over"] = {{"client", map.hand_over.client},
-                       {"server", map.hand_over.server},
-                       {"latency", map.hand_over.latency}};
-  return json;
-}
 
 Setting setting_of(const Json& json) {
   return {.nodes = json.at("nodes"),
@@ -112,10 +83,10 @@ int main() {
     const Json& settings = request.at("settings");
     bool needs_map = request.at("map");
     for (const Json& one : settings) needs_map = needs_map || one.at("policy") == "adaptive";
-    const rma::SaturationMap map =
-        needs_map ? injection::saturation_of(machine) : rma::SaturationMap{};
+    rma::SaturationMap map;
+    if (needs_map) map = injection::saturation_of(machine);
     Json json;
-    if (request.at("map")) json["map"] = json_of(machine, map);
+    if (request.at("map")) json["map"] = bench::json_of(map);
     json["results"] = results_of(machine, settings, map);
     std::puts(json_text(json).c_str());
     return 0;

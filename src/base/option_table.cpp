@@ -205,6 +205,13 @@ const std::vector<OptionRow>& option_table() {
               "tutti_servers_enable. `tutti-run --serve` sets it.",
        .store = store<&Options::serve>,
        .words = {"all", "selective", "none"}},
+      {.name = "TUTTI_SATURATION",
+       .kind = OptionKind::text,
+       .default_value = "",
+       .doc = "A saturation map of this machine, from which ranks decide which transfers gain from "
+              "servers, and how many in a row one server gets (docs/injection.md).",
+       .store = store<&Options::saturation>,
+       .text_form = "the name of a file that `tutti bench --saturation --json` has written"},
       {.name = "TUTTI_ALGORITHM_BARRIER",
        .kind = OptionKind::text,
        .default_value = "",

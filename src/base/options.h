@@ -73,7 +73,8 @@ struct Options {
   Reproducible reproducible;
   int setup_after;  // collectives; or setup_after_automatic
   MpiChoice mpi;
-  std::string topology;  // empty: this machine
+  std::string topology;    // empty: this machine
+  std::string saturation;  // a file with a map, which the servers' policy follows; empty: none
 
   bool operator==(const Options&) const = default;
 };

@@ -78,6 +78,7 @@ TEST(Options, EveryVariableReachesItsField) {
                                  {"TUTTI_SERVERS", "2@12-13"},
                                  {"TUTTI_SERVERS_DOMAIN", "numa"},
                                  {"TUTTI_SERVE", "all"},
+                                 {"TUTTI_SATURATION", "map.json"},
                                  {"TUTTI_CLUSTERS", "near.txt"},
                                  {"TUTTI_PLANS", "plans"},
                                  {"TUTTI_TABLE", "my.map"},
@@ -114,7 +115,8 @@ TEST(Options, EveryVariableReachesItsField) {
                             .reproducible = Reproducible::placement,
                             .setup_after = 7,
                             .mpi = MpiChoice::mpiabi,
-                            .topology = "numa:2 core:8"};
+                            .topology = "numa:2 core:8",
+                            .saturation = "map.json"};
   EXPECT_EQ(options, expected);
 }
 

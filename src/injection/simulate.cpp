@@ -327,6 +327,7 @@ Outcome simulate(const Machine& machine, const Setting& setting) {
 
 rma::SaturationMap saturation_of(const Machine& machine) {
   rma::SaturationMap map;
+  map.where = "simulated: " + machine.name;
   map.cores = powers(1, static_cast<size_t>(machine.cores));
   // Powers of two, and 3/4 of all cores and all, where these are others.
   for (const size_t more :

@@ -1,9 +1,11 @@
 #include "native/one_sided.h"
 
+#include <algorithm>
 #include <cstring>
 #include <new>
 
 #include "base/error.h"
+#include "native/serving.h"
 
 namespace tutti::native {
 namespace {
@@ -76,17 +78,18 @@ int Services::servers() {
 
 OneSided::OneSided(Services& services, int rank)
     : peers_(&services.memory()),
-      stride_(0),
+      mask_(0),
       served_from_(&services.served_from()),
       services_(&services),
       rank_(rank) {}
 
 OneSided::OneSided(Processes processes)
-    : stride_(1),
+    : mask_(SIZE_MAX),
       served_from_(processes.served_from),
       own_peers_(std::move(processes.peers)),
       targets_(std::move(processes.targets)),
-      process_client_(std::move(processes.client)) {
+      process_client_(std::move(processes.client)),
+      crew_(processes.crew) {
   peers_ = own_peers_.data();
   tag_ = new_tag();
 }
@@ -95,15 +98,18 @@ rma::Client& OneSided::client() {
   if (services_ == nullptr) {
     require_begun();
     const uint64_t least = shm::load_relaxed(*served_from_);
-    if (policy_is_for_ != least) process_client_->set_policy(policy_from(least));
-    policy_is_for_ = least;
+    if (policy_is_for_ != least) [[unlikely]] {
+      crew_.servers = std::max(1, process_client_->running_servers());
+      process_client_->set_policy(policy_for(least, crew_));
+      policy_is_for_ = least;
+    }
     return *process_client_;
   }
   Service& now = services_->now();
   if (service_ != &now) [[unlikely]] {
     client_.reset();  // completes what is outstanding
     client_.emplace(now.domain(), rank_, now.mover(), services_->style());
-    client_->set_policy(policy_from(now.least_bytes()));
+    client_->set_policy(policy_for(now.least_bytes(), now.crew()));
     service_ = &now;
     tag_ = new_tag();
   }
@@ -151,23 +157,6 @@ void OneSided::add_to(Counts& counts) const {
   counts.own += ended_.own + copied_ + now.own;
   counts.handed += ended_.handed + now.handed;
   counts.taken_back += ended_.taken_back + now.taken_back;
-}
-
-rma::Policy policy_from(uint64_t least_bytes) {
-  using rma::Serve;
-  if (least_bytes == 0) return {.serve = Serve::all};
-  rma::Policy policy{.serve = least_bytes == UINT64_MAX ? Serve::none : Serve::selective};
-  policy.puts = {{.most_bytes = least_bytes - 1, .least_waiting = UINT32_MAX}, {}};
-  policy.gets = policy.puts;
-  return policy;
-}
-
-uint64_t least_bytes_of(tutti_serve serve, bool share) {
-  // Handing a transfer over takes some cache lines' way between two cores, about the time in which
-  // the caller copies so many bytes.
-  constexpr uint64_t most_bytes_of_own = 4096;
-  if (serve == TUTTI_SERVE_ALL) return 0;
-  return share ? UINT64_MAX : most_bytes_of_own + 1;
 }
 
 }  // namespace tutti::native

@@ -17,6 +17,7 @@
 #include "rma/client.h"
 #include "rma/domain.h"
 #include "rma/process_mover.h"
+#include "rma/saturation.h"
 #include "rma/server_threads.h"
 #include "tutti/tutti.h"
 
@@ -31,6 +32,9 @@ class Service {
   const rma::Domain& domain() const { return domain_; }
   rma::Mover& mover() { return mover_; }
   uint64_t least_bytes() const { return least_bytes_; }
+  rma::Crew crew() const {
+    return {.clients = domain_.shape().clients, .servers = domain_.shape().servers};
+  }
   int servers() const { return threads_ ? threads_->count() : 0; }
   void stop() { threads_.reset(); }
 
@@ -86,6 +90,7 @@ class OneSided {
     std::vector<rma::Peer> peers;  // by rank of the group
     std::vector<int> targets;      // by rank: the number by which the mover knows it
     const shm::Word* served_from = nullptr;
+    rma::Crew crew;  // of the node, apart from the number of servers
     std::unique_ptr<rma::Client> client;
   };
 
@@ -107,9 +112,9 @@ class OneSided {
   // know.
   bool executes(size_t bytes) const { return bytes < shm::load_relaxed(*served_from_); }
 
-  const rma::Peer& peer(int rank) const { return peers_[stride_ * static_cast<size_t>(rank)]; }
+  const rma::Peer& peer(int rank) const { return peers_[mask_ & static_cast<size_t>(rank)]; }
   // By what number the client's mover knows a rank.
-  int target(int rank) const { return stride_ == 0 ? rank : targets_[static_cast<size_t>(rank)]; }
+  int target(int rank) const { return mask_ == 0 ? rank : targets_[static_cast<size_t>(rank)]; }
 
   // Throws Error(unavailable) after end().
   void require_begun() const;
@@ -132,7 +137,7 @@ class OneSided {
  private:
   // First what each transfer reads. Threads reach each other alike, so they share one Peer.
   const rma::Peer* peers_;
-  size_t stride_;
+  size_t mask_;  // of ranks: 0 for threads
   const shm::Word* served_from_;
   uint64_t copied_ = 0;  // short transfers that went nowhere else
 
@@ -146,15 +151,9 @@ class OneSided {
   std::vector<rma::Peer> own_peers_;
   std::vector<int> targets_;
   std::unique_ptr<rma::Client> process_client_;
+  rma::Crew crew_;
   uint64_t policy_is_for_ = UINT64_MAX;  // the value of *served_from_
   Counts ended_;                         // of the client that has ended
 };
-
-// The policy by which servers get transfers of at least so many bytes, and clients execute all
-// others.
-rma::Policy policy_from(uint64_t least_bytes);
-// Its least_bytes: servers get all transfers, or those that are long enough to gain. `share`: the
-// servers share the ranks' cores, so they only take time from the ranks.
-uint64_t least_bytes_of(tutti_serve serve, bool share);
 
 }  // namespace tutti::native

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "exec/waiter.h"
+#include "native/serving.h"
 #include "placement/levels.h"
 #include "rma/server.h"
 #include "topo/tree.h"
@@ -81,7 +82,8 @@ rma::ServerSettings place(const ThreadTeam& team, int servers) {
 
 void ThreadTeam::start_servers(int count, tutti_serve serve) {
   const bool share = topo::binding_of_process().size() < static_cast<size_t>(layout.ranks + count);
-  services.start(place(*this, count), least_bytes_of(serve, share));
+  const rma::Crew crew{.clients = layout.ranks, .servers = count};
+  services.start(place(*this, count), least_bytes_of(serve, share, crew));
   services.enable(serve != TUTTI_SERVE_NONE);
 }
 

@@ -172,32 +172,44 @@ tutti_status execute(tutti_group* group, const Transfer& transfer) {
   return ended(code == tutti::Code::ok ? before : code);
 }
 
-// Copies a short transfer if it needs nobody else: the memory of both sides is mapped here, and no
-// server gets it. False if anything is unusual; the general path then judges the arguments.
+// The general path, apart from the short one, whose callers then save no registers.
+template <Kind kind>
+[[gnu::noinline]] tutti_status started(tutti_group* group, int target, void* to, const void* from,
+                                       size_t bytes, tutti_handle* handle) {
+  return guarded(
+      [&] { return start(group, contiguous(group, kind, target, to, from, bytes), handle); });
+}
+
+[[gnu::noinline]] tutti_status copied(void* to, const void* from, size_t bytes) {
+  std::memcpy(to, from, bytes);
+  return TUTTI_OK;
+}
+
+// Copies a short transfer itself if it needs nobody else: the memory of both sides is mapped here,
+// and no server gets it. If anything is unusual, the general path judges the arguments.
 constexpr size_t most_short = 256;
-inline bool copied(tutti_group* group, Kind kind, int target, void* to, const void* from,
-                   size_t bytes, tutti_handle* handle) {
+template <Kind kind>
+inline tutti_status transfer(tutti_group* group, int target, void* to, const void* from,
+                             size_t bytes, tutti_handle* handle) {
+  constexpr bool puts = kind == Kind::put;
   if (group == nullptr || static_cast<unsigned>(target) >= static_cast<unsigned>(group->ranks) ||
-      bytes > most_short)
-    return false;
+      bytes > most_short) [[unlikely]]
+    return started<kind>(group, target, to, from, bytes, handle);
   tutti::native::OneSided& side = group->one_sided;
-  const bool puts = kind == Kind::put;
-  auto* there = side.here(target, puts ? to : from, bytes);
+  auto* const there = side.here(target, puts ? to : from, bytes);
   const auto local = reinterpret_cast<uint64_t>(puts ? from : to);
   const uint64_t distance = reinterpret_cast<uint64_t>(there) - local;
   if (there == nullptr || local == 0 || distance + bytes - 1 < 2 * bytes - 1 ||
       !side.executes(bytes)) [[unlikely]]
-    return false;
+    return started<kind>(group, target, to, from, bytes, handle);
   auto* const here = reinterpret_cast<std::byte*>(local);
   std::byte* const destination = puts ? there : here;
   const std::byte* const source = puts ? here : there;
-  if (bytes == sizeof(uint64_t))
-    std::memcpy(destination, source, sizeof(uint64_t));  // one load and one store
-  else
-    std::memcpy(destination, source, bytes);
-  if (handle != nullptr) *handle = {};
   side.count_copy();
-  return true;
+  if (handle != nullptr) *handle = {};
+  if (bytes != sizeof(uint64_t)) return copied(destination, source, bytes);
+  std::memcpy(destination, source, sizeof(uint64_t));  // one load and one store
+  return TUTTI_OK;
 }
 
 void require_team(const tutti_team* team) {
@@ -222,18 +234,12 @@ extern "C" {
 
 tutti_status tutti_put(tutti_group* group, int target, void* to, const void* from, size_t bytes,
                        tutti_handle* handle) {
-  if (copied(group, Kind::put, target, to, from, bytes, handle)) [[likely]]
-    return TUTTI_OK;
-  return guarded(
-      [&] { return start(group, contiguous(group, Kind::put, target, to, from, bytes), handle); });
+  return transfer<Kind::put>(group, target, to, from, bytes, handle);
 }
 
 tutti_status tutti_get(tutti_group* group, int target, void* to, const void* from, size_t bytes,
                        tutti_handle* handle) {
-  if (copied(group, Kind::get, target, to, from, bytes, handle)) [[likely]]
-    return TUTTI_OK;
-  return guarded(
-      [&] { return start(group, contiguous(group, Kind::get, target, to, from, bytes), handle); });
+  return transfer<Kind::get>(group, target, to, from, bytes, handle);
 }
 
 tutti_status tutti_put_strided(tutti_group* group, int target, void* to, ptrdiff_t to_stride,

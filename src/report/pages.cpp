@@ -56,7 +56,8 @@ std::string place_of_servers(const OneSided& done, const Most& most) {
   return "on processing units " + std::to_string(first) + " to " + std::to_string(last);
 }
 
-void write_one_sided(FILE* file, const OneSided& done, const Most& most) {
+void write_one_sided(FILE* file, const OneSided& done, const Most& most,
+                     std::string_view saturation_map) {
   const auto number = [](uint64_t value) { return static_cast<unsigned long long>(value); };
   if (done.own + done.handed > 0)
     fprintf(file,
@@ -70,6 +71,9 @@ void write_one_sided(FILE* file, const OneSided& done, const Most& most) {
           number(done.servers), kind_of_servers(done).c_str(), place_of_servers(done, most).c_str(),
           number(done.transfers), readable_bytes(done.bytes).c_str(), number(done.sleeps),
           seconds(done.slept_nanoseconds));
+  if (!saturation_map.empty())
+    fprintf(file, "tutti:   servers follow the saturation map %s\n",
+            std::string(saturation_map).c_str());
   if (done.sharing > 0)
     fprintf(
         file,
@@ -153,7 +157,7 @@ void write_table(FILE* file, const Report& report) {
             static_cast<unsigned long long>(report.total.completed),
             static_cast<unsigned long long>(report.most.under_way),
             readable_bytes(report.most.bytes).c_str());
-  write_one_sided(file, report.total.one_sided, report.most);
+  write_one_sided(file, report.total.one_sided, report.most, report.saturation_map);
   write_driving(file, report.total.driving);
   write_window_calls(file, report.total);
   if (report.total.reasons[one_rank] > 0)
@@ -228,7 +232,8 @@ void write_json(FILE* file, const Report& report) {
         {"transfers", total.one_sided.transfers},
         {"bytes", total.one_sided.bytes},
         {"sleeps", total.one_sided.sleeps},
-        {"slept_s", rounded(seconds(total.one_sided.slept_nanoseconds), 6)}}},
+        {"slept_s", rounded(seconds(total.one_sided.slept_nanoseconds), 6)},
+        {"saturation_map", nullptr}}},
       {"driving",
        {{"servers", total.driving.servers},
         {"looks", total.driving.looks},
@@ -241,6 +246,7 @@ void write_json(FILE* file, const Report& report) {
       {"not_covered", not_covered},
       {"refused_plans", report.refused_plans}};
   if (report.aborted_by >= 0) document["aborted_by"] = report.aborted_by;
+  if (!report.saturation_map.empty()) document["servers"]["saturation_map"] = report.saturation_map;
   if (!report.why_no_team.empty()) document["off"] = report.why_no_team;
   fprintf(file, "%s\n", json_text(document, 1).c_str());
 }

@@ -23,6 +23,7 @@ struct Report {
   int ranks = 0;                                  // of the job
   // The rank that ended the job by MPI_Abort, whose own numbers these are; -1: none did.
   int aborted_by = -1;
+  std::string_view saturation_map{};  // of the process that writes; empty: none
 };
 
 // Writes to stderr (destination 1 or -) or into a file, as JSON if its name ends in .json. Logs an

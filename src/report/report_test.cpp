@@ -57,6 +57,25 @@ TEST(Tally, CallsAreInTheRowOfTheirSize) {
   EXPECT_EQ(after.reasons[static_cast<size_t>(Reason::large_element)], 1u);
 }
 
+TEST(Report, NamesTheSaturationMapThatServersFollow) {
+  const Numbers total{};
+  const AlgorithmNames names{};
+  const std::string on;
+  const std::vector<std::string> refused;
+  Numbers served;
+  served.one_sided.servers = 1;
+  const auto with = [&](const Numbers& numbers, std::string_view map, const char* name) {
+    return written({numbers, names, Most{}, "mpich", on, refused, 2, -1, map}, name);
+  };
+  const std::string line = "tutti:   servers follow the saturation map my.json\n";
+  EXPECT_NE(with(served, "my.json", "-map").find(line), std::string::npos);
+  EXPECT_EQ(with(served, "", "-map").find("saturation"), std::string::npos);
+  EXPECT_EQ(with(total, "my.json", "-map").find(line), std::string::npos);  // no servers
+  EXPECT_NE(with(served, "my.json", "-map.json").find("\"saturation_map\": \"my.json\""),
+            std::string::npos);
+  EXPECT_NE(with(served, "", "-map.json").find("\"saturation_map\": null"), std::string::npos);
+}
+
 TEST(Tally, AlgorithmsAreNamedOnceInTheOrderOfTheirFirstCalls) {
   for (const char* name : {"ring", "flat", "ring", "", "fla"})
     record({Collective::scan, 1, Reason::none, name, nanoseconds(1)});

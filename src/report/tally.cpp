@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <utility>
 
 namespace tutti::report {
 namespace {
@@ -105,6 +106,11 @@ void record_server_unit(uint64_t unit) {
   Most& most = tally().most;
   most.after_last_unit = std::max(most.after_last_unit, unit + 1);
   most.first_unit = std::max(most.first_unit, UINT64_MAX - unit);
+}
+
+void record_saturation(std::string file) {
+  const std::lock_guard<std::mutex> lock(tally().mutex);
+  tally().saturation_map = std::move(file);
 }
 
 void read_tally(const ReadTally& read) {

@@ -125,12 +125,15 @@ void record_one_sided(const OneSided& done);
 void record_driving(const Driving& done);
 // A server runs on this processing unit alone.
 void record_server_unit(uint64_t unit);
+// The saturation map that the policy of the servers follows: its file.
+void record_saturation(std::string file);
 
 // The contents of the tally of this process.
 struct Contents {
   Numbers numbers;
   AlgorithmNames algorithms;
   Most most;
+  std::string saturation_map;  // empty: none
 };
 // Calls `read` with this process's numbers, under the lock. The second function calls nothing and
 // returns false if another thread has the lock: a rank that aborts must not wait for a thread that

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <cstring>
 #include <utility>
 
 #include "base/log.h"
@@ -19,6 +20,23 @@ constexpr uint64_t taken_before_close_look = 64;
 bool is_too_long(std::chrono::steady_clock::duration time) {
   const int64_t limit = options().stall_seconds;
   return limit > 0 && time >= std::chrono::seconds(limit);
+}
+
+// The transfer as a server gets it.
+Transfer packed(const Transfer& transfer) {
+  Transfer packed = transfer;
+  if (!transfer.may_carry()) return packed;
+  packed.carries = 1;
+  if (transfer.kind == Kind::put)
+    std::memcpy(packed.carried(), reinterpret_cast<const void*>(transfer.local),
+                transfer.block_bytes);
+  return packed;
+}
+
+// Gives the caller what a completed transfer carries to it.
+void unpack(const Transfer& transfer) {
+  if (transfer.carries != 0 && transfer.kind == Kind::get)
+    std::memcpy(reinterpret_cast<void*>(transfer.local), transfer.carried(), transfer.block_bytes);
 }
 
 }  // namespace
@@ -40,6 +58,14 @@ Client::Client(const Domain& domain, int32_t place, Mover& mover, exec::WaitStyl
 
 Client::~Client() { wait_for_all(); }
 
+int32_t Client::running_servers() const {
+  const auto last = first_server_ + static_cast<int32_t>(queues_.size());
+  int32_t count = 0;
+  for (int32_t server = first_server_; server < last; ++server)
+    count += runs(domain_.server(server)) ? 1 : 0;
+  return count;
+}
+
 // Gives the transfer to the server whose turn it is, or to the next one that has room. False if it
 // is the client's own turn, or if no server runs and has room.
 bool Client::hand_over(const Transfer& transfer, const Situation& now, Handle* handle) {
@@ -51,7 +77,7 @@ bool Client::hand_over(const Transfer& transfer, const Situation& now, Handle* h
     const int32_t server = first_server_ + nth;
     Producer& queue = queues_[static_cast<size_t>(nth)];
     if (!queue.has_room() || !runs(domain_.server(server))) continue;
-    *handle = {.server = server, .position = queue.post(transfer)};
+    *handle = {.server = server, .position = queue.post(packed(transfer))};
     domain_.server(server).doorbell.wake();
     return true;
   }
@@ -91,10 +117,19 @@ void Client::end(const Handle& handle) {
   while (!started_.empty() && is_over(started_.front())) started_.pop_front();
 }
 
+// Executes a transfer that was handed over, and that no server executes any more.
+Code Client::execute_posted(const Handle& handle) {
+  Transfer transfer = queue(handle).content(handle.position);
+  if (transfer.carries == 0) return execute(transfer);
+  const Code code = mover_.move_carried(transfer);
+  if (code == Code::ok) unpack(transfer);
+  return code;
+}
+
 // Executes the transfer if no server has begun it. A server that never begins may have died.
 bool Client::take_back(const Handle& handle, Code* code) {
   if (!queue(handle).take_back(handle.position)) return false;
-  *code = execute(queue(handle).content(handle.position));
+  *code = execute_posted(handle);
   ++counts_.taken_back;
   if (++taken_in_row_ % taken_before_close_look == 0) note_death(domain_.server(handle.server));
   return true;
@@ -131,7 +166,7 @@ bool Client::complete_without_server(const Handle& handle, bool looks_closely, C
   const bool is_of_now = stamp == taken(handle.position, standing(state).generation);
   if (is_of_now && !server_is_gone(handle.server)) return false;
   if (!queue(handle).take_over(handle.position, stamp)) return false;
-  *code = execute(queue(handle).content(handle.position));
+  *code = execute_posted(handle);
   ++counts_.taken_back;
   return true;
 }
@@ -158,9 +193,12 @@ bool Client::test(const Handle& handle, Code* code) {
 Code Client::result(const Handle& handle) {
   taken_in_row_ = 0;
   const Transfer& transfer = queue(handle).content(handle.position);
-  if (transfer.result != Code::unavailable) return transfer.result;
-  ++counts_.taken_back;
-  return execute(transfer);
+  if (transfer.result == Code::unavailable) {
+    ++counts_.taken_back;
+    return execute_posted(handle);
+  }
+  if (transfer.result == Code::ok) unpack(transfer);
+  return transfer.result;
 }
 
 // Tells once which server and transfer a long wait is for.

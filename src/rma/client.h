@@ -63,6 +63,7 @@ class Client {
   // Returns how the first one ended that failed; Code::ok if none did.
   Code wait_for_all();
 
+  int32_t running_servers() const;  // of those that it hands transfers to
   size_t outstanding() const { return outstanding_; }
   // So many transfers may be outstanding at each server; further ones are executed at once.
   size_t most_outstanding() const { return domain_.shape().entries; }
@@ -82,6 +83,7 @@ class Client {
   void say_stall(const Handle& handle) const;
   void kill_if_stopped(int32_t server) const;
   void look_at_late(const Handle& handle);
+  Code execute_posted(const Handle& handle);
   Code result(const Handle& handle);
   void end(const Handle& handle);
   Producer& queue(const Handle& handle) {

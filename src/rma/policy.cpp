@@ -1,5 +1,7 @@
 #include "rma/policy.h"
 
+#include <utility>
+
 namespace tutti::rma {
 
 const Rule* rule_of(const Policy& policy, const Situation& now) {
@@ -16,6 +18,18 @@ const Rule* rule_of(const Policy& policy, const Situation& now) {
 bool is_for_servers(const Policy& policy, const Situation& now) {
   if (policy.serve == Serve::none || now.in_flight >= policy.most_in_flight) return false;
   return policy.serve == Serve::all || rule_of(policy, now) != nullptr;
+}
+
+size_t least_bytes_served(const Policy& policy) {
+  size_t least = SIZE_MAX;
+  for (const std::vector<Rule>* const rules : {&policy.puts, &policy.gets}) {
+    size_t shorter = 0, size = 0;  // the rules before are for transfers up to `shorter` bytes
+    for (const Rule& rule : *rules) {
+      if (rule.most_bytes != size) shorter = std::exchange(size, rule.most_bytes);
+      if (rule.least_waiting != UINT32_MAX) least = std::min(least, shorter + 1);
+    }
+  }
+  return least;
 }
 
 Turn next_turn(const Policy& policy, const Turn& last, int32_t servers, const Situation& now) {

@@ -58,6 +58,10 @@ const Rule* rule_of(const Policy& policy, const Situation& now);
 // True if servers get the transfer.
 bool is_for_servers(const Policy& policy, const Situation& now);
 
+// The least bytes of a transfer that a rule gives to servers, however many are waiting; SIZE_MAX if
+// none does.
+size_t least_bytes_served(const Policy& policy);
+
 // Whose turn it is among the servers, and the client itself if it takes turns.
 struct Turn {
   int32_t server = -1;      // the number of servers: the client

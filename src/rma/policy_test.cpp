@@ -73,6 +73,16 @@ TEST(Policy, ServersHaveAtMostSoManyInFlight) {
   EXPECT_FALSE(is_for_servers(policy, {.in_flight = 2}));
 }
 
+TEST(Policy, TellsTheLeastBytesThatServersMayGet) {
+  const Rule never{.most_bytes = 64, .least_waiting = UINT32_MAX};
+  const Rule many{.most_bytes = 4096, .least_waiting = 32}, more{.most_bytes = 4096};
+  const Rule first{.most_bytes = 64, .least_waiting = 100};
+  EXPECT_EQ(least_bytes_served({}), SIZE_MAX);
+  EXPECT_EQ(least_bytes_served({.puts = {never}, .gets = {never}}), SIZE_MAX);
+  EXPECT_EQ(least_bytes_served({.puts = {never}, .gets = {never, many, more}}), 65U);
+  EXPECT_EQ(least_bytes_served({.puts = {first}, .gets = {never, many}}), 1U);
+}
+
 // With any rule, after any number of transfers no server has more than a batch more than another.
 TEST(Policy, SharesEvenly) {
   std::mt19937 random(16);

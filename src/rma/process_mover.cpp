@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 
 namespace tutti::rma {
 namespace {
@@ -101,6 +102,20 @@ Code ProcessMover::move(const Transfer& transfer, int caller) {
     if (code != Code::ok) return code;
   }
   return Code::ok;
+}
+
+Code ProcessMover::move_carried(Transfer& transfer) {
+  const Peer& peer = peers_[static_cast<size_t>(transfer.target)];
+  const size_t bytes = transfer.block_bytes;
+  const bool puts = transfer.kind == Kind::put;
+  std::byte* const there = peer.here(transfer.remote, bytes);
+  if (there != nullptr) {
+    std::memcpy(puts ? there : transfer.carried(), puts ? transfer.carried() : there, bytes);
+    return Code::ok;
+  }
+  const Side remote{&peer, transfer.remote, 0, nullptr};
+  return puts ? write(remote, transfer.remote, transfer.carried(), bytes)
+              : read(remote, transfer.remote, transfer.carried(), bytes);
 }
 
 void forget_others(std::vector<Peer>& peers) {

@@ -20,7 +20,7 @@ struct Peer {
   uint64_t first = 0;
   uint64_t bytes = 0;  // 0: none
   uint64_t shift = 0;
-  int64_t process = 0;     // for the system's copies; 0: not permitted, or on another node
+  int32_t process = 0;     // for the system's copies; 0: not permitted, or on another node
   bool elsewhere = false;  // the rank is on another node
 
   // Where a rank's `length` bytes at `address` are in this process; null if they are not mapped.
@@ -30,6 +30,7 @@ struct Peer {
     return reinterpret_cast<std::byte*>(address + shift);
   }
 };
+static_assert(sizeof(Peer) == 32, "a rank's Peer is found by a shift");
 
 // A rank of this process reaches all of its own memory, except the first page, which no process
 // has.
@@ -45,6 +46,7 @@ class ProcessMover final : public Mover {
   // Code::invalid_argument: the memory of a side is not there. Code::unavailable: it cannot be
   // reached. Code::dead_peer: its process has ended.
   Code move(const Transfer& transfer, int caller) override;
+  Code move_carried(Transfer& transfer) override;
 
  private:
   const std::vector<Peer>& peers_;

@@ -126,6 +126,36 @@ TEST(ProcessMover, MovesThroughMappedMemory) {
   munmap(shared, bytes);
 }
 
+// A server moves what a transfer carries, in mapped memory and by the system's copies.
+TEST(ProcessMover, MovesWhatTransfersCarry) {
+  int64_t mapped = 1, value = 7, got = 0;
+  const uint64_t theirs = uint64_t{1} << 40;
+  std::vector<Peer> peers = {{.first = theirs,
+                              .bytes = sizeof mapped,
+                              .shift = reinterpret_cast<uint64_t>(&mapped) - theirs}};
+  const Other other;
+  if (other.can_be_reached()) peers.push_back(other.peer());
+  ProcessMover mover(peers, {});
+  for (size_t target = 0; target < peers.size(); ++target) {
+    Transfer put{.remote = target == 0 ? theirs : reinterpret_cast<uint64_t>(&mapped),
+                 .block_bytes = sizeof value,
+                 .target = static_cast<int32_t>(target),
+                 .carries = 1};
+    EXPECT_TRUE(put.may_carry());
+    std::memcpy(put.carried(), &value, sizeof value);
+    EXPECT_EQ(mover.move_carried(put), Code::ok);
+    Transfer get = put;
+    get.kind = Kind::get;
+    std::memset(get.carried(), 0, sizeof value);
+    EXPECT_EQ(mover.move_carried(get), Code::ok);
+    std::memcpy(&got, get.carried(), sizeof got);
+    EXPECT_EQ(got, 7);
+  }
+  EXPECT_EQ(mapped, 7);
+  Transfer beyond{.remote = theirs + 1, .block_bytes = sizeof value, .carries = 1};
+  EXPECT_EQ(mover.move_carried(beyond), Code::unavailable);
+}
+
 TEST(ProcessMover, TellsWhyItCannotMove) {
   std::vector<int> memory(10);
   Other other;

@@ -170,7 +170,7 @@ double served_time(const SaturationMap& map, const Crew& crew, Kind kind, size_t
 }
 
 Policy policy_of(const SaturationMap& map, const Crew& crew) {
-  Policy policy;
+  Policy policy{.most_in_flight = map.messages.back() * static_cast<size_t>(crew.servers)};
   for (const size_t bytes : map.bytes) {
     add_rules(map, crew, Kind::put, bytes, &policy.puts);
     add_rules(map, crew, Kind::get, bytes, &policy.gets);

@@ -35,6 +35,7 @@ struct SaturationMap {
   // GB/s of all cores together, by cores, then messages, then bytes; positive.
   std::vector<double> puts, gets;
   HandOver hand_over;
+  std::string where;  // what was measured, for people
 
   double bandwidth(Kind kind, size_t cores_at, size_t messages_at, size_t bytes_at) const {
     const std::vector<double>& all = kind == Kind::put ? puts : gets;
@@ -48,6 +49,12 @@ struct SaturationMap {
 SaturationMap read_saturation(std::string_view text, std::string_view file);
 // The map in a file. Throws as read_saturation, and Error(unavailable) if it cannot be read.
 SaturationMap load_saturation(const std::string& file);
+// The same of a map that must have been measured on this machine; throws
+// Error(invalid_argument) if it was not.
+SaturationMap load_saturation_of_here(const std::string& file);
+// This machine as maps name it in `where`: its processor, and the number of its processing units,
+// whichever of them this process may use.
+std::string this_machine();
 
 // The time in ns in which `cores` cores transfer `messages` messages each, at least 1. Between the
 // numbers of the map the time changes linearly. Beyond the largest, time grows with the messages
@@ -76,7 +83,7 @@ inline constexpr double least_gain = 1.05;
 
 // The selective policy for a crew: for each size of the map the thresholds on the number of
 // messages from which servers gain, with the best batches. Longer messages than the map's stay with
-// the client.
+// the client, and so do those beyond as many for each server as were measured of a core.
 Policy policy_of(const SaturationMap& map, const Crew& crew);
 
 }  // namespace tutti::rma

@@ -1,9 +1,13 @@
 // The reader of the files that `tutti bench --saturation` writes.
+#include <sys/utsname.h>
+#include <unistd.h>
+
 #include <fstream>
 #include <iterator>
 
 #include "base/error.h"
 #include "base/json_part.h"
+#include "base/text.h"
 #include "rma/saturation.h"
 
 namespace tutti::rma {
@@ -79,6 +83,7 @@ SaturationMap read_saturation(std::string_view text, std::string_view file) {
     document.refuse(std::string("has not the format \"") + format_name +
                     "\"; measure anew by `tutti bench --saturation --json`");
   SaturationMap map;
+  map.where = document.text("where");
   map.cores = ascending(document, "cores", most_cores);
   map.messages = ascending(document, "messages", most_messages);
   map.bytes = ascending(document, "bytes", most_bytes);
@@ -98,6 +103,27 @@ SaturationMap load_saturation(const std::string& file) {
     throw Error(Code::unavailable, file + ": cannot be read; give a file that " +
                                        "`tutti bench --saturation --json` has written");
   return read_saturation(text, file);
+}
+
+SaturationMap load_saturation_of_here(const std::string& file) {
+  SaturationMap map = load_saturation(file);
+  const std::string here = this_machine();
+  if (map.where != here)
+    throw Error(Code::invalid_argument,
+                file + ": is of another machine, " + in_quotes(map.where) + ", and this is \"" +
+                    here + "\"; measure here by `tutti bench --saturation --json`");
+  return map;
+}
+
+std::string this_machine() {
+  std::string name;
+  std::ifstream stream("/proc/cpuinfo");
+  for (std::string line; name.empty() && std::getline(stream, line);)
+    if (line.starts_with("model name") && line.find(": ") != std::string::npos)
+      name = line.substr(line.find(": ") + 2);
+  utsname system;
+  if (name.empty() && uname(&system) == 0) name = system.machine;
+  return name + ", " + std::to_string(sysconf(_SC_NPROCESSORS_CONF)) + " processing units";
 }
 
 }  // namespace tutti::rma

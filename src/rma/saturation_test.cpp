@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdio>
+#include <fstream>
 #include <random>
 #include <string>
 
@@ -18,7 +20,8 @@ SaturationMap map_of(double core, double node, const HandOver& cost = {}) {
                     .bytes = {8, 1024},
                     .puts = {},
                     .gets = {},
-                    .hand_over = cost};
+                    .hand_over = cost,
+                    .where = "node"};
   if (map.hand_over.server.empty()) map.hand_over.server = {0, 0};
   for (const size_t cores : map.cores)
     for (const size_t messages : map.messages)
@@ -60,6 +63,29 @@ TEST(Saturation, IsRead) {
   EXPECT_EQ(map.bandwidth(Kind::get, 0, 1, 0), 6.0);
   EXPECT_EQ(map.peak(Kind::get, 0), 8.0);
   EXPECT_EQ(map.hand_over.latency, 30);
+  EXPECT_EQ(map.where, "node");
+}
+
+TEST(Saturation, MapsOfOtherMachinesAreRefused) {
+  const std::string file = testing::TempDir() + "saturation_test.json";
+  const auto write = [&](const std::string& where) {
+    Json json = document();
+    json["where"] = where;
+    std::ofstream(file) << json.dump();
+  };
+  write(this_machine());
+  EXPECT_EQ(load_saturation_of_here(file).where, this_machine());
+  write("a\nnode");
+  EXPECT_EQ(load_saturation(file).where, "a\nnode");
+  try {
+    load_saturation_of_here(file);
+    ADD_FAILURE() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(std::string(error.what()),
+              file + ": is of another machine, \"a?node\", and this is \"" + this_machine() +
+                  "\"; measure here by `tutti bench --saturation --json`");
+  }
+  std::remove(file.c_str());
 }
 
 TEST(Saturation, BadFilesAreOneLineWithTheirPlace) {
@@ -103,6 +129,8 @@ TEST(SaturationPolicy, HandsOverWhatCoresLimit) {
   EXPECT_FALSE(is_for_servers(policy, {.bytes = 8, .waiting = 1}));
   EXPECT_TRUE(is_for_servers(policy, {.bytes = 8, .waiting = 64}));
   EXPECT_FALSE(is_for_servers(policy, {.bytes = 1025, .waiting = 64}));  // longer than the map's
+  EXPECT_TRUE(is_for_servers(policy, {.bytes = 8, .waiting = 300, .in_flight = 255}));
+  EXPECT_FALSE(is_for_servers(policy, {.bytes = 8, .waiting = 300, .in_flight = 256}));
 }
 
 TEST(SaturationPolicy, LeavesToTheClientWhatTheNodeLimits) {

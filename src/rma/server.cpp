@@ -28,7 +28,8 @@ size_t Server::serve(size_t most) {
     for (size_t i = 0; i < most; ++i) {
       Transfer* const transfer = queue.take();
       if (transfer == nullptr) break;
-      transfer->result = mover_.move(*transfer, static_cast<int>(client));
+      transfer->result = transfer->carries != 0 ? mover_.move_carried(*transfer)
+                                                : mover_.move(*transfer, static_cast<int>(client));
       bytes += transfer->bytes();  // before the client may use the entry again
       queue.finish();
       ++served;
@@ -76,7 +77,8 @@ void Server::run() {
       continue;
     }
     if (ends) break;
-    if (++idle < polls_) {
+    // Whoever keeps it awake wants it to begin at once, also on a core that it shares.
+    if (++idle < (is_kept_awake() ? polls_of_own_core : polls_)) {
       shm::relax();
       continue;
     }

@@ -1,5 +1,7 @@
 #include "rma/transfer.h"
 
+#include <cstring>
+
 #include "kernels/kernels.h"
 
 namespace tutti::rma {
@@ -20,6 +22,14 @@ Code MemoryMover::move(const Transfer& transfer, int) {
   const bool puts = transfer.kind == Kind::put;
   copy_blocks(transfer, reinterpret_cast<std::byte*>(puts ? transfer.remote : transfer.local),
               reinterpret_cast<const std::byte*>(puts ? transfer.local : transfer.remote));
+  return Code::ok;
+}
+
+Code MemoryMover::move_carried(Transfer& transfer) {
+  auto* const there = reinterpret_cast<std::byte*>(transfer.remote);
+  const bool puts = transfer.kind == Kind::put;
+  std::memcpy(puts ? there : transfer.carried(), puts ? transfer.carried() : there,
+              transfer.block_bytes);
   return Code::ok;
 }
 

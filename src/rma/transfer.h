@@ -20,10 +20,18 @@ struct Transfer {
   int64_t remote_stride = 0;
   uint32_t blocks = 1;
   Kind kind = Kind::put;
-  int32_t target = 0;      // a rank
-  Code result = Code::ok;  // by whoever has executed it
+  int32_t target : 31 = 0;   // a rank
+  uint32_t carries : 1 = 0;  // it carries the caller's side
+  Code result = Code::ok;    // by whoever has executed it
 
   size_t bytes() const { return static_cast<size_t>(block_bytes) * blocks; }
+  // A short transfer of one block can carry the data of the caller's side, in the place of
+  // local_stride. A server then reads and writes no other line of the caller's.
+  bool may_carry() const {
+    return blocks == 1 && block_bytes > 0 && block_bytes <= sizeof local_stride;
+  }
+  std::byte* carried() { return reinterpret_cast<std::byte*>(&local_stride); }
+  const std::byte* carried() const { return reinterpret_cast<const std::byte*>(&local_stride); }
 };
 
 // Executes transfers: in memory, or by the system's copies.
@@ -32,6 +40,8 @@ class Mover {
   // Moves the bytes of a transfer of client `caller`. They are there when it returns Code::ok.
   // Called by the caller's thread and by servers, also at once. Throws nothing.
   virtual Code move(const Transfer& transfer, int caller) = 0;
+  // The same of a transfer that carries the caller's side.
+  virtual Code move_carried(Transfer& transfer) = 0;
 
  protected:
   ~Mover() = default;
@@ -41,6 +51,7 @@ class Mover {
 class MemoryMover final : public Mover {
  public:
   Code move(const Transfer& transfer, int caller) override;
+  Code move_carried(Transfer& transfer) override;
 };
 
 // Copies the blocks of a transfer whose first block is at these addresses.

@@ -1,6 +1,9 @@
 """One-sided transfers between MPI processes, by their callers and by servers."""
 
 import json
+import os
+import re
+import shutil
 import subprocess
 
 import pytest
@@ -68,6 +71,117 @@ def test_the_report_tells_what_servers_did(host_named, with_tutti, tmp_path):
     assert done["by_callers"] > 0
     # A server counts after it has told the client.
     assert servers["transfers"] + done["taken_back"] <= done["handed_to_servers"]
+
+
+def saturation_map(where, one_core, two_cores):
+    """A map in which one core transfers one_core GB/s, and two together two_cores GB/s, whatever
+    the messages are. A message that is handed over arrives after 100 ns."""
+    return {
+        "format": "tutti-saturation 1",
+        "where": where,
+        "cores": [1, 2],
+        "messages": [1, 128],
+        "bytes": [8, 1 << 20],
+        "puts": [[[rate] * 2] * 2 for rate in (one_core, two_cores)],
+        "gets": [[[rate] * 2] * 2 for rate in (one_core, two_cores)],
+        "hand_over": {"client": 0, "server": [0, 0], "latency": 100},
+    }
+
+
+@pytest.fixture(scope="module")
+def this_machine():
+    """How maps name this machine: as tutti-saturation writes it."""
+    words = "--cores 0,1 --milliseconds 1 --bytes 8,8 --messages 1".split()
+    command = [support.BUILD / "bin" / "tutti-saturation", *words]
+    written = subprocess.run(command, check=True, capture_output=True, text=True, timeout=60).stdout
+    return json.loads(written)["where"]
+
+
+@pytest.fixture
+def put(host_named, with_tutti, tmp_path):
+    """put(bytes, count, saturation, text) runs a job of two ranks, and a server on a core of its
+    own, and returns its report and its stderr."""
+
+    def run(length, count, saturation, text=None):
+        if text is not None:
+            saturation.write_text(text)
+        host, report = host_named("mpich"), tmp_path / "report.json"
+        result = support.job(
+            host, 2, with_tutti(host, "waiting"), length, count,
+            options=["--servers", f"1@{max(os.sched_getaffinity(0))}", f"--report={report}"],
+            variables={"TUTTI_SATURATION": str(saturation)} if saturation else {},
+        )  # fmt: skip
+        support.expect_ok(result)
+        return json.loads(report.read_text()), result.stderr
+
+    return run
+
+
+needs_two_cores = pytest.mark.skipif(
+    len(os.sched_getaffinity(0)) < 2, reason="a server needs a core of its own"
+)
+
+
+@needs_two_cores
+def test_the_map_decides_what_servers_get(put, this_machine, tmp_path):
+    """Without a map servers get what is long. With one, what gains by it, also of few bytes."""
+    file = tmp_path / "map.json"
+    assert put(8, 64, None)[0]["one_sided"]["handed_to_servers"] == 0
+    report = put(65536, 16, None)[0]
+    assert report["one_sided"]["handed_to_servers"] > 0
+    assert report["servers"]["saturation_map"] is None
+
+    # A server alone is four times as fast as both ranks at once, from some messages on.
+    gains = json.dumps(saturation_map(this_machine, 4, 1))
+    report = put(8, 64, file, gains)[0]
+    assert report["servers"]["saturation_map"] == str(file)
+    assert report["one_sided"]["handed_to_servers"] >= 2 * 4 * 64  # all after the first phase
+    assert put(8, 1, file)[0]["one_sided"]["handed_to_servers"] == 0
+
+    nothing_gains = json.dumps(saturation_map(this_machine, 1, 2))
+    assert put(65536, 16, file, nothing_gains)[0]["one_sided"]["handed_to_servers"] == 0
+
+
+BAD_MAPS = {
+    "missing": (None, "cannot be read; give a file that"),
+    "broken": ("{", "is no JSON"),
+    "another format": ('{"format": "tutti-plan 1"}', 'has not the format "tutti-saturation 1"'),
+    "another machine": (json.dumps(saturation_map("a Cray", 1, 2)), 'another machine, "a Cray"'),
+}
+
+
+@needs_two_cores
+@pytest.mark.parametrize("case", BAD_MAPS)
+def test_a_bad_map_is_one_line_and_the_job_goes_on(put, tmp_path, case):
+    file = tmp_path / "map.json"
+    text, message = BAD_MAPS[case]
+    report, err = put(65536, 16, file, text)
+    assert report["one_sided"]["handed_to_servers"] > 0
+    assert report["servers"]["saturation_map"] is None
+    lines = [line for line in err.splitlines() if "TUTTI_SATURATION" in line]
+    assert len(lines) == 1 and str(file) in lines[0] and message in lines[0]
+    assert "tutti bench --saturation" in lines[0]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("valgrind") is None, reason="needs valgrind")
+def test_instructions_of_a_short_transfer(host_named, with_tutti, tmp_path):
+    """A put or get of 8 bytes that its caller executes takes at most 60 instructions, with the
+    calling function's own; none of them waits or calls the system."""
+    host, wrapper, counts = host_named("mpich"), tmp_path / "wrapper", tmp_path / "counts"
+    wrapper.write_text(
+        '#!/bin/sh\n[ "$PMI_RANK" = 1 ] || exec "$@"\nexec valgrind -q --tool=callgrind '
+        f"--combine-dumps=yes --callgrind-out-file={counts} --toggle-collect='counted_*' \"$@\"\n"
+    )
+    wrapper.chmod(0o755)
+    support.expect_ok(support.job(host, 2, wrapper, with_tutti(host, "put_costs")))
+    found = re.findall(
+        r"Client Request: (\w+)$.*?^totals: (\d+)$", counts.read_text(), re.MULTILINE | re.DOTALL
+    )
+    print(found)
+    assert len(found) == 10 and {name for name, _ in found} == {"put", "get"}
+    for kind in ("put", "get"):
+        assert 0 < min(int(count) for name, count in found if name == kind) <= 60
 
 
 def functions_of(library):

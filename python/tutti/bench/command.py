@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from tutti.bench import applications_command, nodes_command
+from tutti.bench import applications_command, nodes_command, threads_command
 from tutti.bench.applications import APPLICATIONS, FORMS, AppSettings
 from tutti.bench.document import as_json
 from tutti.bench.driver import run
@@ -129,15 +129,6 @@ def with_tutti(wanted: bool, mpis: list[Mpi]) -> bool:
     return True
 
 
-def refuse_between_threads(mode: str, given: dict[str, bool]) -> None:
-    for option, is_given in given.items():
-        if is_given:
-            raise UserError(
-                f"{option}: it cannot be combined with {mode}, which measures threads without an "
-                "MPI; leave one of them out"
-            )
-
-
 def refuse_without_hosts(hosts: str | None, given: dict[str, object]) -> None:
     words = [option for option, value in given.items() if value is not None]
     if words and hosts is None:
@@ -213,17 +204,6 @@ def bench_openmp(
         openmp.show(document, console)
     if json_file is not None:
         json_file.write_text(json.dumps(documents, indent=1) + "\n")
-        console.print(f"wrote {json_file}", highlight=False)
-
-
-def bench_threads(mode: str, repetitions: int, json_file: Path | None, console: Console) -> None:
-    from tutti.bench import one_sided, shared_array
-
-    module = one_sided if mode == "--one-sided" else shared_array
-    document = module.measure(repetitions)
-    module.show(document, console)
-    if json_file is not None:
-        json_file.write_text(json.dumps(document, indent=1) + "\n")
         console.print(f"wrote {json_file}", highlight=False)
 
 
@@ -365,8 +345,24 @@ def bench(
         bool,
         typer.Option(
             "--one-sided",
-            help="Measure one-sided transfers between threads and through a server, beside the "
-            "machine's stores, loads and lines, without MPI.",
+            help="Measure one-sided transfers between threads and between processes, by their "
+            "callers and through a server, beside the machine's stores, loads and lines.",
+        ),
+    ] = False,
+    alltoall: Annotated[
+        bool,
+        typer.Option(
+            "--alltoall",
+            help="With --one-sided: measure an all-to-all of gets between threads, executed by the "
+            "ranks and handed to servers; --ranks and --sizes say how many and how long.",
+        ),
+    ] = False,
+    saturation: Annotated[
+        bool,
+        typer.Option(
+            "--saturation",
+            help="Measure how many cores and messages keep this node's memory busy, for puts and "
+            "gets from 8 B to 1 MiB. --json writes the map that TUTTI_SATURATION takes.",
         ),
     ] = False,
     array: Annotated[
@@ -530,39 +526,57 @@ def bench(
                 "--no-dirty": not dirty,
                 "--openmp": openmp,
                 "--one-sided": one_sided,
+                "--saturation": saturation,
                 "--array": array,
                 "--worth": worth,
                 "--load": load > 0,
                 "--budget-ms": budget_ms is not None,
             }
         )
-    if one_sided or array:
-        mode = "--array" if array else "--one-sided"
-        refuse_between_threads(
-            mode,
-            {
-                "--one-sided": one_sided and array,
-                "--ranks": ranks is not None,
-                "--collectives": collectives is not None,
-                "--sizes": sizes is not None,
-                "--kinds": kinds is not None,
-                "--form": form is not None,
-                "--overlap": overlap,
-                "--halo": halo,
-                "--mixed": mixed,
-                "--cold": cold is not None,
-                "--every-root": every_root,
-                "--openmp": openmp,
-                "--hosts": hosts is not None,
-                "--mpi": bool(mpi),
-                "--shared-heap": shared_heap,
-                "--plot": plot is not None,
-                "--load": load > 0,
-            },
+    if one_sided or array or saturation or alltoall:
+        given = {
+            "--collectives": collectives is not None,
+            "--kinds": kinds is not None,
+            "--form": form is not None,
+            "--overlap": overlap,
+            "--halo": halo,
+            "--mixed": mixed,
+            "--cold": cold is not None,
+            "--every-root": every_root,
+            "--openmp": openmp,
+            "--hosts": hosts is not None,
+            "--shared-heap": shared_heap,
+            "--ranks": ranks is not None,
+            "--sizes": sizes is not None,
+            "--repetitions": repetitions is not None,
+            "--mpi": bool(mpi),
+            "--plot": plot is not None,
+            "--load": load > 0,
+        }
+        native = {
+            "--one-sided": one_sided,
+            "--alltoall": alltoall,
+            "--saturation": saturation,
+            "--array": array,
+        }
+        mode = threads_command.choose_mode(
+            [name for name, is_wanted in native.items() if is_wanted],
+            [name for name, is_given in given.items() if is_given],
         )
-        return bench_threads(
-            mode, repetitions or (3 if quick else 10), output_file("--json", json_name), console
-        )
+        count, json_file = repetitions or (3 if quick else 10), output_file("--json", json_name)
+        if mode == "--saturation":
+            milliseconds = budget_ms or (2 if quick else 10)
+            return threads_command.bench_saturation(
+                milliseconds, json_file, plot_stem(plot), console
+            )
+        if mode == "--array":
+            return threads_command.bench_array(count, json_file, console)
+        if mode == "--alltoall":
+            return threads_command.bench_alltoall(ranks, sizes, count, json_file, console)
+        found = find_mpis()
+        mpis = choose_mpis(mpi or [], found) if mpi or found else []
+        with_tutti(True, mpis)
+        return threads_command.bench_one_sided(mpis, count, json_file, console)
     modes = parse_modes(
         form,
         compute,

@@ -9,10 +9,11 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from tutti.bench.cores import two_cores
 from tutti.bench.driver import execute
 from tutti.bench.statistics import centre, compare
 from tutti.bench.texts import interval_text, ratio_text
-from tutti.errors import RunError, UserError
+from tutti.errors import RunError
 from tutti.places import program
 
 SECONDS = 600
@@ -28,17 +29,8 @@ ROWS = (
 )
 
 
-def two_cores() -> tuple[int, int]:
-    cores = sorted(os.sched_getaffinity(0))
-    if len(cores) < 2:
-        raise UserError(
-            "--array needs two cores, and this process may run on one; allow it more with taskset"
-        )
-    return cores[0], cores[1]
-
-
 def measure(repetitions: int) -> dict[str, Any]:
-    words = [str(program("tutti-array")), "--cores", ",".join(map(str, two_cores()))]
+    words = [str(program("tutti-array")), "--cores", ",".join(map(str, two_cores("--array")))]
     code, out, err = execute([*words, "--repetitions", str(repetitions)], dict(os.environ), SECONDS)
     if code != 0:
         raise RunError(err.strip() or f"tutti-array: exit code {code}")

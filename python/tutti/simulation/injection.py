@@ -16,6 +16,7 @@ from typing import Any
 from tutti import __version__
 from tutti.errors import RunError, UserError
 from tutti.places import program
+from tutti.saturation import KINDS
 
 FILES = Path(__file__).parent.parent / "machines" / "injection"
 EXPERIMENTS = {
@@ -25,7 +26,6 @@ EXPERIMENTS = {
     "trends": "figure 11: one client in each NUMA region, two servers, and the peak",
     "fft": "figure 10: the transposes of a Fourier transform on 1,536 and 12,288 cores",
 }
-KINDS = ("put", "get")
 SERVERS = 2
 BATCH = 4  # of the paper's figures
 SIZES = [8 << i for i in range(15)]  # to 128 KiB
@@ -36,8 +36,6 @@ STATIC = [
 ALLTOALL_SIZES = [8 << i for i in range(12)]  # to 16 KiB
 ALLTOALL_SERVERS = (2, 3)
 SECONDS = 900
-# A saturation map counts a number of cores as enough from this part of the peak on.
-ENOUGH = 0.9
 
 
 def known_machines() -> dict[str, Path]:
@@ -103,20 +101,6 @@ class Simulator:
 def saturation(simulator: Simulator) -> dict[str, Any]:
     found: dict[str, Any] = simulator.run([], map_=True)["map"]
     return found
-
-
-def fractions(map_: dict[str, Any], kind: str, size: int) -> dict[int, float]:
-    """The part of the peak at this size that each number of cores reaches, with the best number of
-    messages."""
-    place = map_["bytes"].index(size)
-    best = [max(row[place] for row in rows) for rows in map_[kind + "s"]]
-    return {cores: one / max(best) for cores, one in zip(map_["cores"], best, strict=True)}
-
-
-def enough_cores(map_: dict[str, Any], kind: str, size: int) -> int:
-    """The least number of cores that saturates the node."""
-    parts = fractions(map_, kind, size)
-    return next(cores for cores, part in parts.items() if part >= ENOUGH)
 
 
 def parallel(simulator: Simulator, sizes: list[int], counts: list[int]) -> list[dict[str, Any]]:

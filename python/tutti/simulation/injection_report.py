@@ -4,35 +4,9 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 
 from tutti.bench.texts import size_text
-from tutti.simulation.injection import KINDS, fractions
-
-
-def _table(title: str, first: str, columns: list[str]) -> Table:
-    table = Table(title=title)
-    table.add_column(first)
-    for column in columns:
-        table.add_column(column, justify="right")
-    return table
-
-
-def show_map(map_: dict[str, Any], console: Console) -> None:
-    """The part of the peak at each size that each number of cores reaches."""
-    for kind in KINDS:
-        table = _table(
-            f"{kind}s, {map_['where']}: percent of the peak at each size, by cores",
-            "bytes",
-            [*map(str, map_["cores"]), "peak GB/s"],
-        )
-        for place, size in enumerate(map_["bytes"]):
-            parts = fractions(map_, kind, size)
-            peak = max(row[place] for rows in map_[kind + "s"] for row in rows)
-            table.add_row(
-                size_text(size), *(f"{100 * part:.0f}" for part in parts.values()), f"{peak:.3g}"
-            )
-        console.print(table)
+from tutti.saturation import KINDS, draw_map, new_table, save_figure, show_map
 
 
 def _show_parallel(document: dict[str, Any], console: Console) -> None:
@@ -40,7 +14,7 @@ def _show_parallel(document: dict[str, Any], console: Console) -> None:
     counts = sorted({row["messages"] for row in rows})
     for clients in sorted({row["clients"] for row in rows}):
         for kind in KINDS:
-            table = _table(
+            table = new_table(
                 f"{kind}s, {clients} client(s) of a node with {document['servers']} servers each: "
                 "percent faster than without, best static setting (adaptive policy)",
                 "bytes",
@@ -71,7 +45,7 @@ def _show_all_to_all(document: dict[str, Any], console: Console) -> None:
     rows = document["alltoall"]
     served = [f"{one['servers']} servers, GB/s" for one in rows[0]["served"]]
     gains = [f"{one['servers']} servers, gain" for one in rows[0]["served"]]
-    table = _table(
+    table = new_table(
         f"all-to-all by gets, {rows[0]['nodes']} nodes, at most 128 outstanding: sent by a node",
         "bytes",
         ["one client, GB/s", *served, *gains],
@@ -88,7 +62,7 @@ def _show_all_to_all(document: dict[str, Any], console: Console) -> None:
 
 def _show_trends(document: dict[str, Any], console: Console) -> None:
     rows = document["trends"]
-    table = _table(
+    table = new_table(
         f"one client in each NUMA region, {rows[0]['messages']} messages: GB/s",
         "bytes",
         [f"{kind}s {what}" for kind in KINDS for what in ("alone", "served", "peak", "gain")],
@@ -108,7 +82,7 @@ def _show_trends(document: dict[str, Any], console: Console) -> None:
 def _show_transposes(document: dict[str, Any], console: Console) -> None:
     rows = document["fft"]
     served = [f"{one['servers']} servers, gain" for one in rows[0]["served"]]
-    table = _table(
+    table = new_table(
         "both rounds of a transform's transposes, without computing: microseconds of a process",
         "class, cores",
         ["grid", "first round", "second round", "one client, us", *served],
@@ -137,57 +111,6 @@ def show(document: dict[str, Any], console: Console) -> None:
         _show_trends(document, console)
     if "fft" in document:
         _show_transposes(document, console)
-
-
-def heat(axes: Any, map_: dict[str, Any], kind: str) -> Any:
-    """The paper's picture: colours for the part of the peak, cores and messages over sizes."""
-    peaks = [
-        max(row[place] for rows in map_[kind + "s"] for row in rows)
-        for place in range(len(map_["bytes"]))
-    ]
-    lines = [
-        [value / peak for value, peak in zip(row, peaks, strict=True)]
-        for rows in map_[kind + "s"]
-        for row in rows
-    ]
-    picture = axes.imshow(lines, aspect="auto", origin="lower", vmin=0, vmax=1, cmap="viridis")
-    axes.set_title(f"{kind}s", fontsize=10)
-    axes.set_xticks(
-        range(len(map_["bytes"])),
-        [size_text(size) for size in map_["bytes"]],
-        rotation=60,
-        fontsize=7,
-    )
-    each = len(map_["messages"])
-    axes.set_yticks(
-        [each * place for place in range(len(map_["cores"]))],
-        [f"{cores} cores" if cores > 1 else "1 core" for cores in map_["cores"]],
-        fontsize=7,
-    )
-    axes.set_ylabel(f"cores, each with {map_['messages'][0]} to {map_['messages'][-1]} messages")
-    return picture
-
-
-def draw_map(map_: dict[str, Any], stem: Path) -> list[Path]:
-    """Writes STEM.png and STEM.svg and returns their paths."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    figure, axes = pyplot.subplots(1, 2, figsize=(11, 5), squeeze=False)
-    for place, kind in enumerate(KINDS):
-        picture = heat(axes[0][place], map_, kind)
-    figure.colorbar(picture, ax=axes, label="part of the peak at this size")
-    figure.suptitle(f"saturation, {map_['where']}", fontsize=10)
-    return _save(figure, stem)
-
-
-def _save(figure: Any, stem: Path) -> list[Path]:
-    written = [stem.with_name(stem.name + suffix) for suffix in (".png", ".svg")]
-    for name in written:
-        figure.savefig(name, dpi=150)
-    return written
 
 
 def _draw_parallel(axes: Any, document: dict[str, Any], kind: str) -> None:
@@ -280,6 +203,6 @@ def draw(document: dict[str, Any], stem: Path) -> list[Path]:
                 _draw_trends(one, document, kind)
         figure.suptitle(f"simulated: {document['machine']['name']}", fontsize=10)
         figure.tight_layout()
-        written += _save(figure, stem.with_name(f"{stem.name}-{name}"))
+        written += save_figure(figure, stem.with_name(f"{stem.name}-{name}"))
     pyplot.close("all")
     return written

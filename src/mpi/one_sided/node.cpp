@@ -16,6 +16,7 @@
 #include "base/options.h"
 #include "exec/waiter.h"
 #include "mpi/communicators/registry.h"
+#include "native/serving.h"
 #include "rma/server.h"
 #include "shm/process_heap.h"
 #include "shm/readers.h"
@@ -157,7 +158,7 @@ void Node::find_memory() {
   for (int member = 0; member < members_; ++member) {
     const Team::Memory& memory = memories[static_cast<size_t>(member)];
     rma::Peer& peer = peers_[static_cast<size_t>(member)];
-    if (by_system) peer.process = memory.process;
+    if (by_system) peer.process = static_cast<int32_t>(memory.process);
     if (member == member_ || memory.mapped == nullptr) continue;
     peer.first = memory.heap;
     peer.bytes = memory.bytes;
@@ -223,6 +224,7 @@ native::OneSided::Processes Node::processes(const std::vector<int>& members, int
   processes.peers[static_cast<size_t>(own_rank)] = rma::own_memory;
   processes.targets[static_cast<size_t>(own_rank)] = member_;
   processes.served_from = &domain().served_from();
+  processes.crew = crew(1);
   const std::lock_guard lock(mutex_);
   rma::ServerRange servers{0, 0};
   *place = -1;
@@ -255,6 +257,20 @@ void Node::tell() {
   const bool serves = count_servers() > 0 && shm::load_relaxed(domain().enabled()) != 0;
   shm::store_relaxed(domain().served_from(),
                      serves ? shm::load_relaxed(domain().least_bytes()) : UINT64_MAX);
+}
+
+// The clients of this process's domain; `servers`: of it.
+rma::Crew Node::crew(int servers) const {
+  const int own = domain_of_[static_cast<size_t>(member_)];
+  const auto clients = std::count(domain_of_.begin(), domain_of_.end(), own);
+  return {.domains = domains_, .clients = static_cast<int32_t>(clients), .servers = servers};
+}
+
+int Node::running_servers(const rma::ServerRange& range) const {
+  int count = 0;
+  for (int32_t place = range.first; place < range.first + range.count; ++place)
+    if (rma::runs(domain().server(place))) ++count;
+  return count;
 }
 
 void Node::start_servers(int count, tutti_serve serve) {
@@ -292,7 +308,8 @@ void Node::start_servers(int count, tutti_serve serve) {
   places_ = places;
   units_ = settings.units;
   were_processes_ = processes_.has_value();
-  shm::store_relaxed(domain().least_bytes(), native::least_bytes_of(serve, shares_cores_));
+  shm::store_relaxed(domain().least_bytes(),
+                     native::least_bytes_of(serve, shares_cores_, crew(running_servers(range))));
   shm::store_relaxed(domain().enabled(), serve != TUTTI_SERVE_NONE ? 1 : 0);
   tell();
 }
@@ -402,6 +419,8 @@ void Node::record() {
   }
   report::record_one_sided(done);
   for (const int unit : units_) report::record_server_unit(static_cast<uint64_t>(unit));
+  if (!options().saturation.empty() && native::saturation_map() != nullptr)
+    report::record_saturation(options().saturation);
 }
 
 void Node::end() {

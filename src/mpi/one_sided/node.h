@@ -68,6 +68,8 @@ class Node final : public tutti_team {
   std::vector<int> units_of_servers() const;
   const rma::Domain& domain() const;
   rma::ServerRange own_servers() const;
+  rma::Crew crew(int servers) const;
+  int running_servers(const rma::ServerRange& range) const;
   void tell();
 
   std::shared_ptr<Team> team_;

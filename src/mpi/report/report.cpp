@@ -27,7 +27,7 @@ void write_report(const std::string& destination, const std::string& why_no_team
              mpi.comm_world);
   if (rank == 0)
     report::write_pages(destination, {*total, own->algorithms, most, abi_name, why_no_team,
-                                      select::refusals(), ranks});
+                                      select::refusals(), ranks, -1, own->saturation_map});
 }
 
 void write_own_report(const std::string& destination, const std::string& why_no_team) {
@@ -40,7 +40,7 @@ void write_own_report(const std::string& destination, const std::string& why_no_
   mpi.Comm_size(mpi.comm_world, &ranks);
   report::try_read_tally([&](const Contents& own) {
     report::write_pages(destination, {own.numbers, own.algorithms, own.most, abi_name, why_no_team,
-                                      select::refusals(), ranks, rank});
+                                      select::refusals(), ranks, rank, own.saturation_map});
   });
 }
 

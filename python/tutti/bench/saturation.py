@@ -1,0 +1,55 @@
+"""`tutti bench --saturation`: the saturation map of this node's memory, between threads on its
+cores. What is between nodes is not in it: one-sided transfers reach one node alone.
+"""
+
+import json
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from rich.console import Console
+
+from tutti.bench.cores import require_two
+from tutti.bench.driver import execute
+from tutti.errors import RunError
+from tutti.places import program
+from tutti.saturation import show_map, show_messages
+
+SECONDS = 3600
+BYTES = (8, 1 << 20)
+MESSAGES = 128
+
+
+def measure(
+    milliseconds: int,
+    lengths: tuple[int, int] = BYTES,
+    messages: int = MESSAGES,
+    cores: Sequence[int] | None = None,
+) -> dict[str, Any]:
+    """The map's document. Each combination takes so many milliseconds, or a little more; lengths
+    are the first and the last number of bytes of a message."""
+    words = [
+        str(program("tutti-saturation")),
+        *("--cores", ",".join(map(str, cores or require_two("--saturation")))),
+        *("--milliseconds", str(milliseconds)),
+        *("--bytes", ",".join(map(str, lengths))),
+        *("--messages", str(messages)),
+    ]
+    code, out, err = execute(words, dict(os.environ), SECONDS)
+    if code != 0:
+        raise RunError(err.strip() or f"tutti-saturation: exit code {code}")
+    document: dict[str, Any] = json.loads(out)
+    return document
+
+
+def show(map_: dict[str, Any], console: Console) -> None:
+    show_map(map_, console)
+    show_messages(map_, console)
+    cost = map_["hand_over"]
+    console.print(
+        f"To hand a transfer to a server takes {cost['client']:.0f} ns of the client's core, "
+        f"{cost['server'][0]:.0f} ns of the server's for {map_['bytes'][0]} bytes, and "
+        f"{cost['latency']:.0f} ns both ways. Between nodes nothing was measured: one-sided "
+        "transfers reach the ranks of a node only.",
+        highlight=False,
+    )

@@ -1,0 +1,27 @@
+// Which transfers servers get: all, none, those above a length, or those that gain by a saturation
+// map. Any thread.
+//
+// Who starts servers tells it to all ranks as one number, the least bytes of a transfer that a
+// server may get. So a rank knows by one comparison that it executes a transfer itself. 0: servers
+// get all; UINT64_MAX: none. What a rank does with longer transfers is its policy, which follows
+// from the number and, if TUTTI_SATURATION names a map, from the map.
+#pragma once
+
+#include <cstdint>
+
+#include "rma/policy.h"
+#include "rma/saturation.h"
+#include "tutti/tutti.h"
+
+namespace tutti::native {
+
+// `share`: the servers share the ranks' cores, so they only take time from the ranks.
+uint64_t least_bytes_of(tutti_serve serve, bool share, const rma::Crew& crew);
+rma::Policy policy_for(uint64_t least_bytes, const rma::Crew& crew);
+
+// The map that TUTTI_SATURATION names, which is read once. Null if it names none, or a file that is
+// missing, broken or of another machine. One process of a job on a node says so in one line, and
+// all go on without a map.
+const rma::SaturationMap* saturation_map();
+
+}  // namespace tutti::native
