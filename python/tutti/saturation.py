@@ -108,7 +108,7 @@ def draw_map(map_: dict[str, Any], stem: Path) -> list[Path]:
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    figure, axes = pyplot.subplots(1, 2, figsize=(11, 5), squeeze=False)
+    figure, axes = pyplot.subplots(1, 2, figsize=(11, 5), squeeze=False, layout="constrained")
     for place, kind in enumerate(KINDS):
         picture = heat(axes[0][place], map_, kind)
     figure.colorbar(picture, ax=axes, label="part of the peak at this size")
