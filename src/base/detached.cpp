@@ -14,6 +14,13 @@
 #include "base/error.h"
 #include "base/signals_blocked.h"
 
+// ThreadSanitizer takes every clone for a fork and changes its state of this thread twice, in both
+// processes, which here share it. It leaves the C library's other name for the function alone.
+#ifdef __SANITIZE_THREAD__
+extern "C" int __clone(int (*function)(void*), void* stack, int flags, void* argument, ...);
+#define clone __clone
+#endif
+
 namespace tutti {
 namespace {
 
