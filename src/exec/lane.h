@@ -29,9 +29,10 @@ namespace tutti::exec {
 struct LaneOperation {
   std::shared_ptr<const BoundProgram> bound;
   Operation operation;
-  Combine combine;                // that `operation` points to, if it combines
-  std::vector<std::byte> copied;  // of `in`, if one buffer cannot be both
-  std::vector<std::byte> kept;    // memory of the issuer, for buffers of the operation
+  Combine combine;                   // that `operation` points to, if it combines
+  VParts parts;                      // that `operation` points to, in a v-collective
+  std::vector<std::byte> copied;     // of `in`, if one buffer cannot be both
+  std::vector<ptrdiff_t> copied_at;  // the places of its parts, in a v-collective
 
   bool is_over() const { return shm::observe(over) != 0; }
   // Once the operation is over. The failure is one line.

@@ -255,12 +255,14 @@ Code Group::run_alike(const Call& call) {
 }
 
 Group::Prepared Group::prepare(const Call& call) {
+  if (call.parts != nullptr) return prepare_v(call);
+  if (call.count == 0 && plan::has_data(call.collective)) return {};
   const Selector selector = selector_of(call);
   const Entry& entry = entry_for(selector, call.count * selector.element);
   if (entry.by_leaders != nullptr)
     throw Error(Code::unavailable,
                 entry.name + " serves blocking collectives alone: servers do not call the host's");
-  Prepared prepared{entry.bound, operation_of(call, selector.element)};
+  Prepared prepared{entry.bound, operation_of(call, selector.element), {}};
   exec::Operation& operation = prepared.operation;
   if (operation.bytes < entry.direct_below) return prepared;
   cut(entry, operation, selector.element);

@@ -96,12 +96,13 @@ class Group {
   }
 
   // A call that is chosen and bound, but not run: for channels whose layout and settings are those
-  // of this group's own, which has run nothing (lanes.h). `alias`: `in` must be copied, because one
-  // buffer cannot be both. Throws as run does.
+  // of this group's own, which has run nothing (lanes.h). Throws as run does.
   struct Prepared {
+    // Null: the call has no data, which all ranks know.
     std::shared_ptr<const exec::BoundProgram> bound;
-    exec::Operation operation;
-    bool alias = false;
+    exec::Operation operation;          // without v_parts
+    std::optional<exec::VParts> parts;  // of a v-collective
+    bool alias = false;                 // `in` must be copied, because one buffer cannot be both
   };
   Prepared prepare(const Call& call);
 
@@ -272,6 +273,12 @@ class Group {
     uint32_t begun = 0;
   };
   const BetweenNodes& between_nodes(plan::Collective collective, int root);
+  // prepare() for a v-collective.
+  Prepared prepare_v(const Call& call);
+  // The program of a v-collective in which every part is a message, also within a node: no rank
+  // waits for a length that others know.
+  const std::shared_ptr<const exec::BoundProgram>& in_messages(plan::Collective collective,
+                                                               int root);
   ProgramRequest request_of(plan::Collective collective, int root, plan::Carrier carrier) const;
   select::Call call_of(const Selector& selector, size_t bytes) const;
   // The entry of the user's plan that the map of TUTTI_PLANS names for a call; null if it names
@@ -352,6 +359,8 @@ class Group {
   std::array<size_t, plan::collective_count> expected_longest_{};
   std::map<EntryKey, std::unique_ptr<Entry>> entries_;
   std::map<std::pair<plan::Collective, int>, BetweenNodes> between_nodes_;  // by root
+  std::map<std::pair<plan::Collective, int>, std::shared_ptr<const exec::BoundProgram>>
+      in_messages_;            // by root
   std::vector<int32_t> here_;  // the ranks of this node, rising; empty: all
   // A copy of `in`, or the result, if one buffer cannot be both.
   std::vector<std::byte> scratch_;

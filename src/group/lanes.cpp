@@ -1,6 +1,8 @@
 #include "group/lanes.h"
 
 #include <algorithm>
+#include <cstring>
+#include <numeric>
 #include <utility>
 
 #include "base/error.h"
@@ -12,6 +14,28 @@ Group::Settings at(const Lanes::Place& place, Group::Settings settings) {
   settings.areas = place.areas;
   settings.net = place.net;
   return settings;
+}
+
+// Copies the parts of `in`, because results overwrite them.
+void set_aside(exec::LaneOperation& made, size_t count) {
+  exec::Operation& operation = made.operation;
+  const auto* const in = static_cast<const std::byte*>(operation.in);
+  if (operation.v_parts == nullptr) {
+    made.copied.assign(in, in + operation.bytes * count);
+  } else {
+    exec::Parts& parts = made.parts.in;
+    made.copied.resize(std::accumulate(parts.bytes, parts.bytes + count, size_t{0}));
+    made.copied_at.resize(count);
+    size_t next = 0;
+    for (size_t part = 0; part < count; ++part) {
+      made.copied_at[part] = static_cast<ptrdiff_t>(next);
+      if (parts.bytes[part] == 0) continue;
+      std::memcpy(made.copied.data() + next, in + parts.at[part], parts.bytes[part]);
+      next += parts.bytes[part];
+    }
+    parts.at = made.copied_at.data();
+  }
+  operation.in = made.copied.data();
 }
 
 }  // namespace
@@ -26,27 +50,32 @@ Lanes::Lanes(const Group::Settings& settings, const std::vector<Place>& places)
                                                   channel_settings(at(place, settings))));
 }
 
-Lanes::Issued Lanes::issue(const Call& call, std::vector<std::byte> kept) {
+Lanes::Issued Lanes::issue(const Group::Prepared& prepared) {
+  if (prepared.bound == nullptr) return {};
+  const Issued issued = issue(issued_ % lanes_.size(), prepared);
+  ++issued_;
+  return issued;
+}
+
+Lanes::Issued Lanes::issue(size_t lane, const Group::Prepared& prepared) {
+  if (prepared.bound == nullptr) return {};
   auto made = std::make_shared<exec::LaneOperation>();
-  Group::Prepared prepared = group_.prepare(call);
-  made->bound = std::move(prepared.bound);
+  made->bound = prepared.bound;
   made->operation = prepared.operation;
-  made->kept = std::move(kept);
-  if (call.combine != nullptr) {
-    made->combine = *call.combine;
+  if (prepared.operation.combine != nullptr) {
+    made->combine = *prepared.operation.combine;
     made->operation.combine = &made->combine;
   }
-  if (prepared.alias) {
-    const auto* const in = static_cast<const std::byte*>(made->operation.in);
-    const bool parts = plan::parted_in(call.collective);
-    made->copied.assign(
-        in, in + made->operation.bytes * (parts ? static_cast<size_t>(group_.ranks()) : 1));
-    made->operation.in = made->copied.data();
+  if (prepared.parts) {
+    made->parts = *prepared.parts;
+    made->operation.v_parts = &made->parts;
   }
-  exec::Lane& lane = *lanes_[issued_ % lanes_.size()];
-  lane.issue(made);
-  ++issued_;
-  return {std::move(made), &lane};
+  if (prepared.alias) {
+    const bool parted = plan::parted_in(prepared.bound->program->collective);
+    set_aside(*made, parted ? static_cast<size_t>(group_.ranks()) : 1);
+  }
+  lanes_[lane]->issue(made);
+  return {std::move(made), lanes_[lane].get()};
 }
 
 exec::Lane::Turn Lanes::drive_for_others() {

@@ -1,10 +1,11 @@
 // The lanes of one rank of a group (exec/lane.h): collectives that outlive their call, which
 // servers and waiting ranks drive.
 //
-// The k-th operation that is issued goes to lane k modulo their number, so all ranks issue the same
-// operations in the same order. Any thread may drive lanes; one at a time may issue. The creator
-// owns the memory and the nets of the lanes, which outlive the object. All issued operations have
-// ended when it is destroyed, and no thread drives it.
+// Operations are issued in one of two ways. Either the k-th goes to lane k modulo their number, and
+// all ranks issue the same operations in the same order; or each names its lane, and all ranks
+// issue the same operations in the same order to each lane. Any thread may drive lanes; one at a
+// time may prepare and issue. The creator owns the memory and the nets of the lanes, which outlive
+// the object. All issued operations have ended when it is destroyed, and no thread drives it.
 #pragma once
 
 #include <cstdint>
@@ -39,10 +40,20 @@ class Lanes {
   // `settings` are those of a group; the areas and nets of the places take the place of theirs.
   Lanes(const Group::Settings& settings, const std::vector<Place>& places);
 
-  // Issues a call, which is no v-collective, and whose combination has a kernel. Waits for nothing.
-  // `kept` is memory to which the call's buffers may point, and which the operation keeps. Throws
-  // an Error at all ranks alike, or bad_alloc at this one alone; nothing is issued then.
-  Issued issue(const Call& call, std::vector<std::byte> kept = {});
+  // Chooses and binds the program of a call, whose combination has a kernel. The result may be
+  // issued any number of times, as long as its buffers, its combination and the arrays of its parts
+  // last. Throws as Group::prepare.
+  Group::Prepared prepare(const Call& call) { return group_.prepare(call); }
+  // Issues a call to the next lane, or to this one. Waits for nothing. Throws bad_alloc, and has
+  // then issued nothing. The result has no operation if the call has no data. While calls are
+  // issued to different lanes of the object by number, several threads may do it at a time.
+  Issued issue(const Group::Prepared& prepared);
+  Issued issue(size_t lane, const Group::Prepared& prepared);
+  Issued issue(const Call& call) { return issue(prepare(call)); }
+  // As Group's function, for calls that are prepared from now on.
+  void decide_by(const select::Table* table) { group_.decide_by(table); }
+  // True if an operation of the lane has failed. To be called while none is under way in it.
+  bool has_failed(size_t lane) const { return !lanes_[lane]->channel().failure().empty(); }
 
   // A turn of each lane. Returns the best of their results: moved, waits, taken or idle.
   exec::Lane::Turn drive_for_others();

@@ -1,6 +1,6 @@
 // Tests lanes of thread ranks on several nodes: operations that outlive their call give the results
 // of blocking ones, whoever drives them, however many are under way, and in whatever order ranks
-// wait for them.
+// wait for them. Ranks may issue operations that name their lanes in different orders.
 #include "group/lanes.h"
 
 #include <gtest/gtest.h>
@@ -13,6 +13,7 @@
 #include "group/test_calls.h"
 #include "group/test_functions.h"
 #include "group/test_nodes.h"
+#include "group/test_v_calls.h"
 
 namespace tutti::group::test {
 namespace {
@@ -214,6 +215,116 @@ TEST(Lanes, OperationsOfAllKindsAreUnderWayAtOnce) {
         nodes, {}, [&](Group& group) { call_all(group, lanes.of(group.rank()), calls, seed); },
         small_area, levels);
   }
+}
+
+// A rank whose calls run in its lanes, one at a time, for the functions of test_v_calls.h.
+struct InLanes {
+  Lanes& own;
+  const Group& group;
+  std::string failed{};
+
+  int rank() const { return group.rank(); }
+  int ranks() const { return group.ranks(); }
+  const std::string& failure() const { return failed; }
+  Code run(const Call& call) {
+    const Lanes::Issued issued = own.issue(call);
+    if (issued.operation == nullptr) return Code::ok;
+    while (!issued.operation->is_over()) {
+      if (issued.lane->drive() != Lane::Turn::moved) std::this_thread::yield();
+    }
+    failed = issued.operation->failure;
+    return issued.operation->code;
+  }
+};
+
+Code v_collective(InLanes& ranks, Collective collective, const void* in, void* out,
+                  const exec::VParts& parts, size_t longest, int root) {
+  return ranks.run({collective, in, out, 0, root, nullptr, &parts, longest});
+}
+Code v_reduce_scatter(InLanes& ranks, const void* in, void* out, const exec::VParts& parts,
+                      size_t longest, const exec::Combine& combine) {
+  return ranks.run({Collective::reduce_scatter, in, out, 0, 0, &combine, &parts, longest});
+}
+
+TEST(Lanes, VCollectivesAreWhereMpiSays) {
+  for (const std::vector<int32_t>& nodes : node_maps) {
+    SCOPED_TRACE(testing::PrintToString(nodes));
+    const placement::Levels levels({{"node", nodes, 0}});
+    LanesOfRanks lanes(nodes, {}, small_area, levels);
+    with_nodes(
+        nodes, {},
+        [&](Group& group) {
+          InLanes in_lanes{lanes.of(group.rank()), group};
+          v_calls::all_calls(in_lanes, std::array<size_t, 4>{0, 2, 40, 1200});
+        },
+        small_area, levels);
+  }
+}
+
+// A rank that gives parts to others of its node and has nothing to do with other nodes waits for
+// none of them.
+TEST(Lanes, AVCollectiveWaitsForNoAgreement) {
+  const std::vector<int32_t> nodes{0, 0, 1};
+  LanesOfRanks lanes(nodes, {}, 64 * 1024, {});
+  std::atomic<bool> is_over{false};
+  with_nodes(nodes, {}, [&](Group& group) {
+    Lanes& own = lanes.of(group.rank());
+    std::vector<uint64_t> in(3, static_cast<uint64_t>(group.rank()) + 1), out(3, 0);
+    const ptrdiff_t at[] = {0, 8, 16};
+    const size_t of_all[] = {8, 8, 8}, one[] = {8};
+    const exec::VParts parts{{at, one},
+                             group.rank() == 0 ? exec::Parts{at, of_all} : exec::Parts{}};
+    // Ranks 1 and 2 give their parts while the root is elsewhere.
+    while (group.rank() == 0 && !is_over) std::this_thread::yield();
+    const auto made = own.issue(
+        {Collective::gather, in.data(), out.data(), 0, 0, nullptr, &parts, unknown_length});
+    while (!made.operation->is_over()) {
+      made.lane->drive();
+      // The last rank's part leaves at once, and its operation is over.
+      if (group.rank() == 2) is_over = made.operation->is_over();
+    }
+    EXPECT_EQ(made.operation->code, Code::ok) << made.operation->failure;
+    if (group.rank() == 0) {
+      EXPECT_EQ(out, (Vector{1, 2, 3}));
+    }
+  });
+}
+
+// As persistent collectives do, whose ranks start them in different orders.
+TEST(Lanes, OperationsThatNameTheirLanesComeInAnyOrder) {
+  const std::vector<int32_t> nodes{0, 0, 1, 1};
+  LanesOfRanks lanes(nodes, {}, small_area, {});
+  with_nodes(nodes, {}, [&](Group& group) {
+    constexpr size_t rounds = 20, count = 500;
+    Lanes& own = lanes.of(group.rank());
+    const ServerOfRank server(own);
+    const exec::Combine combine = sum_of_integers();
+    std::mt19937 random(static_cast<unsigned>(group.rank()));
+    std::array<Vector, Lanes::count> in, out;
+    std::array<Group::Prepared, Lanes::count> prepared;
+    std::array<size_t, Lanes::count> order{};
+    for (size_t lane = 0; lane < in.size(); ++lane) {
+      order[lane] = lane;
+      in[lane].resize(count), out[lane].resize(count);
+      prepared[lane] = own.prepare({Collective::allreduce, in[lane].data(), out[lane].data(),
+                                    lane % 2 == 0 ? count : 3, 0, &combine});
+    }
+    for (size_t round = 0; round < rounds; ++round) {
+      std::array<Lanes::Issued, Lanes::count> issued;
+      std::shuffle(order.begin(), order.end(), random);
+      for (const size_t lane : order) {
+        in[lane].assign(count, lane + round + static_cast<size_t>(group.rank()));
+        issued[lane] = own.issue(lane, prepared[lane]);
+      }
+      std::shuffle(order.begin(), order.end(), random);
+      for (const size_t lane : order) {
+        while (!issued[lane].operation->is_over()) std::this_thread::yield();
+        ASSERT_EQ(issued[lane].operation->code, Code::ok) << issued[lane].operation->failure;
+        EXPECT_EQ(out[lane].front(), 6 + 4 * (lane + round));
+      }
+    }
+    for (size_t lane = 0; lane < in.size(); ++lane) EXPECT_FALSE(own.has_failed(lane));
+  });
 }
 
 // A rank that computes drives nothing; its server alone completes the operation.

@@ -86,6 +86,8 @@ Programs make(const ProgramRequest& request, const std::vector<int32_t>& ranks) 
   for (plan::Program& program :
        plan::lower(staged, plan::depend(staged, carrier), ranks, carrier)) {
     program.in_place = in_place;
+    // Empty parts are not sent, so a rank does not hear from all others.
+    if (apart) program.knows_all = false;
     programs.push_back(std::make_shared<const plan::Program>(std::move(program)));
   }
   return programs;

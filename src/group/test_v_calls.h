@@ -1,5 +1,7 @@
 // V-collectives of thread ranks, for tests: each makes the call and compares the result with what
 // MPI defines. Parts have different lengths, some are empty, and there are gaps between them.
+// Where `group` is not a Group, it has functions of the same names, and v_collective and
+// v_reduce_scatter (test_functions.h) exist for it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -81,7 +83,7 @@ inline void fill(Buffer& buffer, int ranks, auto&& value) {
 inline void spoil(Buffer& buffer) { std::fill(buffer.data.begin(), buffer.data.end(), ~untouched); }
 
 // Checks the parts, and that nothing was written between them.
-inline void expect(Group& group, const Call& call, Buffer& found, auto&& value) {
+inline void expect(auto& group, const Call& call, Buffer& found, auto&& value) {
   Buffer expected = found;
   std::fill(expected.data.begin(), expected.data.end(), untouched);
   fill(expected, static_cast<int>(found.at.size()), value);
@@ -104,7 +106,7 @@ inline size_t longest(const Call& call, int ranks) {
   return most * sizeof(uint64_t);
 }
 
-inline void gather(Group& group, const Call& call) {
+inline void gather(auto& group, const Call& call) {
   const bool everywhere = call.collective == Collective::allgather;
   const int ranks = group.ranks(), rank = group.rank();
   const auto length = [&](int from) {
@@ -131,7 +133,7 @@ inline void gather(Group& group, const Call& call) {
   if (receives) expect(group, call, out, value);
 }
 
-inline void scatter(Group& group, const Call& call) {
+inline void scatter(auto& group, const Call& call) {
   const int ranks = group.ranks(), rank = group.rank();
   const auto length = [&](int to) { return call.length(call.root, to); };
   const bool sends = rank == call.root;
@@ -150,7 +152,7 @@ inline void scatter(Group& group, const Call& call) {
   expect(group, call, out, [&](int, size_t i) { return call.value(call.root, rank, i); });
 }
 
-inline void alltoall(Group& group, const Call& call) {
+inline void alltoall(auto& group, const Call& call) {
   const int ranks = group.ranks(), rank = group.rank();
   // In place, a part that arrives replaces the part that was sent, so both have the same length.
   const auto length = [&](int from, int to) {
@@ -169,7 +171,7 @@ inline void alltoall(Group& group, const Call& call) {
   expect(group, call, out, [&](int from, size_t i) { return call.value(from, rank, i); });
 }
 
-inline void reduce_scatter(Group& group, const Call& call) {
+inline void reduce_scatter(auto& group, const Call& call) {
   const int ranks = group.ranks(), rank = group.rank();
   Buffer in(lengths(ranks, [&](int part) { return call.part(part); }));
   fill(in, ranks, [&](int part, size_t i) { return call.value(rank, part, i); });
@@ -188,7 +190,7 @@ inline void reduce_scatter(Group& group, const Call& call) {
   });
 }
 
-inline void perform(Group& group, const Call& call) {
+inline void perform(auto& group, const Call& call) {
   switch (call.collective) {
     case Collective::scatter: return scatter(group, call);
     case Collective::alltoall: return alltoall(group, call);
@@ -197,7 +199,7 @@ inline void perform(Group& group, const Call& call) {
   }
 }
 
-inline void all_calls(Group& group, std::span<const size_t> scales) {
+inline void all_calls(auto& group, std::span<const size_t> scales) {
   int round = 0;
   for (Collective collective : {Collective::gather, Collective::scatter, Collective::allgather,
                                 Collective::alltoall, Collective::reduce_scatter}) {

@@ -281,12 +281,59 @@ Code Group::v_in_pairs(const Call& call) {
   return code;
 }
 
+// Among nodes of one rank each, all parts are between nodes.
+const std::shared_ptr<const exec::BoundProgram>& Group::in_messages(Collective collective,
+                                                                    int root) {
+  const std::pair key{collective, root};
+  if (const auto found = in_messages_.find(key); found != in_messages_.end()) return found->second;
+  std::vector<int32_t> each(static_cast<size_t>(ranks()));
+  std::iota(each.begin(), each.end(), 0);
+  const placement::Nodes apart(each);
+  ProgramRequest request = request_of(collective, root, Carrier::slot);
+  request.algorithm = direct;
+  request.pairs = algo::Pairs::both;
+  request.nodes = &apart;
+  std::shared_ptr<const exec::BoundProgram> made = channel_.bind(program_for(request));
+  if (in_messages_.size() >= most_between_nodes) in_messages_.clear();
+  return in_messages_[key] = std::move(made);
+}
+
+Group::Prepared Group::prepare_v(const Call& call) {
+  const Collective collective = call.collective;
+  const size_t longest = longest_anywhere(collective, *call.parts, ranks());
+  const bool all_know = all_know_lengths(collective);
+  if (all_know && longest == 0) return {};
+  Prepared prepared;
+  prepared.parts = exec::VParts{call.parts->in, call.parts->out};
+  // In place, a result overwrites parts that are still to be read.
+  prepared.alias =
+      call.in == call.out && (plan::exchanges(collective) || plan::combines(collective));
+  exec::Operation& operation = prepared.operation;
+  operation = {call.in, call.out, longest, longest, call.combine, longest};
+  if (!all_know) {
+    prepared.bound = in_messages(collective, call.root);
+    operation.call = exec::call_signature(collective, exec::bytes_not_agreed, call.root);
+    return prepared;
+  }
+  Selector selector{collective, call.root, {}, 1, Serves::v_form};
+  if (call.combine != nullptr) {
+    selector.element = call.combine->element;
+    selector.needs = call.combine->needs;
+  }
+  const Entry& entry = entry_for_v(selector, longest);
+  prepared.bound = entry.bound;
+  prepared.parts->by_item = call.combine == nullptr ? call.parts->out.bytes : call.parts->in.bytes;
+  operation.count = longest / selector.element;
+  operation.call = exec::call_signature(collective, longest, call.root);
+  cut(entry, operation, selector.element);
+  return prepared;
+}
+
 Code Group::run_messages(const BetweenNodes& messages, bool begins,
                          const exec::Operation& operation) {
   exec::Start start = messages.bound->start;
   if (!begins) start.steps += messages.begun;
   start.step_count = begins ? messages.begun : start.step_count - messages.begun;
-  start.knows_all = false;
   return channel_.execute(start, operation);
 }
 

@@ -21,13 +21,16 @@ const char* describe(Reason reason) {
       return "the algorithm that was asked for does not serve this communicator";
     case Reason::v_between_nodes:
       return "parts of different lengths between nodes, of more than 256 ranks";
-    case Reason::persistent_between_nodes: return "persistent collectives between nodes";
+    case Reason::persistent_between_nodes:
+      return "persistent collectives between nodes, without servers";
+    case Reason::no_lane:
+      return "persistent collectives between nodes for which there is no lane "
+             "(TUTTI_SHM_BYTES_PER_RANK, or more than 64 on a communicator)";
     case Reason::nonblocking_between_nodes:
       return "non-blocking collectives between nodes, without servers";
     case Reason::not_by_servers:
-      return "non-blocking reductions between nodes by operations of the program, or on rare "
-             "types, "
-             "which servers do not run";
+      return "non-blocking and persistent reductions between nodes by operations of the program, "
+             "or on rare types, which servers do not run";
     case Reason::no_growing_memory:
       return "non-blocking, persistent and neighbourhood collectives without memfds, whose memory "
              "can grow (TUTTI_SHM)";

@@ -22,6 +22,7 @@ enum class Reason : uint8_t {
   no_program,
   v_between_nodes,
   persistent_between_nodes,
+  no_lane,
   nonblocking_between_nodes,
   not_by_servers,
   no_growing_memory,

@@ -104,14 +104,14 @@ def test_v_collectives(compiled, tmp_path, mpi, ranks, placement):
 @pytest.mark.slow
 @pytest.mark.parametrize("mpi", MPIS)
 def test_requests(compiled, tmp_path, mpi):
-    """Non-blocking and persistent collectives between nodes are the host's."""
+    """Without servers, non-blocking and persistent collectives between nodes are the host's."""
     report = tmp_path / "report.json"
     command = (compiled(mpi, "matrix"), 1, "few")
     settings = {"TUTTI_SETUP_AFTER": "0"}
     expect_ok(mpi, 5, *command, placement=THREE, report=report, **settings)
     between = {
         "non-blocking collectives between nodes, without servers",
-        "persistent collectives between nodes",
+        "persistent collectives between nodes, without servers",
     }
     assert between <= set(reasons(report)), reasons(report)
 

@@ -1,9 +1,12 @@
-"""Non-blocking collectives over several nodes that servers drive (TUTTI_SERVERS)."""
+"""Collectives over several nodes that outlive their call, in lanes that servers drive
+(TUTTI_SERVERS).
+"""
 
 import json
+import re
 
 import pytest
-from several_nodes import on
+from several_nodes import TUTTI_RUN, mpi_words, running, script, wait_for
 from test_nodes import BLOCK, CYCLIC, MPIS, THREE, expect_ok, reasons
 
 NODES = 4
@@ -17,17 +20,94 @@ def served(report):
     return {row["collective"]: row["calls"] for row in rows if row["calls"] > 0}
 
 
+WITHOUT_LANES = (
+    "the algorithm that was asked for",
+    "first calls of a communicator",
+    "communicator of one rank",
+    "intercommunicator",
+    "non-blocking and persistent reductions between nodes by operations of the program",
+)
+
+
+def expect_in_lanes(report, *further):
+    """No call stayed with the host because lanes lack something."""
+    stayed = [row for row in reasons(report) if not row.startswith(WITHOUT_LANES + further)]
+    assert stayed == [], stayed
+
+
 @pytest.mark.parametrize("mpi", MPIS)
 def test_matrix(compiled, tmp_path, mpi):
-    """All non-blocking collectives with types, operations and kinds of communicators."""
+    """All non-blocking and persistent collectives, v-collectives too, with types, operations and
+    kinds of communicators.
+    """
     report = tmp_path / "report.json"
     settings = {"TUTTI_SETUP_AFTER": "0"} | SERVERS
     command = (compiled(mpi, "matrix"), 2, "few")
     expect_ok(mpi, 5, *command, placement=THREE, report=report, **settings)
-    assert {"barrier", "bcast", "reduce", "allreduce", "allgather", "alltoall", "scan"} <= set(
-        served(report)
-    )
-    assert "non-blocking collectives between nodes, without servers" not in reasons(report)
+    expected = {"barrier", "bcast", "reduce", "allreduce", "gather", "scatter", "allgather",
+                "alltoall", "reduce_scatter", "scan", "exscan"}  # fmt: skip
+    assert expected <= set(served(report))
+    expect_in_lanes(report)
+
+
+@pytest.mark.parametrize("what", ["results", "mixed", "orders", "different_orders"])
+@pytest.mark.parametrize("mpi", MPIS)
+def test_persistent(compiled, tmp_path, mpi, what):
+    """Ranks start their persistent collectives in orders of their own."""
+    report = tmp_path / "report.json"
+    program = compiled(mpi, "persistent")
+    expect_ok(mpi, 4, program, what, placement=("--per-node", 2), report=report, **SERVERS)
+    expect_in_lanes(report)
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_the_first_call_makes_a_persistent_collective(compiled, tmp_path, mpi):
+    report = tmp_path / "report.json"
+    program = compiled(mpi, "in_lanes")
+    automatic = {"TUTTI_SETUP_AFTER": "auto"}
+    expect_ok(mpi, 2, program, "first", report=report, **automatic, **SERVERS)
+    expect_in_lanes(report)
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_rules_that_change(compiled, tmp_path, mpi):
+    report = tmp_path / "report.json"
+    expect_ok(mpi, 4, compiled(mpi, "in_lanes"), "table", report=report, **SERVERS)
+    rows = json.loads(report.read_text())["collectives"]
+    algorithms = {row["algorithm"] for row in rows if row["collective"] == "allreduce"}
+    assert algorithms == {"hierarchical,flat,doubling"}, algorithms
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_a_late_rank(compiled, mpi):
+    """The watchdog names the operation and the rank; then the operation is complete."""
+    result = expect_ok(mpi, 4, compiled(mpi, "in_lanes"), "late", 3, placement=CYCLIC,
+                       TUTTI_STALL_SECONDS="1", TUTTI_STALL="report", **SERVERS)  # fmt: skip
+    for operation in ("allreduce of 8 bytes", "alltoall of parts of different lengths"):
+        assert f"no progress for 1 s in {operation}" in result.stderr, result.stderr
+        assert re.search(rf"in {operation}, waits for .*rank 3", result.stderr), result.stderr
+
+
+@pytest.mark.parametrize("form", range(3))
+@pytest.mark.parametrize("mpi", MPIS)
+def test_a_killed_rank(compiled, mpi, form):
+    """The job ends as the launcher sees to it, although the other ranks wait in lanes."""
+    program = compiled(mpi, "in_lanes")
+    words = mpi_words(mpi, 4, TUTTI_RUN, program, "killed", 3, form)[1:]
+    result = script("mpiexec", *words, code=None, timeout=40, **SERVERS)
+    assert result.returncode != 0 and "going" in result.stdout.split(), result.stderr
+    for node in range(1, NODES + 1):
+        wait_for(lambda node=node: not running(f"node{node}", program), 10)
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_a_rank_that_never_comes(compiled, mpi):
+    """With TUTTI_STALL=abort the other ranks end the job, and say for which rank they waited."""
+    words = mpi_words(mpi, 4, TUTTI_RUN, compiled(mpi, "in_lanes"), "late", 3)[1:]
+    stall = {"TUTTI_STALL_SECONDS": "1", "TUTTI_STALL": "abort"}
+    result = script("mpiexec", *words, code=None, timeout=40, **stall, **SERVERS)
+    assert result.returncode != 0
+    assert "stalled for 1 s waiting for rank" in result.stderr, result.stderr
 
 
 @pytest.mark.parametrize("mpi", MPIS)

@@ -6,7 +6,6 @@ import json
 
 import pytest
 from support import expect_ok, fortran_program, job
-
 from tutti.tracing import read
 
 pytestmark = pytest.mark.mpi

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 import support
 from support import expect_ok, job
-
 from tutti.tracing import read
 from tutti.tracing.flows import flows
 from tutti.tracing.summary import summary

@@ -11,7 +11,6 @@ import hypothesis
 import pytest
 from browser import chromium, cleaned
 from commands import CommandServer
-
 from tutti.bench.mpis import Mpi, find_mpis
 
 ROOT = Path(__file__).resolve().parents[2]

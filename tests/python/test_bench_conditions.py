@@ -9,7 +9,6 @@ from io import StringIO
 import pytest
 from rich.console import Console
 from test_bench_driver import MPICH, OPENMPI
-
 from tutti.bench import driver
 from tutti.bench.conditions import all_shuffled_over_repeated, condition_summaries
 from tutti.bench.conditions_report import in_detail

@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 from conftest import mpis
-
 from tutti.bench import driver
 from tutti.bench.command import choose_mpis, default_ranks, plot_stem
+from tutti.bench.document import as_json, comparison_json
 from tutti.bench.measurements import COLLECTIVES, Cell, Measurements, Settings
 from tutti.bench.mpis import Mpi, find_mpis, identify
-from tutti.bench.document import as_json, comparison_json
 from tutti.bench.results import compare_cells, nearness, pairs, summarise, typical_limits
 from tutti.bench.statistics import Ratio
 from tutti.bench.texts import interval_text, size_text, time_text
@@ -320,7 +319,6 @@ def test_cells_left_out_are_reported_and_rank_counts_without_cells_are_skipped(m
     from io import StringIO
 
     from rich.console import Console
-
     from tutti.bench.report import show
 
     left = {"collective": "alltoall", "bytes": 128 << 20}
@@ -355,7 +353,6 @@ def test_tables_show_ratio_and_flag(faked):
     from io import StringIO
 
     from rich.console import Console
-
     from tutti.bench.report import collectives_table, comparison_table, summary_table
 
     measurements, _ = faked
@@ -408,7 +405,6 @@ def test_a_host_with_two_modes_is_compared_by_means_and_marked():
     from io import StringIO
 
     from rich.console import Console
-
     from tutti.bench.report import comparison_table
 
     measurements = two_modes([0.3, 60.0, 0.31])

@@ -8,7 +8,6 @@ from io import StringIO
 import pytest
 from rich.console import Console
 from test_bench_driver import MPICH, OPENMPI, fake_settings
-
 from tutti.bench import driver, overlap
 from tutti.bench.document import as_json
 from tutti.bench.forms import form_means, form_rows

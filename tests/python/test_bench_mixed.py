@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from test_bench_program import broken, broken_code, launch
-
 from tutti.places import find_interposer, find_program
 
 __all__ = ["broken"]  # a fixture

@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 from conftest import ROOT
 from rich.console import Console
-
 from tutti.bench import over_nodes, worth
-from tutti.bench.measurements import LENGTHS, UNEVEN, Cell, Settings
 from tutti.bench.hosts import Hosts
+from tutti.bench.measurements import LENGTHS, UNEVEN, Cell, Settings
 from tutti.bench.mpis import Mpi
 from tutti.bench.nodes_command import nodes_plan, parse_delays, parse_nodes, startable
 from tutti.bench.nodes_report import delays_of, draw_delays, nodes_json, show

@@ -5,12 +5,11 @@ them.
 import json
 
 import pytest
-from typer.testing import CliRunner
-
 from tutti.bench import openmp
 from tutti.bench.driver import execute
 from tutti.cli import whole_app
 from tutti.places import find_program
+from typer.testing import CliRunner
 
 pytestmark = [
     pytest.mark.alone,

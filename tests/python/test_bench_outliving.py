@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 from test_bench_program import PARAMETERS, broken, launch
-
 from tutti.bench.halo import WAYS
 from tutti.bench.measurements import COLLECTIVES
 

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
-
 from tutti.bench.bounds import Machine, bounded, interpolated, machine_of
 from tutti.bench.document import as_json
 from tutti.bench.measurements import Measurements, Settings

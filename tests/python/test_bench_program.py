@@ -5,7 +5,6 @@ import subprocess
 from pathlib import Path
 
 import pytest
-
 from tutti.bench.driver import execute
 from tutti.bench.measurements import COLLECTIVES, DEFAULT_COLLECTIVES
 from tutti.bench.mpis import Mpi

@@ -4,7 +4,6 @@ from io import StringIO
 
 import pytest
 from rich.console import Console
-
 from tutti.bench import progress
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 from test_bench_program import launch
-
 from tutti.bench.document import as_json
 from tutti.bench.measurements import ROOTED, Measurements, Samples, Settings
 from tutti.bench.mpis import Mpi
@@ -173,7 +172,6 @@ def test_with_one_root_there_is_no_table_of_roots():
 def test_plot_draws_whiskers(tmp_path):
     import matplotlib
     from matplotlib import pyplot
-
     from tutti.bench.plot import _draw_panel, draw
 
     text = draw(measured(), tmp_path / "plot")[1].read_text()

@@ -6,7 +6,6 @@ import random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from tutti.bench.statistics import T_95, Ratio, compare, geometric_mean, ratio_of_logs, t_quantile
 
 times = st.floats(min_value=1e-3, max_value=1e6)

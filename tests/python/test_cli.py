@@ -5,11 +5,10 @@ import subprocess
 import sys
 
 import pytest
-from typer.testing import CliRunner
-
 import tutti as package
 from tutti.cli import whole_app
 from tutti.places import core
+from typer.testing import CliRunner
 
 
 def test_version(tutti):

@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from tutti import doctor, probes
 from tutti.doctor import BAD, GOOD, POOR, Finding
 

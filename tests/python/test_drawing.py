@@ -7,7 +7,6 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-
 from tutti.drawing import flow, tree
 from tutti.drawing.graph import graph_of, parents
 from tutti.places import core

@@ -3,7 +3,6 @@
 from collections import Counter
 
 import pytest
-
 from tutti.drawing import strokes
 from tutti.drawing.layout import lay_out
 from tutti.plan.machine import Machine

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT, Tutti
-
 from tutti.places import core
 
 DEFAULT = (ROOT / "src" / "select" / "default.map").read_text().splitlines()

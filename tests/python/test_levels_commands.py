@@ -3,7 +3,6 @@
 import json
 
 import pytest
-
 import tutti.plan as tp
 from tutti.places import core
 from tutti.plan.machine import Machine

@@ -6,7 +6,6 @@ import random
 import time
 
 import pytest
-
 import tutti.plan as tp
 from tutti.errors import UserError
 from tutti.places import core

@@ -17,7 +17,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from tutti.places import core
 from tutti.plan.command.machines import machine
 from tutti.plan.command.python_files import load

@@ -6,7 +6,6 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-
 import tutti.plan as tp
 from tutti.places import core
 from tutti.plan import lam

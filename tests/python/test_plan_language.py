@@ -4,7 +4,6 @@ import inspect
 from pathlib import Path
 
 import pytest
-
 import tutti.plan as tp
 from tutti.errors import UserError
 from tutti.places import core

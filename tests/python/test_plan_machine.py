@@ -1,7 +1,6 @@
 """Machines, and ranks placed on them."""
 
 import pytest
-
 import tutti.plan as tp
 from tutti.errors import UserError
 from tutti.places import core

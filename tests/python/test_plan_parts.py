@@ -7,10 +7,9 @@ import inspect
 from pathlib import Path
 
 import pytest
+import tutti.plan as tp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-import tutti.plan as tp
 from tutti.places import core
 
 pytestmark = pytest.mark.timeout(240)

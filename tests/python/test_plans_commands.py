@@ -3,7 +3,6 @@
 import json
 
 import pytest
-
 from tutti.places import core
 
 PLANS = """import tutti.plan as tp

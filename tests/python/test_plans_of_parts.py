@@ -3,7 +3,6 @@
 import json
 
 import pytest
-
 from tutti.places import core
 from tutti.plan.command.files import COLLECTIVES_HELP, EXCHANGES, ROOT_HELP
 

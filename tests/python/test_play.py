@@ -9,7 +9,6 @@ import re
 
 import pytest
 from browser import PlayPage, complaints, reason_to_skip, wait_until
-
 from tutti.drawing.graph import graph_of
 from tutti.drawing.page import page, page_data, ranges
 from tutti.drawing.single_file import embedded

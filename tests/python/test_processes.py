@@ -11,7 +11,6 @@ import uuid
 from pathlib import Path
 
 import pytest
-
 from tutti.places import find_library
 from tutti.processes import started
 

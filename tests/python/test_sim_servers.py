@@ -5,8 +5,8 @@ import json
 import pytest
 from tutti.errors import UserError
 from tutti.places import find_program
-from tutti.simulation import injection
 from tutti.saturation import enough_cores, fractions
+from tutti.simulation import injection
 from tutti.simulation.injection import Simulator, all_to_all, read_machine
 from tutti.simulation.injection_report import _draw_transposes, draw
 from tutti.simulation.transposes import PROBLEMS, transposes

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from browser import complaints, wait_until
 from trace_files import one_alltoall, one_persistent, two_broadcasts
-
 from tutti.tracing.plot import Window
 
 

@@ -17,7 +17,6 @@ from trace_files import (
     record,
     two_broadcasts,
 )
-
 from tutti.tracing import Trace, TraceError, perfetto, read
 from tutti.tracing.flows import flows
 from tutti.tracing.page import data, page

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from conftest import Tutti, mpis
-
 from tutti.bench.driver import execute
 from tutti.bench.measurements import Cell
 from tutti.bench.mpis import Mpi

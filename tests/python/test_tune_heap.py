@@ -10,7 +10,6 @@ import pytest
 from conftest import mpis
 from rich.console import Console
 from test_tune import SETTINGS, picked
-
 from tutti.bench import driver
 from tutti.doctor import GOOD, examine_heap
 from tutti.errors import RunError

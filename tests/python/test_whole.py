@@ -11,7 +11,6 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-
 from tutti.places import program
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -4,13 +4,13 @@ from rich.console import Console
 from rich.table import Table
 
 from tutti.bench.conditions import (
-    GOALS,
     GOAL_NANOSECONDS,
+    GOALS,
     SHUFFLED,
     ConditionSummary,
     all_shuffled_over_repeated,
-    kinds_of,
     condition_summaries,
+    kinds_of,
 )
 from tutti.bench.measurements import Cell, Measurements
 from tutti.bench.remarks import MODES, load_text, loaded, modes_mark

@@ -10,8 +10,8 @@ from typing import Any
 
 from rich.console import Console
 
-from tutti.bench.measurements import Settings
 from tutti.bench.hosts import Hosts
+from tutti.bench.measurements import Settings
 from tutti.bench.mpis import Mpi
 from tutti.bench.over_nodes import Nodes, measure_nodes
 from tutti.bench.progress import with_progress

@@ -11,9 +11,9 @@ from rich.table import Table
 
 from tutti import __version__
 from tutti.bench.document import cell_json, comparison_json, processor_name
+from tutti.bench.lines import COLOURS
 from tutti.bench.measurements import Cell
 from tutti.bench.over_nodes import AtDelay, Nodes
-from tutti.bench.lines import COLOURS
 from tutti.bench.remarks import load_json, load_text, loaded, remark
 from tutti.bench.results import compare_cells, pairs, summarise
 from tutti.bench.root_tables import roots_tables

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tutti.bench.driver import JobNodes, run_job
-from tutti.bench.measurements import Measurements, Settings
 from tutti.bench.hosts import Hosts
+from tutti.bench.measurements import Measurements, Settings
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from tutti.bench.measurements import Measurements
 from tutti.bench.load import MOST_SHARE
+from tutti.bench.measurements import Measurements
 from tutti.bench.results import Comparison
 from tutti.bench.variants import Variant
 

@@ -18,8 +18,8 @@ from rich.console import Console
 from rich.table import Table
 
 from tutti.bench.driver import JobNodes, run_job
-from tutti.bench.measurements import Measurements, Settings
 from tutti.bench.hosts import Hosts
+from tutti.bench.measurements import Measurements, Settings
 from tutti.bench.mpis import Mpi
 from tutti.bench.nodes_report import machine_json
 from tutti.bench.over_nodes import Nodes

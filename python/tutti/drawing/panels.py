@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from tutti.drawing import layout as places
 from tutti.drawing.graph import Graph, Message, parents
 from tutti.drawing.layout import Layout
-from tutti.drawing.strokes import Shown, choose, too_many_arrows, strokes_of
+from tutti.drawing.strokes import Shown, choose, strokes_of, too_many_arrows
 from tutti.drawing.tree import deepest, tree_layout, widest
 
 # Width and height of a rank's cell, which has room for a number between two neighbours.

@@ -13,7 +13,7 @@ from rich.table import Table
 
 from tutti.errors import UserError
 from tutti.simulation.jobs import Cell
-from tutti.simulation.report import variant_label, microseconds_text, ratio_text
+from tutti.simulation.report import microseconds_text, ratio_text, variant_label
 from tutti.simulation.results import BEST, Results
 from tutti.simulation.variants import TUTTI
 

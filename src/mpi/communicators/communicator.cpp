@@ -99,7 +99,9 @@ Communicator::~Communicator() {
     retire(std::move(records_service_));
   }
   if (service_ != nullptr) service_->serve(host().comm_null);
+  if (persistent_lanes_ != nullptr) persistent_lanes_->serve(host().comm_null);
   if (lanes_ != nullptr) lanes_->serve(host().comm_null);
+  persistent_lanes_.reset();
   lanes_.reset();
   if (net_ == nullptr && service_ != nullptr && tracer() == nullptr && world_lasts()) {
     park(std::move(service_));
@@ -125,6 +127,13 @@ void Communicator::record_sent() const {
                                : report::Sent{};
   report::record_messages(sent(net_->sent_between_nodes()), sent(net_->sent_within_node()), led);
   if (lanes_ != nullptr) lanes_->record_sent();
+  if (persistent_lanes_ != nullptr) persistent_lanes_->record_sent();
+}
+
+void Communicator::decide_by(const select::Table* table) {
+  group_->decide_by(table);
+  if (lanes_ != nullptr) lanes_->lanes().decide_by(table);
+  if (persistent_lanes_ != nullptr) persistent_lanes_->decide_by(table);
 }
 
 void Communicator::renew(MPI_Comm handle, uint64_t number) {

@@ -41,6 +41,7 @@
 #include "mpi/communicators/node_areas.h"
 #include "mpi/communicators/part_table.h"
 #include "mpi/job/served.h"
+#include "mpi/communicators/persistent_lanes.h"
 #include "mpi/communicators/served_lanes.h"
 #include "mpi/communicators/service.h"
 #include "mpi/job/team.h"
@@ -138,6 +139,13 @@ class Communicator {
   // The lanes in which its non-blocking collectives run, at all ranks or at none; null unless it is
   // over several nodes and there are servers.
   const std::shared_ptr<ServedLanes>& lanes() const { return lanes_; }
+  // A lane for a persistent collective, if there are lanes(). Collective (persistent_lanes.h).
+  PersistentLanes::Lease take_persistent_lane(bool serves) {
+    return persistent_lanes_->take(lanes_->messages(), handle_, serves);
+  }
+  // Changes the rules by which the group and the lanes choose algorithms from now on; null: no
+  // table. All ranks call it with the same rules, between the same two collectives.
+  void decide_by(const select::Table* table);
   // What serves these collectives. To be called only if find_records has returned none.
   Service& served_by() const { return records_service_ ? *records_service_ : *service_; }
   // The records of its neighbourhood collectives, which are opened at the first one; null if it has
@@ -235,8 +243,9 @@ class Communicator {
   std::shared_ptr<Team> team_;
   std::unique_ptr<net::PointToPoint> net_;
   std::unique_ptr<HostLeaders> leaders_;
-  NodeAreas areas_;  // of the group, if there are several nodes
-  std::shared_ptr<ServedLanes> lanes_;
+  NodeAreas areas_;                     // of the group, if there are several nodes
+  std::shared_ptr<ServedLanes> lanes_;  // of non-blocking collectives
+  std::unique_ptr<PersistentLanes> persistent_lanes_;
   std::unique_ptr<Service> service_;
   std::unique_ptr<Service> records_service_;  // has records alone, opened by the lineage
   std::vector<int> members_;                  // its ranks in the team of records_service_

@@ -9,18 +9,12 @@
 namespace tutti::mpi {
 namespace {
 
-std::vector<group::Lanes::Place> places_of(const ServedLanes::Parts& parts) {
-  std::vector<group::Lanes::Place> places;
-  for (size_t lane = 0; lane < parts.areas.size(); ++lane)
-    places.push_back({parts.areas[lane].areas(), parts.nets[lane].get()});
-  return places;
-}
+void return_code(MPI_Comm*, int*, ...) {}
 
 // Servers call no function of the program, the host's collectives among leaders take all of a
 // rank's time, and nothing is recorded in steps.
-group::Group::Settings settings_of_lanes(const ServedLanes::Parts& parts,
-                                         group::Group::Settings settings) {
-  settings.layout = parts.areas.front().layout();
+group::Group::Settings settings_of_lanes(const NodeAreas& areas, group::Group::Settings settings) {
+  settings.layout = areas.layout();
   settings.leaders = nullptr;
   settings.tracer = nullptr;
   settings.hook = {};
@@ -29,10 +23,62 @@ group::Group::Settings settings_of_lanes(const ServedLanes::Parts& parts,
 
 }  // namespace
 
+void return_errors(MPI_Comm communicator) {
+  MPI_Errhandler handler{};
+  host().Comm_create_errhandler(return_code, &handler);
+  host().Comm_set_errhandler(communicator, handler);
+  host().Errhandler_free(&handler);  // the communicator keeps it
+}
+
+net::Calls calls_of(const Host& mpi) { return {mpi.Isend, mpi.Irecv, mpi.Test, mpi.Wait}; }
+
+int largest_tag() {
+  void* value = nullptr;
+  int found = 0;
+  host().Comm_get_attr(host().comm_world, MPI_TAG_UB, &value, &found);
+  return found != 0 ? *static_cast<int*>(value) : 32767;  // the least that MPI permits
+}
+
+std::shared_ptr<ServedLanes> ServedLanes::make(MPI_Comm over, const Making& making,
+                                               std::string* why_not) {
+  const Host& mpi = host();
+  const int rank = making.settings.rank;
+  constexpr auto count = static_cast<size_t>(group::Lanes::count);
+  Parts parts;
+  parts.team = making.team;
+  *why_not = "the host makes no communicator for their messages";
+  if (mpi.Comm_split(over, 0, rank, &parts.messages) != MPI_SUCCESS) return nullptr;
+  return_errors(parts.messages);
+  uint64_t own = start_server() ? 1 : 0, all = 0;
+  const bool agreed =
+      mpi.Allreduce(&own, &all, 1, mpi.type_uint64, mpi.op_min, parts.messages) == MPI_SUCCESS;
+  if (agreed && all == 1)
+    parts.areas = NodeAreas::agree(parts.messages, making.here, parts.team, count);
+  if (parts.areas.empty()) {
+    *why_not = all == 1 ? "there is no memory for their lanes (TUTTI_SHM_BYTES_PER_RANK)"
+                        : "a rank has no server";
+    mpi.Comm_free(&parts.messages);
+    return nullptr;
+  }
+  const int tags = largest_tag() / group::Lanes::count;
+  for (size_t lane = 0; lane < count; ++lane)
+    parts.nets.push_back(std::make_unique<net::PointToPoint>(
+        calls_of(mpi), parts.messages, mpi.type_byte,
+        net::Tags{static_cast<int>(lane) * tags, tags}, making.machine_nodes, rank));
+  return std::shared_ptr<ServedLanes>(new ServedLanes(std::move(parts), making.settings));
+}
+
+std::vector<group::Lanes::Place> ServedLanes::places_of(const Parts& parts) {
+  std::vector<group::Lanes::Place> places;
+  for (size_t lane = 0; lane < parts.areas.size(); ++lane)
+    places.push_back({parts.areas[lane].areas(), parts.nets[lane].get()});
+  return places;
+}
+
 ServedLanes::ServedLanes(Parts parts, group::Group::Settings settings)
     : parts_(std::move(parts)), wait_style_(settings.style) {
-  lanes_ = std::make_unique<group::Lanes>(settings_of_lanes(parts_, std::move(settings)),
-                                          places_of(parts_));
+  lanes_ = std::make_unique<group::Lanes>(
+      settings_of_lanes(parts_.areas.front(), std::move(settings)), places_of(parts_));
 }
 
 ServedLanes::~ServedLanes() {

@@ -1,14 +1,18 @@
 // The lanes of a communicator over several nodes: their memory, their messages and their driving,
-// for non-blocking collectives that a server drives (job/servers.h).
+// for collectives that outlive their call and that a server drives (job/servers.h).
 //
-// The communicator's set-up makes them, which is collective. The communicator and its operations
-// under way hold them, because a program may free a communicator before its operations are
-// complete. Their messages travel over a private communicator of the host, in which each lane has
-// tags of its own. One thread at a time may issue; any thread may drive.
+// They are made by collective calls: those of non-blocking collectives by the communicator's
+// set-up, those of persistent ones when they are needed (persistent_lanes.h). The communicator and
+// its operations under way hold them, because a program may free a communicator before its
+// operations are complete. Their messages travel over a private communicator of the host, in which
+// each lane has tags of its own. One thread at a time may choose programs (group::Lanes::prepare);
+// any thread may drive.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "group/lanes.h"
@@ -21,19 +25,25 @@ namespace tutti::mpi {
 
 class ServedLanes {
  public:
-  // `messages` becomes the object's. There is an entry of the areas and of the nets for each lane.
-  // `settings` are those of the communicator's group; the areas' layout replaces its layout.
-  struct Parts {
-    std::shared_ptr<Team> team;  // of the areas; may be null
-    MPI_Comm messages{};
-    std::vector<NodeAreas> areas;
-    std::vector<std::unique_ptr<net::PointToPoint>> nets;
+  // What all lanes of a communicator are made from.
+  struct Making {
+    // Those of the communicator's group; the layout of the lanes' areas replaces its layout.
+    group::Group::Settings settings;
+    std::vector<int32_t> here;   // the ranks that share memory with this one
+    std::shared_ptr<Team> team;  // that they are in; null if this rank is alone
+    placement::PeriodicRow machine_nodes;
   };
-  ServedLanes(Parts parts, group::Group::Settings settings);
+  // Makes group::Lanes::count lanes, by collective calls over a communicator of the same ranks.
+  // Null at all ranks if one of them has no server, or no memory for the lanes; *why_not then says
+  // so at rank 0.
+  static std::shared_ptr<ServedLanes> make(MPI_Comm over, const Making& making,
+                                           std::string* why_not);
   ~ServedLanes();
   ServedLanes(const ServedLanes&) = delete;
 
   group::Lanes& lanes() { return *lanes_; }
+  // The private communicator, for collective calls of all ranks.
+  MPI_Comm messages() const { return parts_.messages; }
   // The communicator on which errors are raised; MPI_COMM_NULL after its end. Any thread.
   MPI_Comm communicator() const { return (MPI_Comm)shm::load_relaxed(communicator_); }
   void serve(MPI_Comm communicator) { shm::store_relaxed(communicator_, (uint64_t)communicator); }
@@ -41,12 +51,39 @@ class ServedLanes {
   // Adds the messages that this rank has sent to the report, once.
   void record_sent();
 
+  // For lanes that have one user each: whether a lane has none at this rank. A user reserves a lane
+  // and releases it when it has no operation under way. A lane that has failed does not become free
+  // again. Any thread.
+  bool is_free(size_t lane) const { return shm::observe(reserved_[lane]) == 0; }
+  void reserve(size_t lane) { shm::publish(reserved_[lane], 1); }
+  void release(size_t lane) {
+    if (!lanes_->has_failed(lane)) shm::publish(reserved_[lane], 0);
+  }
+
  private:
+  struct Parts {
+    std::shared_ptr<Team> team;  // of the areas; may be null
+    MPI_Comm messages{};
+    // One for each lane.
+    std::vector<NodeAreas> areas;
+    std::vector<std::unique_ptr<net::PointToPoint>> nets;
+  };
+  ServedLanes(Parts parts, group::Group::Settings settings);
+  static std::vector<group::Lanes::Place> places_of(const Parts& parts);
+
   Parts parts_;
   std::unique_ptr<group::Lanes> lanes_;
   exec::WaitStyle wait_style_;
   shm::Word communicator_{0};
+  std::array<shm::Word, group::Lanes::count> reserved_{};
   bool recorded_ = false;
 };
+
+// An error handler of the communicator that returns error codes: the rank that waits for a message
+// reports the error.
+void return_errors(MPI_Comm communicator);
+// What a PointToPoint needs of the host.
+net::Calls calls_of(const Host& mpi);
+int largest_tag();
 
 }  // namespace tutti::mpi

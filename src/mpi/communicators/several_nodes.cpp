@@ -25,26 +25,6 @@ struct Common {
   uint32_t missing_types = 0;
 };
 
-// An error handler that lets the calls return error codes. The rank that waits for the message
-// reports the error.
-void return_code(MPI_Comm*, int*, ...) {}
-
-void return_errors(MPI_Comm communicator) {
-  MPI_Errhandler handler{};
-  host().Comm_create_errhandler(return_code, &handler);
-  host().Comm_set_errhandler(communicator, handler);
-  host().Errhandler_free(&handler);  // the communicator keeps it
-}
-
-net::Calls calls_of(const Host& mpi) { return {mpi.Isend, mpi.Irecv, mpi.Test, mpi.Wait}; }
-
-int largest_tag() {
-  void* value = nullptr;
-  int found = 0;
-  host().Comm_get_attr(host().comm_world, MPI_TAG_UB, &value, &found);
-  return found != 0 ? *static_cast<int*>(value) : 32767;  // the least that MPI permits
-}
-
 // How a rank waits that shares memory with no other.
 exec::WaitStyle style_of_one(const GatheredPlacement& placement) {
   const WaitChoice choice = options().wait;
@@ -56,38 +36,25 @@ exec::WaitStyle style_of_one(const GatheredPlacement& placement) {
 }  // namespace
 
 // Makes the lanes of non-blocking collectives, if servers are asked for. Collective. If some rank
-// has no server, or no memory for them, there are none, and the host serves these collectives.
+// has no server, or no memory for them, there are none, and the host serves these collectives and
+// persistent ones.
 void Communicator::make_lanes(const group::Group::Settings& settings,
                               const std::vector<int32_t>& here,
                               const placement::PeriodicRow& machine_nodes) {
   if (options().servers.count == 0) return;
-  const Host& mpi = host();
-  ServedLanes::Parts parts;
-  parts.team = here.size() > 1 ? team_ : nullptr;
-  if (mpi.Comm_split(handle_, 0, rank_, &parts.messages) != MPI_SUCCESS) return;
-  return_errors(parts.messages);
-  uint64_t own = start_server() ? 1 : 0, all = 0;
-  const bool agreed =
-      mpi.Allreduce(&own, &all, 1, mpi.type_uint64, mpi.op_min, parts.messages) == MPI_SUCCESS;
-  constexpr auto count = static_cast<size_t>(group::Lanes::count);
-  if (agreed && all == 1) parts.areas = NodeAreas::agree(parts.messages, here, parts.team, count);
-  if (parts.areas.empty()) {
+  ServedLanes::Making making{settings, here, here.size() > 1 ? team_ : nullptr, machine_nodes};
+  std::string why_not;
+  lanes_ = ServedLanes::make(handle_, making, &why_not);
+  if (lanes_ == nullptr) {
     if (rank_ == 0)
       log_once("lanes", LogLevel::warning,
-               "non-blocking collectives between nodes stay on the host MPI, as without "
-               "TUTTI_SERVERS: %s",
-               all == 1 ? "there is no memory for their lanes (TUTTI_SHM_BYTES_PER_RANK)"
-                        : "a rank has no server");
-    mpi.Comm_free(&parts.messages);
+               "non-blocking and persistent collectives between nodes stay on the host MPI, as "
+               "without TUTTI_SERVERS: %s",
+               why_not.c_str());
     return;
   }
-  const int tags = largest_tag() / group::Lanes::count;
-  for (size_t lane = 0; lane < count; ++lane)
-    parts.nets.push_back(std::make_unique<net::PointToPoint>(
-        calls_of(mpi), parts.messages, mpi.type_byte,
-        net::Tags{static_cast<int>(lane) * tags, tags}, machine_nodes, rank_));
-  lanes_ = std::make_shared<ServedLanes>(std::move(parts), settings);
   lanes_->serve(handle_);
+  persistent_lanes_ = std::make_unique<PersistentLanes>(std::move(making));
 }
 
 // Makes the leaders only if a rule or a variable may ask for them, because their communicator costs

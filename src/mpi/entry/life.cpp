@@ -25,7 +25,7 @@
 #include "mpi/job/self.h"
 #include "mpi/job/servers.h"
 #include "mpi/report/report.h"
-#include "mpi/requests/lane_request.h"
+#include "mpi/requests/lane_nonblocking.h"
 #include "mpi/requests/nonblocking.h"
 #include "mpi/entry/spawn.h"
 #include "mpi/one_sided/node.h"

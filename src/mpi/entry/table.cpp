@@ -31,7 +31,7 @@ int change_table(MPI_Comm comm, const char* rules) {
   }
   const select::Table* const table = text.empty() ? group::overrides_of(options()).table
                                                   : &group::table_of(text, "tutti_comm_table");
-  communicator->group()->decide_by(table);
+  communicator->decide_by(table);
   return MPI_SUCCESS;
 }
 

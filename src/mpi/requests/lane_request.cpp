@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
-#include <mutex>
+#include <string_view>
 #include <utility>
 
-#include "base/error.h"
 #include "base/log.h"
 #include "mpi/collectives/general.h"
 #include "mpi/job/drive_host.h"
@@ -18,60 +17,14 @@
 namespace tutti::mpi {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 // A start executes the first steps of an operation of up to so many bytes, which takes less time
 // than to wake a server. Longer ones are left to the server.
 constexpr size_t most_at_start = size_t{64} << 10;
 
-struct Pool {
-  std::mutex mutex;
-  std::vector<LaneRequest*> idle;
-  size_t made = 0;
-};
-
-// Never destroyed: exit handlers may still call MPI.
-Pool& pool() {
-  static Pool& made = *new Pool;
-  return made;
-}
-
 }  // namespace
 
-LaneRequest* LaneRequest::take(MPI_Comm comm, int* code) {
-  Pool& pool = mpi::pool();
-  {
-    const std::lock_guard<std::mutex> lock(pool.mutex);
-    if (!pool.idle.empty()) {
-      LaneRequest* const taken = pool.idle.back();
-      pool.idle.pop_back();
-      return taken;
-    }
-    pool.idle.reserve(++pool.made);  // giving it back must need no memory
-  }
-  auto made = std::make_unique<LaneRequest>();
-  *code = take_handle(made.get(), &made->handle_);
-  if (*code == MPI_SUCCESS) return made.release();
-  raise(comm, *code);
-  return nullptr;
-}
-
-void LaneRequest::give_back() noexcept {
-  const std::lock_guard<std::mutex> lock(pool().mutex);
-  pool().idle.push_back(this);
-}
-
-void end_lane_requests() noexcept {
-  const std::lock_guard<std::mutex> lock(pool().mutex);
-  if (const size_t active = pool().made - pool().idle.size(); active != 0)
-    log_line(
-        LogLevel::error,
-        "MPI ends, but this rank has not completed %lu non-blocking collectives between nodes; "
-        "complete all of them before MPI_Finalize",
-        static_cast<unsigned long>(active));
-  for (LaneRequest* const one : pool().idle) delete one;
-  pool().made -= pool().idle.size();
-  pool().idle.clear();
+LaneRequest::Clock::time_point LaneRequest::now() {
+  return report::recording() ? Clock::now() : Clock::time_point{};
 }
 
 MPI_Comm LaneRequest::communicator() const {
@@ -90,111 +43,151 @@ void LaneRequest::forget() noexcept {
 // program's libraries, so combinations without a kernel stay with the host. All ranks know it from
 // the operation and the type.
 Reason LaneRequest::describe(Communicator& communicator, const Call& call) {
-  if (call.v_form()) return Reason::v_between_nodes;
-  if (call.on_neighbourhood()) return Reason::neighbours_between_nodes;
+  if (call.v_form() && !communicator.group()->serves_v(call.collective))
+    return Reason::v_between_nodes;
+  communicator_ = communicator.handle();
   const Reason reason = buffers_.describe(communicator, call);
   if (reason != Reason::none) return reason;
   described_ = {};
   buffers_.give_to(described_);
   const exec::Combine* const combine = described_.combine;
-  return combine != nullptr && combine->kernel == nullptr ? Reason::not_by_servers : Reason::none;
+  if (combine != nullptr && combine->kernel == nullptr) return Reason::not_by_servers;
+  const plan::Definition definition{call.collective, communicator.ranks(), call.root};
+  const auto ranks = static_cast<size_t>(communicator.ranks());
+  const Shape shape{
+      plan::one_buffer(call.collective) || definition.has_in(communicator.rank()),
+      definition.has_out(communicator.rank()),
+      plan::parted_in(call.collective) ? ranks : 1,
+      plan::parted_out(call.collective) ? ranks : 1,
+  };
+  in_ = {};
+  out_ = {};
+  Reason laid_out = Reason::none;
+  if (call.v_form())
+    lay_out_parts(call, shape);
+  else
+    laid_out = lay_out(call, shape);
+  // Only the root of a bcast gives what is in its one buffer. A root in place has its own results.
+  if (plan::one_buffer(call.collective) && communicator.rank() != call.root) in_.blocks = 0;
+  if (described_.keeps_own) out_.blocks = 0;
+  return laid_out;
 }
 
-Reason LaneRequest::prepare(const Communicator& communicator, const Call& call, group::Call* made) {
-  const plan::Definition definition{call.collective, communicator.ranks(), call.root};
+Reason LaneRequest::lay_out(const Call& call, const Shape& shape) {
   const bool one_buffer = plan::one_buffer(call.collective);
-  const bool has_in = one_buffer || definition.has_in(communicator.rank());
-  const bool has_out = definition.has_out(communicator.rank());
-  const auto ranks = static_cast<size_t>(communicator.ranks());
-  const size_t blocks_in = plan::parted_in(call.collective) ? ranks : 1;
-  const size_t blocks_out = plan::parted_out(call.collective) ? ranks : 1;
-  blocks_out_ = has_out && !described_.keeps_own ? blocks_out : 0;
   // The bytes of a block come from the side that all ranks have; roots judge by their own. If a
   // root's two sides disagree, it still takes part, because the other ranks wait for it.
-  const bool by_in = one_buffer || plan::combines(call.collective) || !has_out ||
-                     (plan::scatters(call.collective) && has_in);
+  const bool by_in = one_buffer || plan::combines(call.collective) || !shape.has_out ||
+                     (plan::scatters(call.collective) && shape.has_in);
   bytes_ = by_in ? described_.in_bytes : described_.bytes;
-  const bool disagree = has_in && has_out && described_.in_bytes != described_.bytes;
+  const bool disagree = shape.has_in && shape.has_out && described_.in_bytes != described_.bytes;
   if (disagree && !plan::rooted(call.collective)) return Reason::wrong_arguments;
-  *made = {call.collective, described_.in, described_.out, bytes_, call.root, nullptr};
+  call_ = {call.collective, described_.in, described_.out, bytes_, call.root, nullptr};
   if (plan::combines(call.collective)) {
-    made->combine = described_.combine;
-    made->count = bytes_ / described_.combine->element;
+    call_.combine = described_.combine;
+    call_.count = bytes_ / described_.combine->element;
   }
-  const bool packs_in = has_in && (described_.packs_in != nullptr || described_.in_bytes != bytes_);
-  const bool packs_out = has_out && (described_.packs_out != nullptr || described_.bytes != bytes_);
-  packed_out_ = nullptr;
-  if (bytes_ == 0 || (!packs_in && !packs_out)) return Reason::none;
-  const size_t in_bytes = packs_in ? blocks_in * std::max(bytes_, described_.in_bytes) : 0;
-  const bool other_out = packs_out && !one_buffer;
-  kept_.resize(in_bytes + (other_out ? blocks_out * std::max(bytes_, described_.bytes) : 0));
-  if (packs_in) made->in = kept_.data();
-  if (packs_out) made->out = packed_out_ = kept_.data() + (other_out ? in_bytes : 0);
-  const bool gives = packs_in && (!one_buffer || communicator.rank() == call.root);
-  for (size_t block = 0; gives && block < blocks_in; ++block)
-    if (pack(block, kept_.data() + block * bytes_) != MPI_SUCCESS) return Reason::wrong_arguments;
+  in_.is_used = shape.has_in && (described_.packs_in != nullptr || described_.in_bytes != bytes_);
+  out_.is_used = shape.has_out && (described_.packs_out != nullptr || described_.bytes != bytes_);
+  if (bytes_ == 0) in_.is_used = out_.is_used = false;
+  in_.bytes = out_.bytes = bytes_;
+  in_.blocks = in_.is_used ? shape.blocks_in : 0;
+  out_.blocks = out_.is_used ? shape.blocks_out : 0;
+  const size_t in_room = in_.blocks * std::max(bytes_, described_.in_bytes);
+  const size_t out_room = out_.blocks * std::max(bytes_, described_.bytes);
+  out_.at = one_buffer ? 0 : in_room;
+  kept_.resize(one_buffer ? std::max(in_room, out_room) : in_room + out_room);
+  if (in_.is_used) call_.in = kept_.data();
+  if (out_.is_used) call_.out = kept_.data() + out_.at;
   return Reason::none;
+}
+
+// Moves the parts of a side to memory of this object that begins at `at`. Returns the end of them.
+size_t LaneRequest::place_parts(Packed& packed, exec::Parts& parts, size_t at) {
+  packed.at = at;
+  packed.lengths = parts.bytes;
+  packed.places.resize(packed.blocks);
+  size_t next = 0;
+  for (size_t part = 0; part < packed.blocks; ++part) {
+    packed.places[part] = static_cast<ptrdiff_t>(next);
+    next += parts.bytes[part];
+  }
+  parts.at = packed.places.data();
+  return at + next;
+}
+
+void LaneRequest::lay_out_parts(const Call& call, const Shape& shape) {
+  const exec::VParts& given = *described_.parts;
+  parts_ = {shape.has_in ? given.in : exec::Parts{}, shape.has_out ? given.out : exec::Parts{}};
+  bytes_ = buffers_.first_bytes();
+  call_ = {call.collective, described_.in, described_.out, 0,
+           call.root,       nullptr,       &parts_,        group::unknown_length};
+  if (plan::combines(call.collective)) call_.combine = described_.combine;
+  in_.blocks = shape.has_in ? shape.blocks_in : 0;
+  out_.blocks = shape.has_out ? shape.blocks_out : 0;
+  keep_packed();
+}
+
+// Finds places in memory of this object for the parts of the sides that must be packed.
+void LaneRequest::keep_packed() {
+  in_.is_used = in_.blocks > 0 && described_.packs_in != nullptr;
+  out_.is_used = out_.blocks > 0 && described_.packs_out != nullptr;
+  if (!in_.is_used) in_.blocks = 0;
+  if (!out_.is_used) out_.blocks = 0;
+  const size_t in_ends = in_.is_used ? place_parts(in_, parts_.in, 0) : 0;
+  kept_.resize(out_.is_used ? place_parts(out_, parts_.out, in_ends) : in_ends);
+  if (in_.is_used) call_.in = kept_.data();
+  if (out_.is_used) call_.out = kept_.data() + out_.at;
+}
+
+std::byte* LaneRequest::place(const Packed& packed, size_t block) {
+  const size_t from_first =
+      packed.lengths != nullptr ? static_cast<size_t>(packed.places[block]) : block * packed.bytes;
+  return kept_.data() + packed.at + from_first;
 }
 
 // Only a single block may have other bytes than the operation's.
-int LaneRequest::pack(size_t block, std::byte* to) {
-  if (described_.packs_in != nullptr)
-    return described_.packs_in->pack(static_cast<int32_t>(block), to, described_.in_bytes);
-  if (described_.in_bytes > 0) std::memcpy(to, described_.in, described_.in_bytes);
-  return MPI_SUCCESS;
+int LaneRequest::fill() {
+  int code = MPI_SUCCESS;
+  for (size_t block = 0; block < in_.blocks; ++block) {
+    const size_t bytes = in_.lengths != nullptr ? in_.lengths[block] : described_.in_bytes;
+    if (bytes == 0) continue;
+    int its = MPI_SUCCESS;
+    if (described_.packs_in != nullptr)
+      its = described_.packs_in->pack(static_cast<int32_t>(block), place(in_, block), bytes);
+    else
+      std::memcpy(place(in_, block), described_.in, bytes);
+    if (code == MPI_SUCCESS) code = its;
+  }
+  return code;
 }
 
-int LaneRequest::issue(Communicator& communicator, const group::Call& call) {
-  lanes_ = communicator.lanes();
-  const bool empty = plan::has_data(collective_) && bytes_ == 0;  // all ranks know it
-  if (!empty) {
-    issued_ = lanes_->lanes().issue(call, std::move(kept_));
-    const Inside inside;
-    if (bytes_ <= most_at_start) issued_.lane->drive();
-    if (!issued_.operation->is_over()) hand_to_server(lanes_->lanes());
+int LaneRequest::unpack() {
+  int code = MPI_SUCCESS;
+  for (size_t block = 0; block < out_.blocks; ++block) {
+    const size_t bytes = out_.lengths != nullptr ? out_.lengths[block] : described_.bytes;
+    if (bytes == 0) continue;
+    int its = MPI_SUCCESS;
+    if (described_.packs_out != nullptr)
+      its = described_.packs_out->unpack(place(out_, block), static_cast<int32_t>(block), bytes);
+    else
+      std::memcpy(described_.out, place(out_, block), bytes);
+    if (code == MPI_SUCCESS) code = its;
   }
-  state_ = State::pending;
-  return MPI_SUCCESS;
+  return code;
 }
 
-Reason LaneRequest::start_call(Communicator& communicator, const Call& call, MPI_Request* request,
-                               int* code) {
-  const auto begin = report::recording() ? Clock::now() : Clock::time_point{};
-  LaneRequest* const made = take(communicator.handle(), code);
-  if (made == nullptr) return Reason::none;
-  const auto give_up = [&] {
-    made->forget();
-    made->give_back();
-  };
-  Reason reason = Reason::none;
-  try {
-    made->collective_ = call.collective;
-    made->communicator_ = communicator.handle();
-    group::Call as_run;
-    reason = made->describe(communicator, call);
-    if (reason == Reason::none) reason = made->prepare(communicator, call, &as_run);
-    if (reason == Reason::none) *code = made->issue(communicator, as_run);
-  } catch (const Error& error) {  // at all ranks alike
-    reason = refused(communicator, error).reason;
-  } catch (...) {
-    give_up();
-    throw;
-  }
-  if (reason != Reason::none) {
-    give_up();
-    return reason;
-  }
-  *request = made->handle_;
-  if (report::recording()) {
-    made->spent_ = Clock::now() - begin;
-    report::record_start(0);
-  }
-  return Reason::none;
+void LaneRequest::advance_first() {
+  if (issued_.operation == nullptr) return;
+  const Inside inside;
+  if (bytes_ <= most_at_start) issued_.lane->drive();
+  if (!issued_.operation->is_over()) hand_to_server(lanes_->lanes());
 }
 
-int LaneRequest::start() {
-  return raise_error("MPI_Start is given the request of a non-blocking collective",
-                     MPI_ERR_REQUEST);
+void LaneRequest::note_start(Clock::time_point begin) {
+  if (!report::recording()) return;
+  spent_ = Clock::now() - begin;
+  report::record_start(0);
 }
 
 bool LaneRequest::is_ready() {
@@ -205,7 +198,7 @@ bool LaneRequest::is_ready() {
 }
 
 int LaneRequest::complete() {
-  const auto begin = report::recording() ? Clock::now() : Clock::time_point{};
+  const auto begin = now();
   if (issued_.operation != nullptr && !issued_.operation->is_over()) {
     const Inside inside;
     const exec::Lane::Helping helping(*issued_.lane);
@@ -220,31 +213,18 @@ int LaneRequest::complete() {
         },
         [] { return Code::ok; });
   }
-  if (lanes_ != nullptr && !lanes_->lanes().is_idle()) hand_to_server(lanes_->lanes());
+  if (!lanes_->lanes().is_idle()) hand_to_server(lanes_->lanes());
   const std::shared_ptr<const exec::BoundProgram> bound =
       issued_.operation != nullptr ? issued_.operation->bound : nullptr;
+  const plan::Collective collective = call_.collective;
   const int code = guarded(communicator(), [&] { return finish(); });
   if (report::recording())
-    report::record({.collective = collective_,
+    report::record({.collective = collective,
                     .bytes = bytes_,
                     .algorithm = bound != nullptr ? std::string_view(bound->program->algorithm)
                                                   : std::string_view("none"),
                     .time = spent_ + (Clock::now() - begin),
                     .started = true});
-  return code;
-}
-
-int LaneRequest::unpack() {
-  int code = MPI_SUCCESS;
-  for (size_t block = 0; packed_out_ != nullptr && block < blocks_out_; ++block) {
-    const std::byte* const from = packed_out_ + block * bytes_;
-    int its = MPI_SUCCESS;
-    if (described_.packs_out != nullptr)
-      its = described_.packs_out->unpack(from, static_cast<int32_t>(block), described_.bytes);
-    else if (described_.bytes > 0)
-      std::memcpy(described_.out, from, described_.bytes);
-    if (code == MPI_SUCCESS) code = its;
-  }
   return code;
 }
 
@@ -256,18 +236,13 @@ int LaneRequest::finish() {
   const int unpacking = failed ? MPI_SUCCESS : unpack();
   state_ = State::taken;
   ServedCalls::note();
-  forget();
+  issued_ = {};
+  ended();
   if (!failed) return unpacking == MPI_SUCCESS ? MPI_SUCCESS : raise(comm, unpacking);
   log_line(LogLevel::error, "%s", operation->failure.c_str());
   let_launcher_read();  // the handler may abort the job
   if (operation->stalled) end_job(comm);
   return raise(comm, operation->code == Code::mismatch ? MPI_ERR_TRUNCATE : MPI_ERR_OTHER);
-}
-
-bool LaneRequest::tell() noexcept {
-  state_ = State::idle;
-  give_back();
-  return true;
 }
 
 int LaneRequest::raise_error(const char* what, int code) {

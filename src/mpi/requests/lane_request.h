@@ -1,18 +1,18 @@
-// A non-blocking collective that runs in a lane (exec/lane.h): on a communicator over several
-// nodes, driven by the server of this process while the program computes, and by the calls that
-// wait for it or test it. A LaneRequest is one rank's part of it.
+// A request whose operations run in lanes (exec/lane.h): a collective on a communicator over
+// several nodes, non-blocking (lane_nonblocking.h) or persistent (lane_persistent.h), which the
+// server of this process drives while the program computes, and which the calls that wait for it or
+// test it drive, too. A LaneRequest is one rank's part of it.
 //
-// A start prepares the operation, issues it and executes the steps that need no wait. The
-// completion drives the lane until the operation is over, and unpacks what is not contiguous. The
-// objects are never destroyed before MPI ends: a completed one serves another start, with its
-// handle. The communicator, its types and its operations may be freed meanwhile. One thread at a
-// time may use an object.
+// The start of an operation packs what is not contiguous, issues the operation and executes the
+// steps that need no wait. The completion drives the lane until the operation is over, and unpacks.
+// The communicator, its types and its operations may be freed meanwhile. One thread at a time may
+// use an object.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <memory>
-#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "mpi/communicators/communicator.h"
@@ -21,51 +21,88 @@
 
 namespace tutti::mpi {
 
-class LaneRequest final : public OwnRequest {
+class LaneRequest : public OwnRequest {
  public:
-  // Starts a call on a communicator that has lanes. Returns Reason::none, with an MPI error code in
-  // *code, or why the host must make the call. May throw, and has then started nothing.
-  static Reason start_call(Communicator& communicator, const Call& call, MPI_Request* request,
-                           int* code);
-
-  int start() override;
   bool is_ready() override;
   int complete() override;
-  bool tell() noexcept override;
   int raise_error(const char* what, int code) override;
   void note_late() override {}  // the lane looks for ranks that have died or are late
   void drive_host() override;
 
- private:
-  friend void end_lane_requests() noexcept;
-  static LaneRequest* take(MPI_Comm comm, int* code);
-  void give_back() noexcept;
+ protected:
+  using Clock = std::chrono::steady_clock;
+
+  LaneRequest() = default;
+  ~LaneRequest() = default;
+
+  // Takes over the arguments of a call on a communicator with a group, and finds the places of its
+  // data: the program's buffers, or memory of this object for data that must be packed. Returns
+  // Reason::none, or why the host must make the call. Throws bad_alloc.
   Reason describe(Communicator& communicator, const Call& call);
-  // Sets the buffers of `made` to those of the call, which are packed into kept_ if need be.
-  Reason prepare(const Communicator& communicator, const Call& call, group::Call* made);
-  int pack(size_t block, std::byte* to);
-  int issue(Communicator& communicator, const group::Call& call);
+  // The call that was described, for group::Lanes. It points into this object.
+  const group::Call& call() const { return call_; }
+  // Packs what this rank gives. Returns an MPI error code, which is not raised.
+  int fill();
+  // The lanes of all operations from now on, until forget().
+  void use(std::shared_ptr<ServedLanes> lanes) { lanes_ = std::move(lanes); }
+  // Starts an operation, which `issue` issues to these lanes. It is pending afterwards. May throw
+  // as `issue` does, and has then started nothing.
+  template <class Issue>
+  void begin(Issue issue) {
+    const auto begin = now();
+    issued_ = issue(lanes_->lanes());
+    advance_first();
+    state_ = State::pending;
+    note_start(begin);
+  }
+  // The operation has ended and its results have been unpacked.
+  virtual void ended() noexcept = 0;
+  // Lets the call's handles and the lanes go, until another call is described.
   void forget() noexcept;
-  int finish();
-  int unpack();
   MPI_Comm communicator() const;
 
-  MPI_Request handle_{};
-  std::shared_ptr<ServedLanes> lanes_;  // null: idle
+ private:
+  // The data of one side that does not lie in the program's buffer while the operation is under
+  // way. It lies in kept_, one block after another.
+  struct Packed {
+    bool is_used = false;
+    size_t at = 0;      // of the first block in kept_
+    size_t blocks = 0;  // 0: none is to be packed or unpacked
+    // For parts of different lengths. The places count from the first.
+    std::vector<ptrdiff_t> places;
+    const size_t* lengths = nullptr;
+    size_t bytes = 0;  // of a block, else
+  };
+  // The part of a call that both ways of laying out need.
+  struct Shape {
+    bool has_in, has_out;
+    size_t blocks_in, blocks_out;
+  };
+  static Clock::time_point now();
+  Reason lay_out(const Call& call, const Shape& shape);
+  void lay_out_parts(const Call& call, const Shape& shape);
+  void keep_packed();
+  static size_t place_parts(Packed& packed, exec::Parts& parts, size_t at);
+  std::byte* place(const Packed& packed, size_t block);
+  static size_t length(const Packed& packed, size_t block) {
+    return packed.lengths != nullptr ? packed.lengths[block] : packed.bytes;
+  }
+  void advance_first();
+  void note_start(Clock::time_point begin);
+  int finish();
+  int unpack();
+
+  std::shared_ptr<ServedLanes> lanes_;  // null: it describes no call
   group::Lanes::Issued issued_;         // without an operation if the call has no data
   MPI_Comm communicator_{};
   CallBuffers buffers_;
   eager::Operation described_;
-  std::vector<std::byte> kept_;  // packed data, until the operation gets it
-  std::byte* packed_out_ = nullptr;
-  size_t blocks_out_ = 0;
-  size_t bytes_ = 0;  // of a block
-  plan::Collective collective_{};
+  group::Call call_;
+  exec::VParts parts_;           // of call_
+  std::vector<std::byte> kept_;  // packed data
+  Packed in_, out_;
+  size_t bytes_ = 0;                   // of a block, for the report
   std::chrono::nanoseconds spent_{0};  // on the start, for the report
 };
-
-// To be called when MPI ends: destroys the objects that are not under way. Logs the number of those
-// that are, which is an error of the program.
-void end_lane_requests() noexcept;
 
 }  // namespace tutti::mpi

@@ -1,29 +1,16 @@
 #include "mpi/requests/nonblocking.h"
 
-#include <mutex>
 #include <utility>
 
 #include "mpi/collectives/general.h"
 #include "mpi/job/thrown.h"
-#include "mpi/requests/lane_request.h"
+#include "mpi/requests/lane_nonblocking.h"
 #include "report/tally.h"
 
 namespace tutti::mpi {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-struct Pool {
-  std::mutex mutex;
-  std::vector<Nonblocking*> idle;
-  size_t made = 0;
-};
-
-// Never destroyed: exit handlers may still call MPI.
-Pool& pool() {
-  static Pool& made = *new Pool;
-  return made;
-}
 
 // Idle objects that this thread has used, by the kind of the call, so that it finds one without a
 // lock, and one that has served a call of this kind (call_memo.h). Those that a thread leaves
@@ -44,24 +31,9 @@ uint32_t kind_of(const Call& call, MPI_Comm comm) {
 Nonblocking* Nonblocking::take(const Call& call, MPI_Comm comm, int* code) {
   const uint32_t kind = kind_of(call, comm);
   if (spares[kind] != nullptr) return std::exchange(spares[kind], nullptr);
-  Pool& pool = mpi::pool();
-  {
-    const std::lock_guard<std::mutex> lock(pool.mutex);
-    if (!pool.idle.empty()) {
-      Nonblocking* const taken = pool.idle.back();
-      pool.idle.pop_back();
-      taken->kind_ = kind;
-      return taken;
-    }
-    pool.idle.reserve(++pool.made);  // giving it back must need no memory
-  }
-  auto* const made = new Nonblocking;
-  made->kind_ = kind;
-  *code = take_handle(made, &made->handle_);
-  if (*code == MPI_SUCCESS) return made;
-  delete made;
-  raise(comm, *code);
-  return nullptr;
+  Nonblocking* const taken = Pool::instance().take(comm, code);
+  if (taken != nullptr) taken->kind_ = kind;
+  return taken;
 }
 
 Nonblocking* Nonblocking::recall(const Call& call, MPI_Comm comm) noexcept {
@@ -76,16 +48,14 @@ void Nonblocking::give_back() noexcept {
     spares[kind_] = this;
     return;
   }
-  const std::lock_guard<std::mutex> lock(pool().mutex);
-  pool().idle.push_back(this);
+  Pool::instance().give_back(this);
 }
 
 void end_nonblocking() noexcept {
-  const std::lock_guard<std::mutex> lock(pool().mutex);
-  for (Nonblocking*& one : spares) delete std::exchange(one, nullptr);
-  for (Nonblocking* const one : pool().idle) delete one;
-  pool().idle.clear();
-  pool().made = 0;
+  for (Nonblocking*& one : spares)
+    if (Nonblocking* const spare = std::exchange(one, nullptr))
+      Nonblocking::Pool::instance().give_back(spare);
+  Nonblocking::Pool::instance().end();
 }
 
 namespace {
@@ -238,7 +208,7 @@ int start_nonblocking(const Call& call, MPI_Comm comm, MPI_Request* request) {
       if (reason == Reason::none) return code;
     }
     if (reason == Reason::nonblocking_between_nodes && known->lanes() != nullptr) {
-      reason = LaneRequest::start_call(*known, call, request, &code);
+      reason = LaneNonblocking::start_call(*known, call, request, &code);
       if (reason == Reason::none) return code;
     }
     return start_by_host(call, comm, request, reason);

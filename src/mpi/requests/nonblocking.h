@@ -1,14 +1,15 @@
 // A non-blocking collective is an operation that MPI_Ibcast or a similar function starts. A
 // Nonblocking is one rank's part of a non-blocking collective that Tutti serves, by records
 // (record_request.h), in the order of the communicator's non-blocking collectives. On communicators
-// over several nodes they are LaneRequests (lane_request.h).
+// over several nodes they are LaneNonblockings (lane_nonblocking.h).
 //
 // The objects are never destroyed before MPI ends: a completed one serves another start, with its
-// handle. One thread at a time may use an object.
+// handle (request_pool.h). One thread at a time may use an object.
 #pragma once
 
 #include "mpi/requests/call_memo.h"
 #include "mpi/requests/record_request.h"
+#include "mpi/requests/request_pool.h"
 
 namespace tutti::mpi {
 
@@ -40,6 +41,8 @@ class Nonblocking final : public RecordRequest {
   bool tell() noexcept override;
 
  private:
+  using Pool = RequestPool<Nonblocking>;
+  friend Pool;
   friend void end_nonblocking() noexcept;
   Nonblocking() : RecordRequest(nonblocking) {}
   ~Nonblocking() = default;

@@ -1,5 +1,5 @@
 // A request of the program that Tutti serves: a non-blocking collective (nonblocking.h), or a
-// persistent one (persistent.h).
+// persistent one (persistent.h); between nodes, those of lane_request.h.
 //
 // The program's handle is a persistent request of the host that is never started: a send of no data
 // to nobody. So it works in arrays, and the host skips it wherever it waits or tests. The handles
@@ -44,6 +44,10 @@ class OwnRequest {
   virtual void note_late() = 0;
   // Lets the host's messages progress. To be called now and then while other ranks are late.
   virtual void drive_host() = 0;
+  // True if the program frees the request, by MPI_Request_free. discard() then destroys it. It must
+  // not be pending, and its handle has been given back.
+  virtual bool is_persistent() const { return false; }
+  virtual void discard() noexcept {}
 
  protected:
   ~OwnRequest() = default;

@@ -6,6 +6,7 @@
 #include "mpi/collectives/general.h"
 #include "mpi/communicators/topology.h"
 #include "mpi/job/thrown.h"
+#include "mpi/requests/lane_persistent.h"
 #include "mpi/requests/requests.h"
 #include "report/tally.h"
 
@@ -101,14 +102,20 @@ int persistent_init(const Call& call, MPI_Comm comm, MPI_Info info, MPI_Request*
   if (found.code != MPI_SUCCESS) return found.code;
   if (known == nullptr) return call_host(call, comm, info, request);
   Reason reason = Reason::none;
-  const int found_records = guarded(comm, [&]() -> int {
-    reason = known->find_records(Reason::persistent_between_nodes);
-    return MPI_SUCCESS;
+  const int found_records = guarded(comm, [&] {
+    return find_for_request(*known, call, Reason::persistent_between_nodes, &reason);
   });
   if (found_records != MPI_SUCCESS) return found_records;
   if (reason == Reason::set_up_broken) return raise(comm, MPI_ERR_OTHER);
   if (reason == Reason::none) {
     const int code = guarded(comm, [&] { return make_persistent(*known, call, request, &reason); });
+    if (code != MPI_SUCCESS || reason == Reason::none) return code;
+  }
+  if (reason == Reason::persistent_between_nodes && known->lanes() != nullptr) {
+    const int code = guarded(comm, [&]() -> int {
+      reason = LanePersistent::make(*known, call, request);
+      return MPI_SUCCESS;
+    });
     if (code != MPI_SUCCESS || reason == Reason::none) return code;
   }
   const uint64_t entry = tracer() != nullptr ? trace::ticks() : 0;

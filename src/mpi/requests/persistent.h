@@ -7,7 +7,8 @@
 // whose operations are the rounds. No rank waits for another in that call or in a start.
 //
 // The object lives from that call until the program frees the request, or, if it does not, for
-// ever. One thread at a time may use it, as MPI requires for a request.
+// ever. One thread at a time may use it, as MPI requires for a request. On communicators over
+// several nodes they are LanePersistents (lane_persistent.h).
 #pragma once
 
 #include <memory>
@@ -47,6 +48,8 @@ class Persistent final : public RecordRequest {
     state_ = State::idle;
     return false;
   }
+  bool is_persistent() const override { return true; }
+  void discard() noexcept override { delete this; }
 
  private:
   Persistent() : RecordRequest(persistent), stores_(group::store_policy(options().stores)) {}

@@ -6,7 +6,6 @@
 
 #include "mpi/job/self.h"
 #include "mpi/job/thrown.h"
-#include "mpi/requests/persistent.h"
 
 namespace tutti::mpi {
 namespace {
@@ -75,8 +74,7 @@ int start_all(int count, MPI_Request* requests) {
 
 int free_own(OwnRequest& own, MPI_Request handle, bool* freed) {
   *freed = false;
-  auto* const persistent = dynamic_cast<Persistent*>(&own);
-  if (persistent == nullptr)
+  if (!own.is_persistent())
     return own.raise_error(
         "MPI_Request_free is given a non-blocking collective; complete it by MPI_Wait or MPI_Test",
         MPI_ERR_REQUEST);
@@ -86,7 +84,7 @@ int free_own(OwnRequest& own, MPI_Request handle, bool* freed) {
         "first",
         MPI_ERR_REQUEST);
   give_back_handle(handle);
-  delete persistent;
+  own.discard();
   *freed = true;
   return MPI_SUCCESS;
 }

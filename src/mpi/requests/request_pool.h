@@ -1,0 +1,80 @@
+// The objects of one class of non-blocking requests. A completed one serves another start, with its
+// handle, so that no start makes a handle of the host's as long as some object is idle.
+//
+// There is one pool for each class, which is never destroyed, because exit handlers may still call
+// MPI. The objects are destroyed when MPI ends. Any thread.
+#pragma once
+
+#include <mutex>
+#include <vector>
+
+#include "mpi/job/thrown.h"
+#include "mpi/requests/own_request.h"
+
+namespace tutti::mpi {
+
+// Request: an OwnRequest that makes the pool its friend, with a member handle_ and a constructor
+// without arguments.
+template <class Request>
+class RequestPool {
+ public:
+  static RequestPool& instance() {
+    static RequestPool& made = *new RequestPool;
+    return made;
+  }
+
+  // An idle object, or a new one with a handle; null, with an MPI error code that was raised on the
+  // communicator, if there is none. Throws bad_alloc.
+  Request* take(MPI_Comm comm, int* code) {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (!idle_.empty()) {
+        Request* const taken = idle_.back();
+        idle_.pop_back();
+        return taken;
+      }
+      idle_.reserve(++made_);  // giving it back must need no memory
+    }
+    Request* made = nullptr;
+    try {
+      made = new Request;
+      *code = take_handle(made, &made->handle_);
+    } catch (...) {
+      destroy(made);
+      throw;
+    }
+    if (*code == MPI_SUCCESS) return made;
+    destroy(made);
+    raise(comm, *code);
+    return nullptr;
+  }
+
+  void give_back(Request* request) noexcept {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    idle_.push_back(request);
+  }
+
+  // When MPI ends: destroys the idle objects. Returns how many others there are, which the program
+  // has not completed.
+  size_t end() noexcept {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (Request* const one : idle_) delete one;
+    made_ -= idle_.size();
+    idle_.clear();
+    return made_;
+  }
+
+ private:
+  RequestPool() = default;
+  void destroy(Request* made) noexcept {
+    delete made;
+    const std::lock_guard<std::mutex> lock(mutex_);
+    --made_;
+  }
+
+  std::mutex mutex_;
+  std::vector<Request*> idle_;
+  size_t made_ = 0;  // and not destroyed
+};
+
+}  // namespace tutti::mpi
