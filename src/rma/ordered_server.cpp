@@ -71,7 +71,7 @@ struct Reached {
   explicit Reached(ServerOrder& order) : segment(shm::Segment::attach(order.segment)) {
     for (int32_t rank = 0; rank < order.ranks; ++rank) {
       const RankMemory& memory = order.rank_memory()[rank];
-      Peer peer{.process = memory.process};
+      Peer peer{.process = static_cast<int32_t>(memory.process)};
       if (memory.heap.bytes > 0) {
         const shm::PeerHeap& heap = heaps.emplace_back(memory.heap);
         peer.first = memory.heap_base;
