@@ -181,7 +181,7 @@ def test_tuning_goes_on_without_a_model(tutti, tmp_path, text, why):
 
 def test_a_table_for_a_machine_that_is_not_here(tutti, tmp_path):
     table, document = tmp_path / "tuned.map", tmp_path / "tuned.json"
-    words = ("--ranks", "8,16", "--sizes", "8,16K", "--collectives", "barrier,reduce,allreduce")
+    words = ("--ranks", "8,16", "--sizes", "8,16K", "--collectives", "barrier,bcast,allreduce")
     result = tutti(
         *("tune", "--model", "--shape", "node:2 numa:2 core:4", "--machine", "hmpi-xeon", *words),
         *("-o", str(table), "--json", str(document)),
