@@ -12,6 +12,7 @@ from test_nodes import BLOCK, CYCLIC, MPIS, THREE, expect_ok, reasons
 NODES = 4
 pytestmark = [pytest.mark.mpi, pytest.mark.usefixtures("nodes")]
 SERVERS = {"TUTTI_SERVERS": "1"}
+NO_LANE = "persistent collectives between nodes for which there is no lane"
 
 
 def served(report):
@@ -58,6 +59,15 @@ def test_persistent(compiled, tmp_path, mpi, what):
     program = compiled(mpi, "persistent")
     expect_ok(mpi, 4, program, what, placement=("--per-node", 2), report=report, **SERVERS)
     expect_in_lanes(report)
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_more_persistent_collectives_than_lanes(compiled, tmp_path, mpi):
+    """The host serves those for which no lane is left; freed ones leave their lanes to others."""
+    report = tmp_path / "report.json"
+    program = compiled(mpi, "persistent")
+    expect_ok(mpi, 4, program, "freed", placement=("--per-node", 2), report=report, **SERVERS)
+    assert any(row.startswith(NO_LANE) for row in reasons(report)), reasons(report)
 
 
 @pytest.mark.parametrize("mpi", MPIS)
