@@ -3,6 +3,8 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <cstdlib>
+
 #include "mpi/abi/inside.h"
 #include "mpi/abi/host.h"
 
@@ -11,6 +13,13 @@ namespace {
 
 constexpr int exit_code = 2;
 constexpr unsigned seconds_to_abort = 5;
+constexpr useconds_t microseconds_to_read = 100'000;
+
+[[noreturn]] void end_by_signal() {
+  signal(SIGTERM, SIG_DFL);
+  raise(SIGTERM);
+  _exit(exit_code);
+}
 
 }  // namespace
 
@@ -24,17 +33,20 @@ void end_soon() {
   alarm(seconds_to_abort);
 }
 
+// This process ends by a signal. MPICH's launcher (Hydra 5.0.2) sometimes misses the end of a rank
+// that exits, although the rank has asked it to end the job, and lets the other ranks run on; a
+// rank that ends by a signal is always seen. The launcher has time to read the request first.
 void end_job(MPI_Comm communicator) {
   end_soon();
+  std::atexit([] {
+    usleep(microseconds_to_read);
+    end_by_signal();
+  });
   const Inside inside;
   host().Abort(communicator, exit_code);
   _exit(exit_code);
 }
 
-void end_before_init() {
-  signal(SIGTERM, SIG_DFL);
-  raise(SIGTERM);
-  _exit(exit_code);
-}
+void end_before_init() { end_by_signal(); }
 
 }  // namespace tutti::mpi
