@@ -9,6 +9,11 @@ Each repetition runs every variant once, in random order: the host MPI alone and
 there are more ranks than cores, both also with the best known setting of the host. The ratio is
 the host's time over Tutti's. Two times are taken: that of the whole command, including its
 launcher, and the seconds that the program prints, if --time finds them (the last match counts).
+After the repetitions, two more jobs for each host and rank count write Tutti's report: in one the
+host makes the blocking calls (TUTTI_SETUP_AFTER=1000000), in the other Tutti serves what it can.
+From them come a rank's time in collectives and its share of the whole command, how many calls a
+rank made, and how many of them Tutti served.
+
 The program must use the ABI of the host. It runs in the current directory, with one OpenMP thread
 for each rank (OMP_NUM_THREADS=1).
 """
@@ -22,7 +27,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from statistics import fmean, median
 
@@ -48,20 +53,45 @@ class Times:
     told: list[float] = field(default_factory=list)
 
 
-def run(times: Times, options: argparse.Namespace, directory: Path) -> None:
-    binding = binding_for("auto", times.ranks > options.cores)
-    launcher = program("tutti-run") if times.variant.tutti else None
-    words = command(times.variant, times.ranks, binding, options.program, launcher)
+@dataclass
+class Share:
+    """What a job spent in collectives, by Tutti's report: means over its ranks."""
+
+    variant: str
+    ranks: int
+    by: str  # host: the host makes the blocking calls; tutti
+    calls: float
+    served: float  # of the calls, by Tutti
+    collectives_s: float
+    whole_s: float  # the whole command
+
+
+def start(
+    variant: Variant,
+    ranks: int,
+    options: argparse.Namespace,
+    directory: Path,
+    settings: dict[str, str] | None = None,
+) -> tuple[float, str]:
+    """Runs the command once, with these variables, too: its seconds, and its output."""
+    binding = binding_for("auto", ranks > options.cores)
+    launcher = program("tutti-run") if variant.tutti else None
+    words = command(variant, ranks, binding, options.program, launcher)
+    variables = environment(variant, binding, directory) | {"OMP_NUM_THREADS": "1"}
     begin = time.monotonic()
-    code, out, err = execute(
-        words, environment(times.variant, binding, directory) | {"OMP_NUM_THREADS": "1"}
-    )
-    times.whole.append(time.monotonic() - begin)
+    code, out, err = execute(words, variables | (settings or {}))
+    seconds = time.monotonic() - begin
     if code != 0:
         raise RunError(
-            f"{times.variant.label}, {times.ranks} ranks: exit code {code}: "
+            f"{variant.label}, {ranks} ranks: exit code {code}: "
             f"{(err.strip() or out.strip())[-2000:]}"
         )
+    return seconds, out
+
+
+def run(times: Times, options: argparse.Namespace, directory: Path) -> None:
+    seconds, out = start(times.variant, times.ranks, options, directory)
+    times.whole.append(seconds)
     if options.time is None:
         return
     found = options.time.findall(out)
@@ -73,14 +103,51 @@ def run(times: Times, options: argparse.Namespace, directory: Path) -> None:
     times.told.append(float(found[-1]))
 
 
+def share_of(
+    variant: Variant, ranks: int, by: str, options: argparse.Namespace, directory: Path
+) -> Share:
+    file = directory / f"{by}.json"
+    settings = {"TUTTI_REPORT": str(file)}
+    if by == "host":
+        settings["TUTTI_SETUP_AFTER"] = "1000000"
+    seconds, _ = start(variant, ranks, options, directory, settings)
+    if not file.exists():
+        raise RunError(
+            f"{variant.label}, {ranks} ranks: no report; is {options.program[0]} of MPI?"
+        )
+    rows = json.loads(file.read_text())["collectives"]
+    file.unlink()
+    served = sum(row["calls"] for row in rows)
+    by_host = sum(row["host_calls"] for row in rows)
+    time_us = sum(
+        row["calls"] * row["mean_us"] + row["host_calls"] * row["host_mean_us"] for row in rows
+    )
+    return Share(
+        variant.label,
+        ranks,
+        by,
+        (served + by_host) / ranks,
+        served / ranks,
+        time_us / 1e6 / ranks,
+        seconds,
+    )
+
+
 def measure(
     mpis: list[Mpi], ranks: list[int], options: argparse.Namespace, directory: Path
-) -> list[Times]:
+) -> tuple[list[Times], list[Share]]:
     cells = [
         Times(count, variant)
         for count in ranks
         for variant in variants_for(mpis, "auto", count > options.cores, True, options.heap)
     ]
+    reported = [
+        (cell.variant, cell.ranks, by)
+        for cell in cells
+        if cell.variant.tutti
+        for by in ("host", "tutti")
+    ]
+    shares: list[Share] = []
     shuffle = random.Random(1)
 
     def all_jobs(before_job: Callable[[str], None]) -> None:
@@ -88,9 +155,12 @@ def measure(
             for cell in shuffle.sample(cells, len(cells)):
                 before_job(f"{cell.variant.label}, {cell.ranks} ranks")
                 run(cell, options, directory)
+        for variant, count, by in reported:
+            before_job(f"report, {variant.label}, {count} ranks")
+            shares.append(share_of(variant, count, by, options, directory))
 
-    with_progress(options.repetitions * len(cells), "", all_jobs)
-    return cells
+    with_progress(options.repetitions * len(cells) + len(reported), "", all_jobs)
+    return cells, shares
 
 
 def rows_of(cells: list[Times]) -> list[dict[str, object]]:
@@ -143,6 +213,20 @@ def show(rows: list[dict[str, object]]) -> None:
         )
 
 
+def show_shares(shares: list[Share]) -> None:
+    makers = {"host": "the host", "tutti": "Tutti"}
+    print(
+        "\n| ranks | variant | calls served by | a rank's calls | by Tutti | s in collectives | % |"
+    )
+    print("| --- | --- | --- | --- | --- | --- | --- |")
+    for share in shares:
+        print(
+            f"| {share.ranks} | {share.variant} | {makers[share.by]} | {share.calls:,.0f} | "
+            f"{share.served:,.0f} | {share.collectives_s:.3f} of {share.whole_s:.3f} | "
+            f"{100 * share.collectives_s / share.whole_s:.1f} |"
+        )
+
+
 def parse(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -183,18 +267,20 @@ def main() -> int:
             tempfile.TemporaryDirectory(prefix="tutti-whole-") as name,
             watched(max(ranks)) as watch,
         ):
-            cells = measure(mpis, ranks, options, Path(name))
+            cells, shares = measure(mpis, ranks, options, Path(name))
     except (UserError, RunError) as error:
         print(f"whole: {error}", file=sys.stderr)
         return 2 if isinstance(error, UserError) else 1
     rows = rows_of(cells)
     show(rows)
+    show_shares(shares)
     if result:
         document = {
             "format": "tutti-whole 1",
             "program": options.program,
             "cores": options.cores,
             "rows": rows,
+            "shares": [asdict(share) for share in shares],
         }
         result.write_text(
             json.dumps(document | {"share_of_other_processes": watch.share}, indent=1) + "\n"
