@@ -5,16 +5,19 @@
  *
  *   phase NAME communication|computation|setup SECONDS
  *   least NAME SECONDS
+ *   communication SECONDS
  *   whole SECONDS
  *   answer NAME VALUE
  *   tolerance NAME RELATIVE
  *   # ...
  *
  * `least` has the smallest time over the ranks: of a collective, about what the rank that came last
- * was in it, so without waiting for others. `whole` has the time of the timed part, the largest
- * over the ranks. An answer is the same in every run with as many ranks; one whose last digits
- * depend on the order of a reduction comes after a line that tells how far two runs may differ,
- * relative to the value. Lines that begin with # are for people.
+ * was in it, so without waiting for others. `communication` is the time of all phases of that kind,
+ * added up at each rank, the largest over the ranks: the phases' own largest times may be of
+ * different ranks, so that their sum may exceed the whole. `whole` has the time of the timed part,
+ * the largest over the ranks. An answer is the same in every run with as many ranks; one whose last
+ * digits depend on the order of a reduction comes after a line that tells how far two runs may
+ * differ, relative to the value. Lines that begin with # are for people.
  *
  * `tutti bench --app` reads these lines. Everything here is plain C and MPI. */
 #ifndef PHASES_H
@@ -35,23 +38,30 @@ typedef struct {
 static inline void phase_begin(Phase* phase) { phase->began = MPI_Wtime(); }
 static inline void phase_end(Phase* phase) { phase->seconds += MPI_Wtime() - phase->began; }
 
+/* Of all ranks' values, at rank 0. */
+static inline double phases_over_ranks(double mine, MPI_Op op, MPI_Comm comm) {
+  double result = 0;
+  MPI_Reduce(&mine, &result, 1, MPI_DOUBLE, op, 0, comm);
+  return result;
+}
+
 /* All ranks call it, each with its own times of the same phases. */
 static inline void phases_print(const Phase* phases, int count, double whole, MPI_Comm comm) {
   static const char* const kinds[] = {"communication", "computation", "setup"};
+  double communication = 0;
   int rank;
   MPI_Comm_rank(comm, &rank);
-  for (int i = 0; i <= count; ++i) {
-    const double mine = i < count ? phases[i].seconds : whole;
-    double most, least;
-    MPI_Reduce(&mine, &most, 1, MPI_DOUBLE, MPI_MAX, 0, comm);
-    MPI_Reduce(&mine, &least, 1, MPI_DOUBLE, MPI_MIN, 0, comm);
-    if (rank != 0) continue;
-    if (i < count)
+  for (int i = 0; i < count; ++i) {
+    const double most = phases_over_ranks(phases[i].seconds, MPI_MAX, comm);
+    const double least = phases_over_ranks(phases[i].seconds, MPI_MIN, comm);
+    if (phases[i].kind == PHASE_COMMUNICATION) communication += phases[i].seconds;
+    if (rank == 0)
       printf("phase %s %s %.9f\nleast %s %.9f\n", phases[i].name, kinds[phases[i].kind], most,
              phases[i].name, least);
-    else
-      printf("whole %.9f\n", most);
   }
+  communication = phases_over_ranks(communication, MPI_MAX, comm);
+  whole = phases_over_ranks(whole, MPI_MAX, comm);
+  if (rank == 0) printf("communication %.9f\nwhole %.9f\n", communication, whole);
 }
 
 /* Rank 0 calls these. A tolerance of 0 asks for the same bits. */

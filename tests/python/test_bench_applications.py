@@ -36,6 +36,7 @@ tolerance sum 1e-9
 answer sum {sum}
 answer words {words}
 # any line
+communication {send}
 whole 3.5
 """
 SMALL = {
@@ -84,8 +85,9 @@ def test_output_is_read():
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("whole 1\n", "no line 'phase"),
-        ("phase a setup 1\nwhole 1\n", "no line 'answer"),
+        ("communication 1\nwhole 1\n", "no line 'phase"),
+        ("phase a setup 1\ncommunication 0\nwhole 1\n", "no line 'answer"),
+        ("phase a setup 1\nanswer b 2\nwhole 1\n", "no line 'communication SECONDS'"),
         ("phase a setup 1\nanswer b 2\n", "no line 'whole"),
         ("phase a rest 1\n", "not understood: 'phase a rest 1'"),
         ("phase a setup soon\n", "no number in the line 'phase a setup soon'"),

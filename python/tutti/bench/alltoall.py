@@ -2,19 +2,15 @@
 ranks themselves and handed to servers ("Exploiting Communication Concurrency", section 5.2).
 """
 
-import json
-import os
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
 from tutti.bench.cores import require_two
-from tutti.bench.driver import execute
+from tutti.bench.driver import execute_own
 from tutti.bench.statistics import centre, compare
 from tutti.bench.texts import interval_text, ratio_text, size_text, time_text
-from tutti.errors import RunError
-from tutti.places import program
 
 SECONDS = 1800
 RANKS = 16
@@ -31,18 +27,14 @@ WAYS = {
 def measure(ranks: int, sizes: list[int], repetitions: int) -> dict[str, Any]:
     """A quarter of the cores, at least one, is the servers'."""
     cores = require_two("--alltoall")
-    words = [
-        str(program("tutti-alltoall")),
-        *("--cores", ",".join(map(str, cores))),
-        *("--ranks", str(ranks)),
-        *("--servers", str(max(1, len(cores) // 4))),
-        *("--bytes", ",".join(map(str, sizes))),
-        *("--repetitions", str(repetitions)),
-    ]
-    code, out, err = execute(words, dict(os.environ), SECONDS)
-    if code != 0:
-        raise RunError(err.strip() or f"tutti-alltoall: exit code {code}")
-    document: dict[str, Any] = json.loads(out)
+    options = {
+        "cores": cores,
+        "ranks": ranks,
+        "servers": max(1, len(cores) // 4),
+        "bytes": sizes,
+        "repetitions": repetitions,
+    }
+    document = execute_own("tutti-alltoall", options, SECONDS)
     for cell in document["cells"]:
         cell["ratios"] = {
             way: vars(compare(cell["own"], cell[way])) for way in WAYS if way != "own"

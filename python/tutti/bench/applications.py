@@ -153,15 +153,13 @@ class Output:
     least: dict[str, float]  # seconds by phase, of the rank that was in it for the shortest time
     answers: dict[str, Answer]
     notes: tuple[str, ...]  # lines that begin with #
-
-    @property
-    def communication(self) -> float:
-        return sum(seconds for kind, seconds in self.phases.values() if kind == KINDS[0])
+    communication: float  # of the rank that communicates for the longest time
 
 
 def parse_output(text: str) -> Output:
     """Reads an application's output. Raises RunError if it is not as examples/apps/phases.h says."""
     whole: float | None = None
+    communication: float | None = None
     phases: dict[str, tuple[str, float]] = {}
     least: dict[str, float] = {}
     answers: dict[str, Answer] = {}
@@ -177,6 +175,8 @@ def parse_output(text: str) -> Output:
                 answers[name] = Answer(value, tolerances.get(name, 0.0))
             case ["tolerance", name, value]:
                 tolerances[name] = _number(line, value)
+            case ["communication", seconds]:
+                communication = _number(line, seconds)
             case ["whole", seconds]:
                 whole = _number(line, seconds)
             case ["#", *_]:
@@ -185,12 +185,13 @@ def parse_output(text: str) -> Output:
                 pass
             case _:
                 raise RunError(f"the application printed a line that is not understood: '{line}'")
-    if whole is None:
-        raise RunError("the application printed no line 'whole SECONDS'")
+    if whole is None or communication is None:
+        missing = "whole" if whole is None else "communication"
+        raise RunError(f"the application printed no line '{missing} SECONDS'")
     for name, found in (("phase", phases), ("answer", answers)):
         if not found:
             raise RunError(f"the application printed no line '{name} NAME ...'")
-    return Output(whole, phases, least, answers, tuple(notes))
+    return Output(whole, phases, least, answers, tuple(notes), communication)
 
 
 def _number(line: str, word: str) -> float:

@@ -212,7 +212,8 @@ def show(measured: Applications, console: Console) -> None:
     notes = [
         "answers: " + ("; ".join(different) if different else f"all the same ({_names(answers)})"),
         "a phase's time is the largest over the ranks, and in a collective includes the time for "
-        "which a rank waits for the others; least: the smallest over the ranks",
+        "which a rank waits for the others; least: the smallest over the ranks; all communication: "
+        "of the rank that communicates for the longest time",
         states_text(states_of(measured), 0).replace("0 ranks: ", "machine: "),
         CORES if settings.hosts else "",
         *(

@@ -9,7 +9,7 @@ import os
 import random
 import subprocess
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -53,6 +53,25 @@ def execute(
         except subprocess.TimeoutExpired as error:
             raise RunError(f"the job did not end within {seconds:.0f} s") from error
     return process.returncode, out, err
+
+
+def execute_own(
+    name: str, options: Mapping[str, object], seconds: float, more: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Runs a program of Tutti's that needs no MPI, and returns the JSON document that it prints.
+
+    An option of several values gets them in one word, with commas; `more` are words that follow.
+    Raises RunError with the program's own message if it fails.
+    """
+    words = [str(program(name))]
+    for option, value in options.items():
+        values = value if isinstance(value, list | tuple) else [value]
+        words += [f"--{option}", ",".join(map(str, values))]
+    code, out, err = execute([*words, *more], dict(os.environ), seconds)
+    if code != 0:
+        raise RunError(err.strip() or f"{name}: exit code {code}")
+    document: dict[str, Any] = json.loads(out)
+    return document
 
 
 def execute_job(

@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.table import Table
 
 from tutti.bench.cores import two_cores
-from tutti.bench.driver import execute, execute_job, what_failed
+from tutti.bench.driver import execute_job, execute_own, what_failed
 from tutti.bench.mpis import Mpi
 from tutti.bench.statistics import Ratio, centre, compare
 from tutti.bench.texts import interval_text, ratio_text
@@ -57,15 +57,8 @@ def _only_on(cores: Sequence[int]) -> Iterator[None]:
 
 
 def measure_threads(repetitions: int) -> dict[str, Any]:
-    words = [
-        str(program("tutti-transfers")),
-        "--cores",
-        ",".join(map(str, two_cores("--one-sided"))),
-    ]
-    code, out, err = execute([*words, "--repetitions", str(repetitions)], dict(os.environ), SECONDS)
-    if code != 0:
-        raise RunError(err.strip() or f"tutti-transfers: exit code {code}")
-    document: dict[str, Any] = json.loads(out)
+    options = {"cores": two_cores("--one-sided"), "repetitions": repetitions}
+    document = execute_own("tutti-transfers", options, SECONDS)
     return document | {"ratios": ratios(ROWS, document["repetitions"])}
 
 

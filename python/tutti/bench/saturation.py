@@ -2,17 +2,13 @@
 cores. What is between nodes is not in it: one-sided transfers reach one node alone.
 """
 
-import json
-import os
 from collections.abc import Sequence
 from typing import Any
 
 from rich.console import Console
 
 from tutti.bench.cores import require_two
-from tutti.bench.driver import execute
-from tutti.errors import RunError
-from tutti.places import program
+from tutti.bench.driver import execute_own
 from tutti.saturation import show_map, show_messages
 
 SECONDS = 3600
@@ -28,18 +24,13 @@ def measure(
 ) -> dict[str, Any]:
     """The map's document. Each combination takes so many milliseconds, or a little more; lengths
     are the first and the last number of bytes of a message."""
-    words = [
-        str(program("tutti-saturation")),
-        *("--cores", ",".join(map(str, cores or require_two("--saturation")))),
-        *("--milliseconds", str(milliseconds)),
-        *("--bytes", ",".join(map(str, lengths))),
-        *("--messages", str(messages)),
-    ]
-    code, out, err = execute(words, dict(os.environ), SECONDS)
-    if code != 0:
-        raise RunError(err.strip() or f"tutti-saturation: exit code {code}")
-    document: dict[str, Any] = json.loads(out)
-    return document
+    options = {
+        "cores": cores or require_two("--saturation"),
+        "milliseconds": milliseconds,
+        "bytes": lengths,
+        "messages": messages,
+    }
+    return execute_own("tutti-saturation", options, SECONDS)
 
 
 def show(map_: dict[str, Any], console: Console) -> None:

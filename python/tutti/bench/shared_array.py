@@ -2,19 +2,15 @@
 programs do without it (NUMACol, section 4.2.2: doubles, 2,048 and 131,072 of each rank).
 """
 
-import json
-import os
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
 from tutti.bench.cores import two_cores
-from tutti.bench.driver import execute
+from tutti.bench.driver import execute_own
 from tutti.bench.statistics import centre, compare
 from tutti.bench.texts import interval_text, ratio_text
-from tutti.errors import RunError
-from tutti.places import program
 
 SECONDS = 600
 
@@ -30,12 +26,8 @@ ROWS = (
 
 
 def measure(repetitions: int) -> dict[str, Any]:
-    words = [str(program("tutti-array")), "--cores", ",".join(map(str, two_cores("--array")))]
-    code, out, err = execute([*words, "--repetitions", str(repetitions)], dict(os.environ), SECONDS)
-    if code != 0:
-        raise RunError(err.strip() or f"tutti-array: exit code {code}")
-    document: dict[str, Any] = json.loads(out)
-    return document
+    options = {"cores": two_cores("--array"), "repetitions": repetitions}
+    return execute_own("tutti-array", options, SECONDS)
 
 
 def times_by_length(document: dict[str, Any]) -> dict[int, dict[str, list[float]]]:

@@ -1,15 +1,13 @@
 """Measurements of whole algorithms among bound threads of this machine, by tutti-algorithms."""
 
-import json
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tutti.bench.driver import execute
-from tutti.errors import RunError, UserError
+from tutti.bench.driver import execute_own
+from tutti.errors import UserError
 from tutti.model.measure import Unit
-from tutti.places import core, program
+from tutti.places import core
 from tutti.plan.machine import Machine
 
 SECONDS = 3000
@@ -80,19 +78,16 @@ def run_algorithms(
 
     Raises RunError.
     """
-    command = [
-        str(program("tutti-algorithms")),
-        "--cores", ",".join(map(str, processing_units(ranks))),
-        "--sizes", ",".join(map(str, sizes)),
-        "--repetitions", str(repetitions),
-        "--reach", reach,
+    options = {
+        "cores": processing_units(ranks),
+        "sizes": sizes,
+        "repetitions": repetitions,
+        "reach": reach,
+    }
+    words = [
         *(word for unit in units for word in ("--steps", ",".join(map(str, unit.units)))),
         *(("--shuffled",) if shuffled else ()),
         *(("--late", f"{late.rank}={late.microseconds:g}") if late else ()),
         *(call.word for call in calls),
-    ]  # fmt: skip
-    code, out, err = execute(command, dict(os.environ), SECONDS)
-    if code != 0:
-        raise RunError(err.strip() or f"tutti-algorithms: exit code {code}")
-    measured: dict[str, Any] = json.loads(out)
-    return measured
+    ]
+    return execute_own("tutti-algorithms", options, SECONDS, words)

@@ -5,8 +5,6 @@ cores of one unit of that level at once.
 """
 
 import itertools
-import json
-import os
 import platform
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,9 +12,9 @@ from datetime import datetime, timezone
 from statistics import fmean
 from typing import Any
 
-from tutti.bench.driver import execute
-from tutti.errors import RunError, UserError
-from tutti.places import core, program
+from tutti.bench.driver import execute_own
+from tutti.errors import UserError
+from tutti.places import core
 
 LEVELS = ("node", "socket", "numa", "cache", "core")
 MOST_AT_ONCE = 16
@@ -102,12 +100,7 @@ def units_to_measure(places: dict[int, dict[str, int]]) -> list[Unit]:
 
 def run_steps(units: list[int]) -> dict[str, Any]:
     """What tutti-machine measures on these processing units."""
-    words = [str(program("tutti-machine")), "--cores", ",".join(map(str, units))]
-    code, out, err = execute(words, dict(os.environ), SECONDS)
-    if code != 0:
-        raise RunError(err.strip() or f"tutti-machine: exit code {code}")
-    steps: dict[str, Any] = json.loads(out)
-    return steps
+    return execute_own("tutti-machine", {"cores": units}, SECONDS)
 
 
 def by_length(times: dict[str, float]) -> dict[str, float]:

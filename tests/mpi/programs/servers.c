@@ -79,6 +79,14 @@ static void exchange(int round) {
   check_long(round);
 }
 
+// Makes the group, finds the servers of this process, and transfers once.
+static void begin(int servers, pid_t* found) {
+  ok(tutti_group_of_comm(MPI_COMM_WORLD, &group));
+  CHECK(find_servers(found) == servers, "%d servers", find_servers(found));
+  find_peers();
+  exchange(1);
+}
+
 static void nothing_is_seen(void) {
   CHECK(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD, "a child, or errno %d", errno);
   CHECK(children == 0, "%d signals of children", (int)children);
@@ -88,10 +96,7 @@ static void unseen(int servers) {
   pid_t found[most_servers];
   struct sigaction counts = {.sa_handler = count_child};
   sigaction(SIGCHLD, &counts, NULL);
-  ok(tutti_group_of_comm(MPI_COMM_WORLD, &group));
-  CHECK(find_servers(found) == servers, "%d servers", find_servers(found));
-  find_peers();
-  exchange(1);
+  begin(servers, found);
   nothing_is_seen();
   // The program's own children are its own.
   const pid_t child = fork();
@@ -108,10 +113,7 @@ static void unseen(int servers) {
 // All servers die while transfers are under way; others follow them.
 static void killed(int servers) {
   pid_t found[most_servers];
-  ok(tutti_group_of_comm(MPI_COMM_WORLD, &group));
-  find_peers();
-  exchange(1);
-  CHECK(find_servers(found) == servers, "%d servers", find_servers(found));
+  begin(servers, found);
   tutti_handle handle = start_long(2);
   for (int i = 0; i < servers; ++i) kill(found[i], SIGKILL);
   ok(tutti_wait(group, &handle));
@@ -132,10 +134,7 @@ static void killed(int servers) {
 // Servers are stopped with transfers under way, and are still when MPI ends.
 static void stopped(int servers) {
   pid_t found[most_servers];
-  ok(tutti_group_of_comm(MPI_COMM_WORLD, &group));
-  find_peers();
-  exchange(1);
-  CHECK(find_servers(found) == servers, "%d servers", find_servers(found));
+  begin(servers, found);
   tutti_handle handle = start_long(2);
   for (int i = 0; i < servers; ++i) kill(found[i], SIGSTOP);
   ok(tutti_wait(group, &handle));
@@ -146,10 +145,7 @@ static void stopped(int servers) {
 // The last rank dies with its transfers under way. The others find out, or the launcher ends them.
 static void rank_killed(int servers) {
   pid_t found[most_servers];
-  ok(tutti_group_of_comm(MPI_COMM_WORLD, &group));
-  find_peers();
-  exchange(1);
-  CHECK(find_servers(found) == servers, "%d servers", find_servers(found));
+  begin(servers, found);
   for (int i = 0; i < servers; ++i) printf("server %d\n", (int)found[i]);
   fflush(stdout);
   MPI_Barrier(MPI_COMM_WORLD);
