@@ -39,6 +39,8 @@ std::string describe_call(uint64_t call) {
   const uint64_t bytes = call & ((uint64_t{1} << 40) - 1);
   if (bytes == bytes_not_agreed) {
     text += " of parts of different lengths";
+  } else if (bytes == bytes_among_neighbours) {
+    text += " among neighbours";
   } else if (plan::has_data(collective)) {
     text += " of " + std::to_string(bytes) + " bytes";
   }

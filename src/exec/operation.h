@@ -80,6 +80,8 @@ struct Operation {
 
 // Stands for a call's bytes while its ranks agree on the longest part.
 inline constexpr size_t bytes_not_agreed = (size_t{1} << 40) - 1;
+// Stands for the bytes of a call among neighbours, whose blocks only the ends of an edge know.
+inline constexpr size_t bytes_among_neighbours = bytes_not_agreed - 1;
 
 // A number that all ranks of a matching call have in common; never 0.
 static_assert(plan::collective_count < 16 && plan::max_ranks <= 1 << 20,

@@ -105,6 +105,11 @@ class Group {
     bool alias = false;                 // `in` must be copied, because one buffer cannot be both
   };
   Prepared prepare(const Call& call);
+  // Binds a program of the caller's own, for such channels. At all ranks of an operation programs
+  // have equally many transfers. Throws as prepare does.
+  std::shared_ptr<const exec::BoundProgram> bind(std::shared_ptr<const plan::Program> own) const {
+    return channel_.bind(std::move(own));
+  }
 
   Code run(const Call& call) {
     return call.parts == nullptr ? run_alike(call) : v_collective(call);

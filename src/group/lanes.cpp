@@ -50,6 +50,17 @@ Lanes::Lanes(const Group::Settings& settings, const std::vector<Place>& places)
                                                   channel_settings(at(place, settings))));
 }
 
+// The operation is in one segment at all ranks, whatever their lengths, because it has no slots.
+Group::Prepared Lanes::prepare(std::shared_ptr<const exec::BoundProgram> bound, const Call& call) {
+  Group::Prepared prepared;
+  prepared.operation = {call.in, call.out, call.longest, call.longest, nullptr, call.longest};
+  prepared.operation.call =
+      exec::call_signature(call.collective, exec::bytes_among_neighbours, call.root);
+  prepared.parts = exec::VParts{call.parts->in, call.parts->out};
+  prepared.bound = std::move(bound);
+  return prepared;
+}
+
 Lanes::Issued Lanes::issue(const Group::Prepared& prepared) {
   if (prepared.bound == nullptr) return {};
   const Issued issued = issue(issued_ % lanes_.size(), prepared);

@@ -44,6 +44,14 @@ class Lanes {
   // issued any number of times, as long as its buffers, its combination and the arrays of its parts
   // last. Throws as Group::prepare.
   Group::Prepared prepare(const Call& call) { return group_.prepare(call); }
+  // Binds a program of the caller's own, which has no plan: that of a collective among neighbours
+  // (eager/neighbour_messages.h). It may be used for any number of calls.
+  std::shared_ptr<const exec::BoundProgram> bind(std::shared_ptr<const plan::Program> own) const {
+    return group_.bind(std::move(own));
+  }
+  // The same as prepare(call) with such a program. The call has parts, one for each block of the
+  // rank's buffers, and `longest` is the longest of them. Throws nothing.
+  static Group::Prepared prepare(std::shared_ptr<const exec::BoundProgram> bound, const Call& call);
   // Issues a call to the next lane, or to this one. Waits for nothing. Throws bad_alloc, and has
   // then issued nothing. The result has no operation if the call has no data. While calls are
   // issued to different lanes of the object by number, several threads may do it at a time.

@@ -34,7 +34,8 @@ const char* describe(Reason reason) {
     case Reason::no_growing_memory:
       return "non-blocking, persistent and neighbourhood collectives without memfds, whose memory "
              "can grow (TUTTI_SHM)";
-    case Reason::neighbours_between_nodes: return "neighbourhood collectives between nodes";
+    case Reason::neighbours_between_nodes:
+      return "neighbourhood collectives between nodes: blocking ones, and all without servers";
     case Reason::among_leaders:
       return "the host MPI's part of a collective of Tutti's, among the nodes' leaders";
     case Reason::count_: break;

@@ -12,6 +12,7 @@ from test_nodes import BLOCK, CYCLIC, MPIS, THREE, expect_ok, reasons
 NODES = 4
 pytestmark = [pytest.mark.mpi, pytest.mark.usefixtures("nodes")]
 SERVERS = {"TUTTI_SERVERS": "1"}
+BLOCKING = "neighbourhood collectives between nodes: blocking ones"
 NO_LANE = "persistent collectives between nodes for which there is no lane"
 
 
@@ -93,12 +94,16 @@ def test_a_late_rank(compiled, mpi):
     """The watchdog names the operation and the rank; then the operation is complete."""
     result = expect_ok(mpi, 4, compiled(mpi, "in_lanes"), "late", 3, placement=CYCLIC,
                        TUTTI_STALL_SECONDS="1", TUTTI_STALL="report", **SERVERS)  # fmt: skip
-    for operation in ("allreduce of 8 bytes", "alltoall of parts of different lengths"):
+    for operation in (
+        "allreduce of 8 bytes",
+        "alltoall of parts of different lengths",
+        "alltoall among neighbours",
+    ):
         assert f"no progress for 1 s in {operation}" in result.stderr, result.stderr
         assert re.search(rf"in {operation}, waits for .*rank 3", result.stderr), result.stderr
 
 
-@pytest.mark.parametrize("form", range(3))
+@pytest.mark.parametrize("form", range(4))
 @pytest.mark.parametrize("mpi", MPIS)
 def test_a_killed_rank(compiled, mpi, form):
     """The job ends as the launcher sees to it, although the other ranks wait in lanes."""
@@ -118,6 +123,49 @@ def test_a_rank_that_never_comes(compiled, mpi):
     result = script("mpiexec", *words, code=None, timeout=40, **stall, **SERVERS)
     assert result.returncode != 0
     assert "stalled for 1 s waiting for rank" in result.stderr, result.stderr
+
+
+# The host's blocking calls take long with MPICH if ranks outnumber cores.
+@pytest.mark.parametrize(
+    ("mpi", "ranks", "placement"),
+    [("mpich", 2, BLOCK), ("openmpi", 3, BLOCK), ("openmpi", 6, CYCLIC)],
+)
+def test_neighbours(compiled, tmp_path, mpi, ranks, placement):
+    """All functions on grids and graphs: the host serves the blocking forms, and no others."""
+    report = tmp_path / "report.json"
+    result = expect_ok(mpi, ranks, compiled(mpi, "neighbours"), placement=placement, report=report,
+                       TUTTI_SETUP_AFTER="0", **SERVERS)  # fmt: skip
+    rows = json.loads(report.read_text())["collectives"]
+    among = [row for row in rows if row["collective"].startswith("neighbor_")]
+    calls, host_calls = (sum(row[kind] for row in among) for kind in ("calls", "host_calls"))
+    words = result.stdout.split()
+    assert calls + host_calls == int(words[words.index("calls") + 1])
+    # A persistent one is started three times.
+    assert calls == 4 * host_calls > 0
+    assert {row["algorithm"] for row in among if row["calls"] > 0} == {"neighbours"}
+    expect_in_lanes(report, BLOCKING)
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_halos(compiled, mpi):
+    """Types for each edge, and many operations under way at once."""
+    expect_ok(mpi, 4, compiled(mpi, "halo"), placement=("--per-node", 2), TUTTI_SETUP_AFTER="0",
+              **SERVERS)  # fmt: skip
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_wrong_calls_among_neighbours(compiled, mpi):
+    expect_ok(mpi, 3, compiled(mpi, "neighbours_errors"), **SERVERS)
+
+
+@pytest.mark.parametrize("what", ["freed", "orders", "ends", "absent"])
+@pytest.mark.parametrize("mpi", MPIS)
+def test_neighbours_under_way(compiled, tmp_path, mpi, what):
+    report = tmp_path / "report.json"
+    program = compiled(mpi, "neighbours_in_lanes")
+    result = expect_ok(mpi, 4, program, what, placement=CYCLIC, report=report, **SERVERS)
+    expect_in_lanes(report)
+    assert ("rank 0 has 1 edges that lead to itself, but 0" in result.stderr) == (what == "ends")
 
 
 @pytest.mark.parametrize("mpi", MPIS)

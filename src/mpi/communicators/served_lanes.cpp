@@ -2,7 +2,9 @@
 
 #include <utility>
 
+#include "eager/neighbour_messages.h"
 #include "mpi/abi/inside.h"
+#include "mpi/communicators/topology.h"
 #include "mpi/job/servers.h"
 #include "report/tally.h"
 
@@ -76,7 +78,10 @@ std::vector<group::Lanes::Place> ServedLanes::places_of(const Parts& parts) {
 }
 
 ServedLanes::ServedLanes(Parts parts, group::Group::Settings settings)
-    : parts_(std::move(parts)), wait_style_(settings.style) {
+    : parts_(std::move(parts)),
+      rank_(settings.rank),
+      ranks_(settings.ranks),
+      wait_style_(settings.style) {
   lanes_ = std::make_unique<group::Lanes>(
       settings_of_lanes(parts_.areas.front(), std::move(settings)), places_of(parts_));
 }
@@ -88,6 +93,24 @@ ServedLanes::~ServedLanes() {
   if (report::recording()) record_sent();
   parts_.nets.clear();
   host().Comm_free(&parts_.messages);
+}
+
+const ServedLanes::Neighbours* ServedLanes::neighbours() {
+  if (neighbours_ != nullptr) return neighbours_.get();
+  const Inside inside;
+  auto own = neighbourhood_of(communicator());
+  if (!own) return nullptr;
+  const auto bound = [&](plan::Collective collective) {
+    return lanes_->bind(std::make_shared<const plan::Program>(
+        eager::neighbours_by_messages(collective, rank_, ranks_, *own)));
+  };
+  auto made = std::make_unique<Neighbours>();
+  made->allgather = bound(plan::Collective::allgather);
+  made->alltoall = bound(plan::Collective::alltoall);
+  made->fault = eager::edges_with_one_end(rank_, *own);
+  made->own = std::move(*own);
+  neighbours_ = std::move(made);
+  return neighbours_.get();
 }
 
 void ServedLanes::record_sent() {

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "eager/neighbours.h"
 #include "group/lanes.h"
 #include "mpi/abi/host.h"
 #include "mpi/communicators/node_areas.h"
@@ -48,6 +49,16 @@ class ServedLanes {
   MPI_Comm communicator() const { return (MPI_Comm)shm::load_relaxed(communicator_); }
   void serve(MPI_Comm communicator) { shm::store_relaxed(communicator_, (uint64_t)communicator); }
   exec::WaitStyle wait_style() const { return wait_style_; }
+  // The programs of this rank for collectives among its neighbours, bound for these lanes.
+  struct Neighbours {
+    eager::Neighbourhood own;
+    std::shared_ptr<const exec::BoundProgram> allgather, alltoall;
+    std::string fault;  // one line, if the own edges do not fit together; else empty
+  };
+  // They are made at the first call, for the thread that chooses programs, and do not change; any
+  // thread may read them. Null if the communicator has no topology. May throw, and has then made
+  // nothing.
+  const Neighbours* neighbours();
   // Adds the messages that this rank has sent to the report, once.
   void record_sent();
 
@@ -72,7 +83,9 @@ class ServedLanes {
   static std::vector<group::Lanes::Place> places_of(const Parts& parts);
 
   Parts parts_;
+  const int rank_, ranks_;
   std::unique_ptr<group::Lanes> lanes_;
+  std::unique_ptr<const Neighbours> neighbours_;
   exec::WaitStyle wait_style_;
   shm::Word communicator_{0};
   std::array<shm::Word, group::Lanes::count> reserved_{};

@@ -20,7 +20,7 @@ Reason LaneNonblocking::try_to_start(Communicator& communicator, const Call& cal
     if (const Reason reason = describe(communicator, call); reason != Reason::none) return reason;
     if (fill() != MPI_SUCCESS) return Reason::wrong_arguments;
     use(communicator.lanes());
-    begin([&](group::Lanes& lanes) { return lanes.issue(this->call()); });
+    begin([&](group::Lanes& lanes) { return lanes.issue(prepared_call()); });
     return Reason::none;
   } catch (const Error& error) {  // at all ranks alike
     return refused(communicator, error).reason;

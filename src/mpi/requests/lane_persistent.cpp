@@ -11,7 +11,7 @@ namespace tutti::mpi {
 Reason LanePersistent::prepare(Communicator& communicator) {
   try {
     use(lease_.lanes());
-    prepared_ = lease_.lanes()->lanes().prepare(call());
+    prepared_ = prepared_call();
   } catch (const Error& error) {  // at all ranks alike
     return refused(communicator, error).reason;
   }

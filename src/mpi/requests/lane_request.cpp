@@ -18,8 +18,15 @@ namespace tutti::mpi {
 namespace {
 
 // A start executes the first steps of an operation of up to so many bytes, which takes less time
-// than to wake a server. Longer ones are left to the server.
+// than to wake a server. Longer ones are left to the server, except among neighbours, where the
+// first steps only begin messages.
 constexpr size_t most_at_start = size_t{64} << 10;
+
+// The blocks of `in` that a rank gives to its neighbours.
+size_t blocks_given(plan::Collective collective, const eager::Neighbourhood& own) {
+  const size_t edges = own.destinations.size();
+  return plan::parted_in(collective) ? edges : std::min<size_t>(edges, 1);
+}
 
 }  // namespace
 
@@ -43,6 +50,8 @@ void LaneRequest::forget() noexcept {
 // program's libraries, so combinations without a kernel stay with the host. All ranks know it from
 // the operation and the type.
 Reason LaneRequest::describe(Communicator& communicator, const Call& call) {
+  among_neighbours_ = call.on_neighbourhood();
+  if (among_neighbours_) return describe_neighbours(communicator, call);
   if (call.v_form() && !communicator.group()->serves_v(call.collective))
     return Reason::v_between_nodes;
   communicator_ = communicator.handle();
@@ -71,6 +80,67 @@ Reason LaneRequest::describe(Communicator& communicator, const Call& call) {
   if (plan::one_buffer(call.collective) && communicator.rank() != call.root) in_.blocks = 0;
   if (described_.keeps_own) out_.blocks = 0;
   return laid_out;
+}
+
+// Only a rank whose arguments are wrong leaves the call to the host, which raises the error.
+Reason LaneRequest::describe_neighbours(Communicator& communicator, const Call& call) {
+  const ServedLanes::Neighbours* const neighbours = communicator.lanes()->neighbours();
+  if (neighbours == nullptr) return Reason::wrong_arguments;
+  const eager::Neighbourhood& own = neighbours->own;
+  communicator_ = communicator.handle();
+  const Reason reason = buffers_.describe_neighbours(
+      communicator, call, blocks_given(call.collective, own), own.sources.size(), false);
+  if (reason != Reason::none) return reason;
+  described_ = {};
+  buffers_.give_to(described_);
+  lay_out_edges(call, own);
+  return Reason::none;
+}
+
+exec::Parts LaneRequest::Edges::list(size_t blocks, const exec::Parts* given, size_t length,
+                                     const std::vector<int32_t>* ranks) {
+  at.resize(blocks);
+  bytes.resize(blocks);
+  for (size_t i = 0; i < blocks; ++i) {
+    const bool moves = ranks == nullptr || (*ranks)[i] >= 0;  // else to MPI_PROC_NULL
+    at[i] = given != nullptr ? given->at[i] : static_cast<ptrdiff_t>(i * length);
+    bytes[i] = given != nullptr ? given->bytes[i] : length;
+    if (!moves) bytes[i] = 0;
+  }
+  return {at.data(), bytes.data()};
+}
+
+size_t LaneRequest::Edges::longest() const {
+  return bytes.empty() ? 0 : *std::max_element(bytes.begin(), bytes.end());
+}
+
+void LaneRequest::lay_out_edges(const Call& call, const eager::Neighbourhood& own) {
+  in_ = {};
+  out_ = {};
+  in_.blocks = blocks_given(call.collective, own);
+  out_.blocks = own.sources.size();
+  const exec::VParts* const given = described_.parts;
+  parts_ = {edges_in_.list(in_.blocks, given != nullptr ? &given->in : nullptr, described_.in_bytes,
+                           plan::parted_in(call.collective) ? &own.destinations : nullptr),
+            edges_out_.list(out_.blocks, given != nullptr ? &given->out : nullptr, described_.bytes,
+                            &own.sources)};
+  bytes_ = buffers_.first_bytes();
+  call_ = {call.collective,
+           described_.in,
+           described_.out,
+           0,
+           0,
+           nullptr,
+           &parts_,
+           std::max(edges_in_.longest(), edges_out_.longest())};
+  keep_packed();
+}
+
+group::Group::Prepared LaneRequest::prepared_call() {
+  if (!among_neighbours_) return lanes_->lanes().prepare(call_);
+  const ServedLanes::Neighbours& neighbours = *lanes_->neighbours();
+  const bool parted = plan::parted_in(call_.collective);
+  return group::Lanes::prepare(parted ? neighbours.alltoall : neighbours.allgather, call_);
 }
 
 Reason LaneRequest::lay_out(const Call& call, const Shape& shape) {
@@ -180,7 +250,7 @@ int LaneRequest::unpack() {
 void LaneRequest::advance_first() {
   if (issued_.operation == nullptr) return;
   const Inside inside;
-  if (bytes_ <= most_at_start) issued_.lane->drive();
+  if (bytes_ <= most_at_start || among_neighbours_) issued_.lane->drive();
   if (!issued_.operation->is_over()) hand_to_server(lanes_->lanes());
 }
 
@@ -217,6 +287,7 @@ int LaneRequest::complete() {
   const std::shared_ptr<const exec::BoundProgram> bound =
       issued_.operation != nullptr ? issued_.operation->bound : nullptr;
   const plan::Collective collective = call_.collective;
+  const bool among_neighbours = among_neighbours_;
   const int code = guarded(communicator(), [&] { return finish(); });
   if (report::recording())
     report::record({.collective = collective,
@@ -224,6 +295,7 @@ int LaneRequest::complete() {
                     .algorithm = bound != nullptr ? std::string_view(bound->program->algorithm)
                                                   : std::string_view("none"),
                     .time = spent_ + (Clock::now() - begin),
+                    .neighbourhood = among_neighbours,
                     .started = true});
   return code;
 }
@@ -234,10 +306,16 @@ int LaneRequest::finish() {
   const std::shared_ptr<exec::LaneOperation> operation = issued_.operation;
   const bool failed = operation != nullptr && operation->code != Code::ok;
   const int unpacking = failed ? MPI_SUCCESS : unpack();
+  const std::shared_ptr<ServedLanes> lanes = lanes_;  // the end may forget them
   state_ = State::taken;
   ServedCalls::note();
   issued_ = {};
   ended();
+  if (!failed && among_neighbours_ && !lanes->neighbours()->fault.empty()) {
+    log_line(LogLevel::error, "%s", lanes->neighbours()->fault.c_str());
+    let_launcher_read();
+    return raise(comm, MPI_ERR_TRUNCATE);
+  }
   if (!failed) return unpacking == MPI_SUCCESS ? MPI_SUCCESS : raise(comm, unpacking);
   log_line(LogLevel::error, "%s", operation->failure.c_str());
   let_launcher_read();  // the handler may abort the job

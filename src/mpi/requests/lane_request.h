@@ -1,7 +1,8 @@
 // A request whose operations run in lanes (exec/lane.h): a collective on a communicator over
-// several nodes, non-blocking (lane_nonblocking.h) or persistent (lane_persistent.h), which the
-// server of this process drives while the program computes, and which the calls that wait for it or
-// test it drive, too. A LaneRequest is one rank's part of it.
+// several nodes, among all ranks or among neighbours, non-blocking (lane_nonblocking.h) or
+// persistent (lane_persistent.h), which the server of this process drives while the program
+// computes, and which the calls that wait for it or test it drive, too. A LaneRequest is one rank's
+// part of it.
 //
 // The start of an operation packs what is not contiguous, issues the operation and executes the
 // steps that need no wait. The completion drives the lane until the operation is over, and unpacks.
@@ -39,12 +40,13 @@ class LaneRequest : public OwnRequest {
   // data: the program's buffers, or memory of this object for data that must be packed. Returns
   // Reason::none, or why the host must make the call. Throws bad_alloc.
   Reason describe(Communicator& communicator, const Call& call);
-  // The call that was described, for group::Lanes. It points into this object.
-  const group::Call& call() const { return call_; }
-  // Packs what this rank gives. Returns an MPI error code, which is not raised.
-  int fill();
   // The lanes of all operations from now on, until forget().
   void use(std::shared_ptr<ServedLanes> lanes) { lanes_ = std::move(lanes); }
+  // The call that was described, with its program chosen and bound for these lanes. It points into
+  // this object. Throws as group::Lanes::prepare.
+  group::Group::Prepared prepared_call();
+  // Packs what this rank gives. Returns an MPI error code, which is not raised.
+  int fill();
   // Starts an operation, which `issue` issues to these lanes. It is pending afterwards. May throw
   // as `issue` does, and has then started nothing.
   template <class Issue>
@@ -78,7 +80,19 @@ class LaneRequest : public OwnRequest {
     bool has_in, has_out;
     size_t blocks_in, blocks_out;
   };
+  // Places and lengths of the blocks of a side among neighbours.
+  struct Edges {
+    std::vector<ptrdiff_t> at;
+    std::vector<size_t> bytes;
+    // `given`: those of the program's buffer; null: all blocks have `length` bytes and lie side by
+    // side. `ranks`: to or from which the blocks go; null: the block goes along all edges.
+    exec::Parts list(size_t blocks, const exec::Parts* given, size_t length,
+                     const std::vector<int32_t>* ranks);
+    size_t longest() const;
+  };
   static Clock::time_point now();
+  Reason describe_neighbours(Communicator& communicator, const Call& call);
+  void lay_out_edges(const Call& call, const eager::Neighbourhood& own);
   Reason lay_out(const Call& call, const Shape& shape);
   void lay_out_parts(const Call& call, const Shape& shape);
   void keep_packed();
@@ -98,7 +112,9 @@ class LaneRequest : public OwnRequest {
   CallBuffers buffers_;
   eager::Operation described_;
   group::Call call_;
+  bool among_neighbours_ = false;
   exec::VParts parts_;           // of call_
+  Edges edges_in_, edges_out_;   // of parts_, among neighbours
   std::vector<std::byte> kept_;  // packed data
   Packed in_, out_;
   size_t bytes_ = 0;                   // of a block, for the report

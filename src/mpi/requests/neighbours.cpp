@@ -5,6 +5,8 @@
 #include "mpi/collectives/general.h"
 #include "mpi/communicators/topology.h"
 #include "mpi/job/thrown.h"
+#include "mpi/requests/lane_nonblocking.h"
+#include "mpi/requests/lane_persistent.h"
 #include "mpi/requests/nonblocking.h"
 #include "mpi/requests/persistent.h"
 #include "mpi/requests/requests.h"
@@ -121,6 +123,11 @@ int start_neighbours(const Call& call, MPI_Comm comm, MPI_Request* request) {
         return code;
       }
     }
+    if (reason == Reason::neighbours_between_nodes && known->lanes() != nullptr) {
+      int code = MPI_SUCCESS;
+      reason = LaneNonblocking::start_call(*known, call, request, &code);
+      if (reason == Reason::none) return code;
+    }
     const int code =
         by_host(call, comm, reason, [&] { return call_host(call, comm, request); }, report::record);
     if (code == MPI_SUCCESS && !host_refuses(comm, call)) expect_nonblocking(comm);
@@ -134,11 +141,18 @@ int neighbours_init(const Call& call, MPI_Comm comm, MPI_Info info, MPI_Request*
   if (found.communicator == nullptr) return call_host(call, comm, info, request);
   return guarded(comm, [&]() -> int {
     Communicator& known = *found.communicator;
-    Reason reason = known.find_records(Reason::neighbours_between_nodes);
+    Reason reason = Reason::none;
+    const int found_records =
+        find_for_request(known, call, Reason::neighbours_between_nodes, &reason);
+    if (found_records != MPI_SUCCESS) return found_records;
     if (reason == Reason::set_up_broken) return raise(comm, MPI_ERR_OTHER);
     if (reason == Reason::none) {
       const int code = make_persistent(known, call, request, &reason);
       if (code != MPI_SUCCESS || reason == Reason::none) return code;
+    }
+    if (reason == Reason::neighbours_between_nodes && known.lanes() != nullptr) {
+      reason = LanePersistent::make(known, call, request);
+      if (reason == Reason::none) return MPI_SUCCESS;
     }
     const int code = by_host(
         call, comm, reason, [&] { return call_host(call, comm, info, request); },

@@ -1,7 +1,8 @@
 // The neighbourhood collectives, in all their forms. On one node Tutti serves them by records that
 // only the neighbours read (communicators/neighbour_records.h). A blocking one is started and
-// completed in one call. Otherwise the host makes them, and blocking and persistent ones count
-// among the first calls of a communicator.
+// completed in one call. Over several nodes, non-blocking and persistent ones run in lanes, if
+// there are servers (requests/lane_request.h). Otherwise the host makes them, and blocking and
+// persistent ones count among the first calls of a communicator.
 //
 // Each function is called by the entry points of its form, on any thread, and returns an MPI error
 // code.

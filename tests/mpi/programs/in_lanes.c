@@ -5,21 +5,25 @@
 //   in_lanes table          tutti_comm_table changes the rules of operations in lanes
 //   in_lanes first          a communicator's first call makes a persistent collective
 //
-// The operations are a non-blocking collective, a persistent one, and one whose parts differ in
-// length.
+// The operations are a non-blocking collective, a persistent one, one whose parts differ in length,
+// and one among neighbours.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <signal.h>
 
 #include "check.h"
 
-enum { forms = 3, most_ranks = 16 };
+enum { forms = 4, most_ranks = 16 };
 
 static long in[most_ranks], out[most_ranks];
 static int counts[most_ranks], places[most_ranks];
 static MPI_Request persistent;
+static MPI_Comm ring;  // in which the neighbours of a rank are those of the ranks below and above
 
 static void make(void) {
+  const int is_periodic = 1;
+  MPI_Cart_create(MPI_COMM_WORLD, 1, &world_size, &is_periodic, 0, &ring);
+  set_up(ring);
   MPI_Allreduce_init(in, out, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &persistent);
   for (int i = 0; i < world_size; ++i) counts[i] = 1, places[i] = i;
 }
@@ -32,6 +36,7 @@ static MPI_Request start_one(int form) {
   if (form == 2)
     MPI_Ialltoallv(in, counts, places, MPI_LONG, out, counts, places, MPI_LONG, MPI_COMM_WORLD,
                    &request);
+  if (form == 3) MPI_Ineighbor_alltoall(in, 1, MPI_LONG, out, 1, MPI_LONG, ring, &request);
   return request;
 }
 
@@ -40,6 +45,9 @@ static void check_one(int form) {
   if (form < 2) CHECK(out[0] == sum, "form %d: %ld, must be %ld", form, out[0], sum);
   if (form == 2)
     for (int i = 0; i < world_size; ++i) CHECK(out[i] == 200 + i, "part %d: %ld", i, out[i]);
+  const int near[2] = {(world_rank + world_size - 1) % world_size, (world_rank + 1) % world_size};
+  if (form == 3)
+    for (int i = 0; i < 2; ++i) CHECK(out[i] == 300 + near[i], "block %d: %ld", i, out[i]);
 }
 
 static void late(int who) {
@@ -121,5 +129,6 @@ int main(int argc, char** argv) {
   if (strcmp(argv[1], "late") == 0) late(who);
   if (strcmp(argv[1], "killed") == 0) killed(who, atoi(argv[3]));
   MPI_Request_free(&persistent);
+  MPI_Comm_free(&ring);
   return finish();
 }
