@@ -169,6 +169,18 @@ def test_neighbours_under_way(compiled, tmp_path, mpi, what):
 
 
 @pytest.mark.parametrize("mpi", MPIS)
+def test_an_edge_that_only_its_target_knows(compiled, mpi):
+    """The target waits; the watchdog says for whom, and ends the job if it may."""
+    words = mpi_words(mpi, 3, TUTTI_RUN, compiled(mpi, "neighbours_in_lanes"), "missing")[1:]
+    stall = {"TUTTI_STALL_SECONDS": "1", "TUTTI_STALL": "abort"}
+    result = script("mpiexec", *words, code=None, timeout=40, **stall, **SERVERS)
+    assert result.returncode != 0
+    assert "rank 2" in result.stderr, result.stderr
+    assert "in alltoall among neighbours, waits for a message of rank 0" in result.stderr
+    assert "stalled for 1 s waiting for rank 0" in result.stderr, result.stderr
+
+
+@pytest.mark.parametrize("mpi", MPIS)
 def test_a_server_drives_while_the_program_computes(compiled, tmp_path, mpi):
     """Each of the rounds of messages needs somebody to go on after the one before."""
     report = tmp_path / "report.json"

@@ -3,6 +3,7 @@
 //   neighbours_in_lanes freed     communicators and types are freed while operations are under way
 //   neighbours_in_lanes orders    ranks start their persistent ones in orders of their own
 //   neighbours_in_lanes ends      an edge of a rank to itself has one end only, which is an error
+//   neighbours_in_lanes missing   the last rank expects a block that rank 0 does not send
 //   neighbours_in_lanes absent    a rank that is no neighbour comes when the others have ended
 #include "topologies.h"
 
@@ -119,6 +120,18 @@ static void ends(void) {
   MPI_Comm_free(&comm);
 }
 
+static void missing(void) {
+  const int from = 0, expects = world_rank == world_size - 1;
+  MPI_Comm comm;
+  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, expects, &from, unweighted(), 0, NULL,
+                                 unweighted(), MPI_INFO_NULL, 0, &comm);
+  set_up(comm);
+  MPI_Request request;
+  MPI_Ineighbor_alltoall(in, 1, MPI_INT, out, 1, MPI_INT, comm, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  CHECK(!expects, "%d has come", out[0]);
+}
+
 // The ranks of a chain end with each other before the last rank, which has no edges, has begun. It
 // comes when it gets a message.
 static void absent(void) {
@@ -150,6 +163,7 @@ int main(int argc, char** argv) {
   if (argc > 1 && strcmp(argv[1], "freed") == 0) freed();
   if (argc > 1 && strcmp(argv[1], "orders") == 0) orders();
   if (argc > 1 && strcmp(argv[1], "ends") == 0) ends();
+  if (argc > 1 && strcmp(argv[1], "missing") == 0) missing();
   if (argc > 1 && strcmp(argv[1], "absent") == 0) absent();
   return finish();
 }
