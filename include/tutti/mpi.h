@@ -16,7 +16,11 @@
  * A rank reaches memory of the target that comes from tutti_alloc or MPI_Alloc_mem, and all of it
  * under tutti-run --shared-heap. Other memory is reached by the system's copies where the system
  * permits them (`tutti doctor`), and static memory and stacks too. A transfer to memory that cannot
- * be reached, that the target does not have, or of a rank on another node returns a status.
+ * be reached, or that the target does not have, returns a status.
+ *
+ * Transfers with ranks of other nodes are messages, and reach all memory that the target has. The
+ * target must answer them: its server does (tutti-run --servers 1), or else its own calls of Tutti
+ * while they wait. To MPI's thread levels, calls on a group that spans nodes are calls of MPI.
  *
  * tutti_node_team() is the team of the node's ranks, for tutti_servers_start and the like.
  *

@@ -235,10 +235,10 @@ TUTTI_API tutti_status tutti_fold(const void* in, size_t count, tutti_type type,
  *
  * Of MPI processes (tutti/mpi.h) a transfer returns TUTTI_INVALID_ARGUMENT if the target does not
  * have the memory, and TUTTI_UNAVAILABLE if this process cannot reach it; so do tutti_test and the
- * like if a server finds it out.
+ * like if a server or a target on another node finds it out.
  *
- * The caller executes transfers itself, unless the team has servers (below). Starting one never
- * waits for anything.
+ * The caller executes transfers itself, unless the team has servers (below), or the target is on
+ * another node. Starting one never waits, except for a node's answer (tutti_most_outstanding).
  */
 typedef struct tutti_handle {
   uint64_t place[2]; /* all zero: of no transfer, which counts as complete */
@@ -279,8 +279,8 @@ TUTTI_API tutti_status tutti_wait(tutti_group* group, tutti_handle* handle);
 TUTTI_API tutti_status tutti_wait_all(tutti_group* group);
 /* The same; and later transfers of this rank come after the earlier ones. */
 TUTTI_API tutti_status tutti_fence(tutti_group* group);
-/* So many transfers of a rank may be outstanding at each server; the caller executes those that
- * exceed it at once. 0 if group is null. */
+/* So many transfers of a rank may be outstanding at each server, and so many with other nodes;
+ * those that exceed it are complete when their start returns. 0 if group is null. */
 TUTTI_API size_t tutti_most_outstanding(const tutti_group* group);
 
 /* Servers: threads that execute the transfers of a team's ranks meanwhile. Idle servers sleep. They

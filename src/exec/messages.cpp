@@ -1,6 +1,7 @@
 #include "exec/messages.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 
 #include "plan/semantics.h"
@@ -9,6 +10,8 @@ namespace tutti::exec {
 namespace {
 
 constexpr int eager_tests = 20;
+// The tests drive the host already, so the hook is called seldom.
+constexpr auto time_between_hooks = std::chrono::microseconds(20);
 
 }  // namespace
 
@@ -163,7 +166,13 @@ Code Channel::MessageStep::wait_slowly(int32_t peer, HasEnded has_ended) {
   shm::store_relaxed(own.waits_for_message,
                      (static_cast<uint64_t>(peer) + 1) << 1 | (takes ? 1 : 0));
   Waiter waiter(pace_of_messages(channel_.style_));
+  const ProgressHook& hook = channel_.hook_;
+  auto next_hook = Pace::Duration::zero();
   const Code code = waiter.until(has_ended, [&] {
+    if (hook.call != nullptr && waiter.elapsed() >= next_hook) {
+      hook.call(hook.context);
+      next_hook = waiter.elapsed() + time_between_hooks;
+    }
     return waiter.stalls() ? channel_.report_stall(peer, operation_.call) : Code::ok;
   });
   shm::store_relaxed(own.waits_for_message, 0);

@@ -136,6 +136,8 @@ const shm::Word no_servers{UINT64_MAX};
 
 void OneSided::end() {
   if (process_client_ == nullptr) return;
+  if (far_ != nullptr) far_->wait_for_all();
+  far_ = nullptr;
   process_client_->wait_for_all();
   add_to(ended_);
   ended_.own -= copied_;  // add_to adds it again
@@ -147,6 +149,7 @@ void OneSided::end() {
 // The queues are the parent's, so the client is left as it is.
 void OneSided::become_alone() {
   static_cast<void>(process_client_.release());
+  far_ = nullptr;
   rma::forget_others(own_peers_);
   served_from_ = &no_servers;
 }

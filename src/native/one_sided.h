@@ -16,6 +16,7 @@
 #include "exec/waiter.h"
 #include "rma/client.h"
 #include "rma/domain.h"
+#include "rma/far_ranks.h"
 #include "rma/process_mover.h"
 #include "rma/saturation.h"
 #include "rma/server_threads.h"
@@ -116,6 +117,11 @@ class OneSided {
   // By what number the client's mover knows a rank.
   int target(int rank) const { return mask_ == 0 ? rank : targets_[static_cast<size_t>(rank)]; }
 
+  // Transfers with ranks of other nodes; null if there are none, and after end().
+  rma::FarRanks* far() const { return far_; }
+  // Transfers with the ranks whose Peer is elsewhere go to `far`, which outlives this object.
+  void reach_far(rma::FarRanks& far) { far_ = &far; }
+
   // Throws Error(unavailable) after end().
   void require_begun() const;
   // So many transfers may be outstanding at each server.
@@ -151,6 +157,7 @@ class OneSided {
   std::vector<rma::Peer> own_peers_;
   std::vector<int> targets_;
   std::unique_ptr<rma::Client> process_client_;
+  rma::FarRanks* far_ = nullptr;
   rma::Crew crew_;
   uint64_t policy_is_for_ = UINT64_MAX;  // the value of *served_from_
   Counts ended_;                         // of the client that has ended

@@ -16,6 +16,7 @@ using tutti::native::require_group;
 using tutti::rma::Client;
 using tutti::rma::Handle;
 using tutti::rma::Kind;
+using tutti::rma::Outcome;
 using tutti::rma::Transfer;
 
 constexpr int max_servers = 64;
@@ -82,10 +83,12 @@ void require_reach(const tutti_group* group, const Transfer& transfer, int rank)
       tutti::rma::extent_of(transfer.remote, transfer.remote_stride, transfer);
   if (extent.bytes == 0 || peer.here(extent.first, extent.bytes) != nullptr) return;
   const std::string of = " of rank " + std::to_string(rank);
+  if (peer.elsewhere && group->one_sided.far() != nullptr) return;  // which judges it
   if (peer.elsewhere)
-    throw tutti::Error(Code::unavailable, "rank " + std::to_string(rank) +
-                                              " is on another node, whose memory no rank of this "
-                                              "node reaches; use MPI_Put or messages");
+    throw tutti::Error(Code::unavailable,
+                       "rank " + std::to_string(rank) +
+                           " is not reached: it shares no MPI_COMM_WORLD with this rank, or this "
+                           "process was forked or is simulated; use messages");
   if (extent.first - peer.first < peer.bytes)
     throw tutti::Error(Code::invalid_argument, "the transfer goes beyond the end of the heap" + of +
                                                    "; use addresses of one tutti_alloc");
@@ -131,21 +134,34 @@ Transfer strided(const tutti_group* group, Kind kind, int target, const Side& to
 
 // A handle of the C API: the position, and the tag of its client with 1 + the server.
 constexpr int server_bits = 16;
+constexpr int32_t far_ranks = (1 << server_bits) - 2;  // in the place of a server
 tutti_handle told(const Handle& handle, uint64_t tag) {
   if (handle.server < 0) return {};
   return {{handle.position, (tag << server_bits) + static_cast<uint64_t>(handle.server) + 1}};
 }
 bool is_of_none(const tutti_handle& handle) { return handle.place[1] == 0; }
+constexpr const char* is_over =
+    "the handle is of no transfer that is outstanding: it was completed already, or it is of "
+    "another group or from before the servers were started";
 
-// The outstanding transfer of a handle that is not all zero.
+// The number of an outstanding transfer with a rank of another node; 0: the handle is of another
+// one.
+uint64_t far_number(tutti_group* group, const tutti_handle& handle) {
+  tutti::rma::FarRanks* const far = group->one_sided.far();
+  const uint64_t place = told({.server = far_ranks}, group->one_sided.tag()).place[1];
+  if (far == nullptr || handle.place[1] != place) return 0;
+  require(far->is_outstanding(handle.place[0]), is_over);
+  return handle.place[0];
+}
+
+// The outstanding transfer of a handle that is not all zero, and not of another node's rank.
 Handle outstanding(tutti_group* group, const tutti_handle& handle) {
   Client& client = group->one_sided.client();
   const Handle found = {
       static_cast<int32_t>(handle.place[1] & ((uint64_t{1} << server_bits) - 1)) - 1,
       handle.place[0]};
   require(handle.place[1] >> server_bits == group->one_sided.tag() && client.is_outstanding(found),
-          "the handle is of no transfer that is outstanding: it was completed already, or it is of "
-          "another group or from before the servers were started");
+          is_over);
   return found;
 }
 
@@ -159,25 +175,63 @@ tutti_status ended(tutti::Code code) {
   return tutti::native::report(code, why);
 }
 
-tutti_status start(tutti_group* group, const Transfer& transfer, tutti_handle* handle) {
+tutti_status ended(const Outcome& outcome) {
+  if (outcome.code == tutti::Code::ok) return TUTTI_OK;
+  return tutti::native::report(outcome.code, outcome.why);
+}
+
+bool is_far(const tutti_group* group, int target) {
+  return group->one_sided.peer(target).elsewhere;
+}
+
+tutti_status start_far(tutti_group* group, int target, const Transfer& transfer,
+                       tutti_handle* handle) {
+  Outcome outcome;
+  const uint64_t number = group->one_sided.far()->start(transfer, target, &outcome);
+  if (handle != nullptr) {
+    *handle = {};
+    if (number != 0)
+      *handle = told({.server = far_ranks, .position = number}, group->one_sided.tag());
+  }
+  return ended(outcome);
+}
+
+tutti_status start(tutti_group* group, int target, const Transfer& transfer, tutti_handle* handle) {
+  if (is_far(group, target)) return start_far(group, target, transfer, handle);
   const Handle started = group->one_sided.client().start(transfer);
   if (handle != nullptr) *handle = told(started, group->one_sided.tag());
   return ended(started.code);
 }
 
-tutti_status execute(tutti_group* group, const Transfer& transfer) {
-  Client& client = group->one_sided.client();
-  const tutti::Code before = client.wait_for_all();
-  const tutti::Code code = client.execute(transfer);
-  return ended(code == tutti::Code::ok ? before : code);
+// Waits for all transfers of the group.
+tutti_status wait_for_all(tutti_group* group) {
+  const tutti_status near = ended(group->one_sided.client().wait_for_all());
+  if (group->one_sided.far() == nullptr) return near;
+  const Outcome far = group->one_sided.far()->wait_for_all();
+  return near != TUTTI_OK ? near : ended(far);
+}
+
+tutti_status execute(tutti_group* group, int target, const Transfer& transfer) {
+  const tutti_status before = wait_for_all(group);
+  tutti_status status = TUTTI_OK;
+  if (is_far(group, target)) {
+    Outcome outcome;
+    tutti::rma::FarRanks& far = *group->one_sided.far();
+    const uint64_t number = far.start(transfer, target, &outcome);
+    status = ended(number == 0 ? outcome : far.wait(number));
+  } else {
+    status = ended(group->one_sided.client().execute(transfer));
+  }
+  return status == TUTTI_OK ? before : status;
 }
 
 // The general path, apart from the short one, whose callers then save no registers.
 template <Kind kind>
 [[gnu::noinline]] tutti_status started(tutti_group* group, int target, void* to, const void* from,
                                        size_t bytes, tutti_handle* handle) {
-  return guarded(
-      [&] { return start(group, contiguous(group, kind, target, to, from, bytes), handle); });
+  return guarded([&] {
+    return start(group, target, contiguous(group, kind, target, to, from, bytes), handle);
+  });
 }
 
 [[gnu::noinline]] tutti_status copied(void* to, const void* from, size_t bytes) {
@@ -246,7 +300,7 @@ tutti_status tutti_put_strided(tutti_group* group, int target, void* to, ptrdiff
                                const void* from, ptrdiff_t from_stride, size_t block_bytes,
                                size_t blocks, tutti_handle* handle) {
   return guarded([&] {
-    return start(group,
+    return start(group, target,
                  strided(group, Kind::put, target, {to, to_stride}, {from, from_stride},
                          {block_bytes, blocks}),
                  handle);
@@ -257,7 +311,7 @@ tutti_status tutti_get_strided(tutti_group* group, int target, void* to, ptrdiff
                                const void* from, ptrdiff_t from_stride, size_t block_bytes,
                                size_t blocks, tutti_handle* handle) {
   return guarded([&] {
-    return start(group,
+    return start(group, target,
                  strided(group, Kind::get, target, {to, to_stride}, {from, from_stride},
                          {block_bytes, blocks}),
                  handle);
@@ -266,14 +320,16 @@ tutti_status tutti_get_strided(tutti_group* group, int target, void* to, ptrdiff
 
 tutti_status tutti_put_strict(tutti_group* group, int target, void* to, const void* from,
                               size_t bytes) {
-  return guarded(
-      [&] { return execute(group, contiguous(group, Kind::put, target, to, from, bytes)); });
+  return guarded([&] {
+    return execute(group, target, contiguous(group, Kind::put, target, to, from, bytes));
+  });
 }
 
 tutti_status tutti_get_strict(tutti_group* group, int target, void* to, const void* from,
                               size_t bytes) {
-  return guarded(
-      [&] { return execute(group, contiguous(group, Kind::get, target, to, from, bytes)); });
+  return guarded([&] {
+    return execute(group, target, contiguous(group, Kind::get, target, to, from, bytes));
+  });
 }
 
 tutti_status tutti_test(tutti_group* group, tutti_handle* handle, int* complete) {
@@ -282,6 +338,13 @@ tutti_status tutti_test(tutti_group* group, tutti_handle* handle, int* complete)
     require(handle != nullptr && complete != nullptr,
             "handle or complete is null; pass their addresses");
     tutti::Code code = tutti::Code::ok;
+    if (const uint64_t number = is_of_none(*handle) ? 0 : far_number(group, *handle); number != 0) {
+      Outcome outcome;
+      *complete = group->one_sided.far()->test(number, &outcome) ? 1 : 0;
+      if (*complete != 0) *handle = {};
+      return ended(outcome);
+    }
+    if (group->one_sided.far() != nullptr) group->one_sided.far()->drive();
     *complete =
         is_of_none(*handle) || group->one_sided.client().test(outstanding(group, *handle), &code);
     if (*complete != 0) *handle = {};
@@ -294,6 +357,10 @@ tutti_status tutti_wait(tutti_group* group, tutti_handle* handle) {
     require_group(group);
     require(handle != nullptr, "handle is null; pass its address");
     if (is_of_none(*handle)) return TUTTI_OK;
+    if (const uint64_t number = far_number(group, *handle); number != 0) {
+      *handle = {};
+      return ended(group->one_sided.far()->wait(number));
+    }
     const Handle waited = outstanding(group, *handle);
     *handle = {};
     return ended(group->one_sided.client().wait(waited));
@@ -303,7 +370,7 @@ tutti_status tutti_wait(tutti_group* group, tutti_handle* handle) {
 tutti_status tutti_wait_all(tutti_group* group) {
   return guarded([&] {
     require_group(group);
-    return ended(group->one_sided.client().wait_for_all());
+    return wait_for_all(group);
   });
 }
 

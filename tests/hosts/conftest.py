@@ -3,7 +3,7 @@
 import subprocess
 
 import pytest
-from several_nodes import HERE, ROOT, script
+from several_nodes import BUILD, HERE, ROOT, script
 
 
 @pytest.fixture(scope="module")
@@ -28,11 +28,12 @@ def links():
 def compiled(tmp_path_factory):
     """compiled("mpich", "name") compiles NAME.c once and returns the program.
 
-    The source is in this directory or in tests/mpi/programs.
+    The source is in this directory or in tests/mpi/programs. With `tutti` the program is linked to
+    libtutti.so.
     """
     directory = tmp_path_factory.mktemp("programs")
 
-    def compile_program(mpi, name):
+    def compile_program(mpi, name, tutti=False):
         compiler = ROOT / ".mpi" / mpi / "bin" / "mpicc"
         if not compiler.exists():
             pytest.skip(f"no {compiler}")
@@ -52,6 +53,10 @@ def compiled(tmp_path_factory):
                 "-pthread",
                 "-lm",
             ]
+            if tutti:
+                library = BUILD / "lib"
+                command += [f"-I{ROOT / 'include'}", f"-L{library}", "-ltutti"]
+                command += [f"-Wl,-rpath,{library}"]
             subprocess.run(command, check=True, timeout=120)
         return program
 

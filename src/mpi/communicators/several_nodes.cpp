@@ -11,6 +11,7 @@
 #include "base/options.h"
 #include "mpi/communicators/registry.h"
 #include "mpi/communicators/communicator.h"
+#include "mpi/job/drive_host.h"
 #include "mpi/job/servers.h"
 #include "mpi/report/tracing.h"
 #include "mpi/abi/types.h"
@@ -107,7 +108,8 @@ Reason Communicator::span_nodes(int ranks) {
   settings.net = net_.get();
   settings.style = here.size() > 1 ? team_->wait_style() : style_of_one(*gathered);
   settings.oversubscribed = world.oversubscribed(members);
-  if (here.size() > 1) settings.hook = team_->progress_hook();
+  settings.hook = here.size() > 1 ? team_->progress_hook()
+                                  : exec::ProgressHook{[](void*) { drive_host(); }, nullptr};
   settings.levels = world.levels(members);
   settings.shape.counts[topo::node_level] = machine_nodes;
   if (tracer() != nullptr)

@@ -1,17 +1,32 @@
-// Progress of the host's messages while a rank or a server waits for something else.
+// Progress of the host's messages, and of one-sided transfers between nodes, while a rank or a
+// server waits for something else. Any thread.
 #pragma once
 
 #include "mpi/abi/host.h"
 #include "mpi/abi/inside.h"
 #include "mpi/job/self.h"
+#include "shm/order.h"
 
 namespace tutti::mpi {
 
-// Lets the host's messages progress, by a call that finds nothing. Between MPI's begin and its end.
+// The function that drives transfers between nodes, as a number; 0: this process has none.
+inline constinit shm::Word transfers_driver{0};
+inline void drive_transfers_by(void (*drive)()) {
+  shm::publish(transfers_driver, reinterpret_cast<uint64_t>(drive));
+}
+inline void stop_driving_transfers() { shm::publish(transfers_driver, 0); }
+inline void drive_transfers() {
+  if (const uint64_t drive = shm::observe(transfers_driver); drive != 0)
+    reinterpret_cast<void (*)()>(drive)();
+}
+
+// Lets the host's messages progress, by a call that finds nothing, and the transfers. Between MPI's
+// begin and its end.
 inline void drive_host() {
   int flag = 0;
   const Inside inside;
   host().Iprobe(0, 0, self_communicator(), &flag, MPI_STATUS_IGNORE);
+  drive_transfers();
 }
 
 }  // namespace tutti::mpi

@@ -28,7 +28,7 @@ namespace {
 
 using Clock = exec::Lane::Clock;
 
-// Lanes that a rank drives at this moment are looked at again after so long.
+// What a rank drives at this moment is looked at again after so long.
 constexpr auto driven_by_a_rank = std::chrono::milliseconds(1);
 
 // A clock that wakes the server. Any thread may set it.
@@ -53,29 +53,29 @@ class Alarm {
   int file_;
 };
 
-// Lanes with operations under way.
+// Lanes with operations under way, or a group's transfers between nodes.
 struct Active {
-  group::Lanes* lanes;
-  Clock::time_point look;  // when to drive them
+  Driven driven;
+  Clock::time_point look;  // when to drive it
 };
 
 struct State {
-  std::mutex mutex;  // guards all; not held while lanes are driven
+  std::mutex mutex;  // guards all; not held while an object is driven
   bool permitted = false;
   bool ends = false;
   std::vector<Active> active;
-  group::Lanes* driven = nullptr;                      // at this moment
+  const void* driven = nullptr;                        // the object, at this moment
   std::condition_variable left;                        // `driven` has changed
   std::optional<Alarm> alarm;                          // made with the first server
   Clock::time_point wakes = Clock::time_point::max();  // the time of the alarm; max: it is off
   std::thread thread;
-  pid_t made_by = 0;   // the process that has the thread
-  uint64_t looks = 0;  // at lanes
+  pid_t made_by = 0;  // the process that has the thread
+  uint64_t looks = 0;
 
   bool runs() const { return thread.joinable() && made_by == getpid(); }
-  Active* find(const group::Lanes* lanes) {
+  Active* find(const void* object) {
     const auto found = std::find_if(active.begin(), active.end(),
-                                    [&](const Active& one) { return one.lanes == lanes; });
+                                    [&](const Active& one) { return one.driven.object == object; });
     return found == active.end() ? nullptr : &*found;
   }
   void wake_at(Clock::time_point time) {
@@ -90,30 +90,31 @@ State& state() {
   return made;
 }
 
-// Drives the lanes that ask for it now, and forgets those that have nothing to do. True if all of
-// these only wait. Other threads may change the list while lanes are driven.
+// Drives the objects that ask for it now, and forgets those that have nothing to do. True if all of
+// these only wait. Other threads may change the list while an object is driven.
 bool take_turns(State& state, std::unique_lock<std::mutex>& lock) {
   const Clock::time_point now = Clock::now();
   bool missed = true;
-  std::vector<group::Lanes*> due;
+  std::vector<Driven> due;
   for (const Active& one : state.active)
-    if (one.look <= now) due.push_back(one.lanes);
-  for (group::Lanes* const lanes : due) {
-    if (state.find(lanes) == nullptr) continue;
+    if (one.look <= now) due.push_back(one.driven);
+  for (const Driven& driven : due) {
+    if (state.find(driven.object) == nullptr) continue;
     ++state.looks;
-    state.driven = lanes;
+    state.driven = driven.object;
     lock.unlock();
-    const exec::Lane::Turn turn = lanes->drive_for_others();
+    const exec::Lane::Turn turn = driven.drive(driven);
     lock.lock();
     state.driven = nullptr;
     state.left.notify_all();
     missed = missed && turn == exec::Lane::Turn::waits;
-    Active* const one = state.find(lanes);
+    Active* const one = state.find(driven.object);
     if (one == nullptr) continue;
-    if (lanes->is_idle())
+    if (driven.is_idle(driven))
       state.active.erase(state.active.begin() + (one - state.active.data()));
     else
-      one->look = turn == exec::Lane::Turn::taken ? now + driven_by_a_rank : lanes->next_look();
+      one->look =
+          turn == exec::Lane::Turn::taken ? now + driven_by_a_rank : driven.next_look(driven);
   }
   return missed && !due.empty();
 }
@@ -204,24 +205,24 @@ void stop_server() {
   thread.join();
 }
 
-void hand_to_server(group::Lanes& lanes) {
+void hand_to_server(const Driven& driven) {
   State& state = mpi::state();
-  const Clock::time_point look = lanes.next_look();
+  const Clock::time_point look = driven.next_look(driven);
   const std::lock_guard<std::mutex> lock(state.mutex);
   if (!state.runs()) return;
-  if (Active* const one = state.find(&lanes))
+  if (Active* const one = state.find(driven.object))
     one->look = std::min(one->look, look);
   else
-    state.active.push_back({&lanes, look});
+    state.active.push_back({driven, look});
   state.wake_at(look);
 }
 
-void take_from_server(group::Lanes& lanes) {
+void take_from_server(const void* object) {
   State& state = mpi::state();
   std::unique_lock<std::mutex> lock(state.mutex);
-  if (Active* const one = state.find(&lanes))
+  if (Active* const one = state.find(object))
     state.active.erase(state.active.begin() + (one - state.active.data()));
-  if (state.runs()) state.left.wait(lock, [&] { return state.driven != &lanes; });
+  if (state.runs()) state.left.wait(lock, [&] { return state.driven != object; });
 }
 
 void record_server() {

@@ -1,5 +1,6 @@
 // The server of this process: a thread that drives the lanes of communicators over several nodes
-// (group/lanes.h) while the program computes. TUTTI_SERVERS asks for it.
+// (group/lanes.h), and one-sided transfers between nodes (one_sided/between_nodes.h), while the
+// program computes. TUTTI_SERVERS asks for it.
 //
 // It needs MPI_THREAD_MULTIPLE, because it calls the host's point-to-point functions; MPI_Init asks
 // the host for that level only if servers are asked for (entry/life.h). The thread starts with the
@@ -14,9 +15,31 @@
 // Any thread may call these functions. The state is never destroyed.
 #pragma once
 
-#include "group/lanes.h"
+#include "exec/lane.h"
 
 namespace tutti::mpi {
+
+// Something that the server drives. It refers to the object, which has the functions of
+// group::Lanes that are called here.
+struct Driven {
+  void* object = nullptr;
+  exec::Lane::Turn (*drive)(const Driven&) = nullptr;
+  bool (*is_idle)(const Driven&) = nullptr;
+  exec::Lane::Clock::time_point (*next_look)(const Driven&) = nullptr;
+
+  template <class Object>
+  static Driven of(Object& object) {
+    return {&object, [](const Driven& driven) { return driven.as<Object>().drive_for_others(); },
+            [](const Driven& driven) { return driven.as<Object>().is_idle(); },
+            [](const Driven& driven) { return driven.as<Object>().next_look(); }};
+  }
+
+ private:
+  template <class Object>
+  Object& as() const {
+    return *static_cast<Object*>(object);
+  }
+};
 
 // To be called inside MPI_Init if servers are asked for: whether the host grants the thread level
 // that they need.
@@ -27,12 +50,20 @@ bool start_server();
 // Ends the server, when MPI ends. Lanes are then driven by the ranks that wait.
 void stop_server();
 
-// The server drives the lanes as long as an operation is under way in them. To be called after
-// each operation that has been issued, and when a rank stops driving them with operations left. It
-// has no effect if no server runs.
-void hand_to_server(group::Lanes& lanes);
-// Returns when the server does not use the lanes any more.
-void take_from_server(group::Lanes& lanes);
+// The server drives the object until it is idle. For lanes to be called after each operation that
+// has been issued, and when a rank stops driving them with operations left. It has no effect if no
+// server runs.
+void hand_to_server(const Driven& driven);
+template <class Object>
+void hand_to_server(Object& object) {
+  hand_to_server(Driven::of(object));
+}
+// Returns when the server does not use the object any more.
+void take_from_server(const void* object);
+template <class Object>
+void take_from_server(Object& object) {
+  take_from_server(static_cast<const void*>(&object));
+}
 
 // To be called before the report is written.
 void record_server();

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "mpi/abi/types.h"
+#include "mpi/job/drive_host.h"
 #include "placement/cores.h"
 
 namespace tutti::mpi {
@@ -52,6 +53,7 @@ void progress(void* context) {
   int flag = 0;
   if (private_communicator != host().comm_null)
     host().Iprobe(0, 0, private_communicator, &flag, MPI_STATUS_IGNORE);
+  drive_transfers();
 }
 
 // Each simulated rank has a core of its own, however many cores this machine has.

@@ -6,9 +6,12 @@
 #include <string>
 
 #include "base/options.h"
+#include "exec/waiter.h"
 #include "mpi/abi/host.h"
 #include "mpi/abi/inside.h"
 #include "mpi/communicators/registry.h"
+#include "mpi/job/drive_host.h"
+#include "mpi/one_sided/between_nodes.h"
 #include "mpi/one_sided/node.h"
 #include "native/guard.h"
 #include "native/team.h"
@@ -20,6 +23,7 @@ namespace {
 struct Placed {
   std::shared_ptr<Node> node;
   int place = -1;  // of its client
+  std::shared_ptr<BetweenNodes> between_nodes{};
 };
 struct ProcessGroup final : Placed, tutti_group {
   ProcessGroup(std::shared_ptr<Node> its_node, const std::vector<int>& members, int its_rank)
@@ -28,16 +32,43 @@ struct ProcessGroup final : Placed, tutti_group {
                     node->processes(members, its_rank, &place)) {
     node->enter(one_sided);
   }
-  ~ProcessGroup() override { node->leave(one_sided, place); }
+  ~ProcessGroup() override {
+    node->leave(one_sided, place);
+    if (between_nodes != nullptr) between_nodes->leave();
+  }
+  // True at all ranks or at none: each rank reaches those of one team. Ranks that were spawned are
+  // not reached, because messages with them would keep the jobs connected.
+  bool spans_nodes(MPI_Comm communicator) const {
+    if (simulated || !in_world(communicator, ranks)) return false;
+    for (int other = 0; other < ranks; ++other)
+      if (one_sided.peer(other).elsewhere) return true;
+    return false;
+  }
+  void reach_other_nodes(MPI_Comm communicator) {
+    between_nodes =
+        BetweenNodes::make(communicator, one_sided.most_outstanding(), node->wait_style());
+    one_sided.reach_far(*between_nodes);
+  }
 };
 
-// Collective: true if `own` is true at all ranks of the communicator.
+// Collective: true if `own` is true at all ranks of the communicator. Others may wait for this
+// rank's part in transfers before they enter, so this wait drives them.
 bool all(MPI_Comm communicator, bool own) {
   const uint64_t here = own ? 1 : 0;
   uint64_t least = 0;
-  return host().Allreduce(&here, &least, 1, host().type_uint64, host().op_min, communicator) ==
-             MPI_SUCCESS &&
-         least == 1;
+  MPI_Request request{};
+  int done = 0;
+  int code = host().Iallreduce(&here, &least, 1, host().type_uint64, host().op_min, communicator,
+                               &request);
+  exec::Waiter waiter(exec::pace_of_messages(exec::WaitStyle::yield));
+  waiter.until(
+      [&] {
+        drive_transfers();
+        if (code == MPI_SUCCESS) code = host().Test(&request, &done, MPI_STATUS_IGNORE);
+        return code != MPI_SUCCESS || done != 0;
+      },
+      [] { return Code::ok; });
+  return code == MPI_SUCCESS && least == 1;
 }
 
 tutti_status make_group(MPI_Comm communicator, tutti_group** group) {
@@ -71,6 +102,7 @@ tutti_status make_group(MPI_Comm communicator, tutti_group** group) {
   }
   // No rank returns before all may be reached.
   if (!all(communicator, made != nullptr)) throw Error(Code::unavailable, why);
+  if (made->spans_nodes(communicator)) made->reach_other_nodes(communicator);
   // The servers of all ranks run now.
   made->node->let_servers_copy();
   *group = made.release();

@@ -16,6 +16,7 @@
 #include "base/options.h"
 #include "exec/waiter.h"
 #include "mpi/communicators/registry.h"
+#include "mpi/one_sided/between_nodes.h"
 #include "native/serving.h"
 #include "rma/server.h"
 #include "shm/process_heap.h"
@@ -27,6 +28,7 @@ namespace {
 
 constexpr int groups_with_queues = 2;   // of a process; further ones execute all transfers
 constexpr int least_server_places = 4;  // of a domain, for tutti_servers_start
+constexpr size_t most_entries = 128;    // of a queue
 constexpr size_t most_queue_bytes = size_t{16} << 20;
 
 std::vector<int> units_in(const placement::CoreMask& mask) {
@@ -61,7 +63,7 @@ rma::DomainShape shape_of(int members, int domains) {
   rma::DomainShape shape{
       .clients = members * groups_with_queues,
       .servers = domains * std::max(options().servers.count, least_server_places),
-      .entries = 128};
+      .entries = most_entries};
   while (shape.entries > 8 && shape.bytes() > most_queue_bytes) shape.entries /= 2;
   return shape;
 }
@@ -116,7 +118,8 @@ Node::Node(std::shared_ptr<Team> team) : team_(std::move(team)) {
     for (int nth = 0; nth < groups_with_queues; ++nth) free_places_.insert(nth);
     return;
   }
-  const rma::DomainShape none{.clients = members_ * groups_with_queues, .servers = 0, .entries = 8};
+  const rma::DomainShape none{
+      .clients = members_ * groups_with_queues, .servers = 0, .entries = most_entries};
   own_memory_ = std::make_unique<std::byte[]>(none.bytes() + line_size);
   const auto start = reinterpret_cast<uintptr_t>(own_memory_.get());
   domain_.emplace(own_memory_.get() + (line_size - start % line_size) % line_size, none);
@@ -236,9 +239,12 @@ native::OneSided::Processes Node::processes(const std::vector<int>& members, int
       shm::publish(domain().clients_in_use(), in_use);
   }
   processes.client = std::make_unique<rma::Client>(
-      domain(), std::max(*place, 0) * members_ + member_, *mover_,
-      team_ == nullptr ? exec::WaitStyle::spin : team_->wait_style(), servers);
+      domain(), std::max(*place, 0) * members_ + member_, *mover_, wait_style(), servers);
   return processes;
+}
+
+exec::WaitStyle Node::wait_style() const {
+  return team_ == nullptr ? exec::WaitStyle::spin : team_->wait_style();
 }
 
 void Node::enter(native::OneSided& group) {
@@ -456,6 +462,7 @@ std::shared_ptr<Node> this_node(bool make) {
   if (nodes().now == nullptr && make) {
     [[maybe_unused]] static const int forks = pthread_atfork(nullptr, nullptr, [] {
       if (nodes().now != nullptr) nodes().now->become_alone();
+      forget_between_nodes();
     });
     nodes().now = std::make_shared<Node>(world_team());
   }
@@ -472,7 +479,9 @@ void end_one_sided() {
     const std::lock_guard lock(nodes().mutex);
     node.swap(nodes().now);
   }
-  if (node != nullptr) node->end();
+  if (node == nullptr) return;
+  node->end();
+  end_between_nodes();
 }
 
 }  // namespace tutti::mpi

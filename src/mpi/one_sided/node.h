@@ -48,6 +48,7 @@ class Node final : public tutti_team {
   native::OneSided::Processes processes(const std::vector<int>& members, int own_rank, int* place);
   void enter(native::OneSided& group);
   void leave(native::OneSided& group, int place);
+  exec::WaitStyle wait_style() const;
   // Lets the processes of servers that run now, of all ranks, copy from and into this one.
   void let_servers_copy();
 

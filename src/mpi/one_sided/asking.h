@@ -1,0 +1,85 @@
+// The client's side of transfers between nodes: sends requests and receives replies.
+//
+// The bytes that are under way to one rank at once are bounded; further pieces (pieces.h) follow as
+// replies come. So a rank that does not answer holds up no transfer with another one. Data of a put
+// is copied when its piece is sent. The memory of the caller is read and written until the transfer
+// is over. No function waits. One thread at a time, which is inside Tutti (Inside).
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "mpi/abi/host.h"
+#include "mpi/one_sided/pieces.h"
+#include "rma/far_ranks.h"
+
+namespace tutti::mpi {
+
+class Asking {
+ public:
+  // The communicator returns errors as codes, and outlives the object.
+  explicit Asking(MPI_Comm communicator) : communicator_(communicator) {}
+  // Nothing is under way, unless messages have failed.
+  ~Asking();
+  Asking(const Asking&) = delete;
+
+  // The transfer has data.
+  uint64_t start(const rma::Transfer& transfer, int rank);
+  bool knows(uint64_t number) const { return moving_.count(number) != 0; }
+  bool is_over(uint64_t number) const;
+  // Forgets a transfer that is over.
+  rma::Outcome take(uint64_t number);
+  // The number of the oldest transfer; 0 if there is none.
+  uint64_t oldest() const { return moving_.empty() ? 0 : moving_.begin()->first; }
+  size_t outstanding() const { return moving_.size(); }
+  // What a transfer waits for, in one line.
+  std::string describe(uint64_t number) const;
+
+  // True if something was sent or received.
+  bool drive();
+  bool is_idle() const { return pieces_under_way_ == 0 && to_send_.empty(); }
+  // The host's messages have failed, and no more are sent.
+  const std::string& failure() const { return failure_; }
+
+ private:
+  struct Moving {
+    Cutter cutter;
+    int rank;
+    uint32_t under_way = 0;  // pieces
+    rma::Outcome outcome{};
+    bool is_over() const {
+      return under_way == 0 && (cutter.is_at_end() || outcome.code != Code::ok);
+    }
+  };
+  struct Piece {
+    uint32_t place = 0;
+    uint64_t number = 0;  // of its transfer; 0: the place is free
+    rma::Transfer transfer{};
+    std::vector<std::byte> request, reply;
+    MPI_Request sending{}, receiving{};
+    bool has_arrived = false;  // the reply
+  };
+
+  bool send_some();
+  void send(uint64_t number, Moving& moving);
+  bool receive_some();
+  bool advance(Piece& piece);
+  void finish(Piece& piece);
+  void fail(int rank, int code);
+
+  const MPI_Comm communicator_;
+  uint64_t last_ = 0;
+  std::map<uint64_t, Moving> moving_;  // whose completion was not told
+  std::deque<uint64_t> to_send_;       // those of moving_ that have pieces left to send
+  std::map<int, size_t> bytes_to_;     // under way, by rank
+  std::deque<Piece> pieces_;           // by place
+  std::vector<uint32_t> free_places_;
+  size_t next_look_ = 0;  // a place
+  size_t pieces_under_way_ = 0;
+  std::string failure_;
+};
+
+}  // namespace tutti::mpi

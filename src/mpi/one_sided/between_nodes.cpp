@@ -1,0 +1,270 @@
+#include "mpi/one_sided/between_nodes.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/options.h"
+#include "mpi/abi/inside.h"
+#include "mpi/communicators/served_lanes.h"
+#include "mpi/job/drive_host.h"
+#include "mpi/job/end.h"
+#include "mpi/job/servers.h"
+#include "shm/process_heap.h"
+
+namespace tutti::mpi {
+namespace {
+
+// A server that finds nothing looks again after an eighth of the time since something came last.
+constexpr int part_of_quiet_time = 8;
+constexpr auto longest_look = std::chrono::milliseconds(1);
+
+struct Sides {
+  std::mutex mutex;
+  std::vector<std::shared_ptr<BetweenNodes>> all;
+};
+// Never destroyed: a forked child may use it at any time.
+Sides& sides() {
+  static Sides& made = *new Sides;
+  return made;
+}
+
+std::vector<std::shared_ptr<BetweenNodes>> all_sides() {
+  const std::lock_guard lock(sides().mutex);
+  return sides().all;
+}
+
+// Frees what all ranks have left, in a call of the program's, because the host frees communicators.
+void remove_ended() {
+  std::vector<std::shared_ptr<BetweenNodes>> ended;
+  {
+    const std::lock_guard lock(sides().mutex);
+    std::erase_if(sides().all, [&](const std::shared_ptr<BetweenNodes>& side) {
+      if (!side->has_ended()) return false;
+      ended.push_back(side);
+      return true;
+    });
+    if (sides().all.empty()) stop_driving_transfers();
+  }
+  for (const auto& side : ended) {
+    take_from_server(*side);
+    side->release();
+  }
+}
+
+rma::Extent own_heap() {
+  const shm::Heap* const heap = shm::process_heap();
+  if (heap == nullptr) return {};
+  return {reinterpret_cast<uint64_t>(heap->base()), heap->bytes()};
+}
+
+}  // namespace
+
+std::shared_ptr<BetweenNodes> BetweenNodes::make(MPI_Comm over, size_t most,
+                                                 exec::WaitStyle style) {
+  const Host& mpi = host();
+  remove_ended();
+  int rank = 0, ranks = 0;
+  mpi.Comm_rank(over, &rank);
+  mpi.Comm_size(over, &ranks);
+  MPI_Comm communicator = mpi.comm_null;
+  if (mpi.Comm_split(over, 0, rank, &communicator) != MPI_SUCCESS)
+    throw Error(Code::unavailable,
+                "the host MPI makes no communicator for transfers between nodes");
+  return_errors(communicator);
+  const rma::Extent own = own_heap();
+  std::vector<rma::Extent> heaps(static_cast<size_t>(ranks));
+  mpi.Allgather(&own, sizeof own, mpi.type_byte, heaps.data(), sizeof own, mpi.type_byte,
+                communicator);
+  auto made = std::make_shared<BetweenNodes>(communicator, std::move(heaps), rank, most, style);
+  {
+    const std::lock_guard lock(sides().mutex);
+    sides().all.push_back(made);
+    drive_transfers_by(drive_between_nodes);
+  }
+  if (start_server()) hand_to_server(*made);
+  return made;
+}
+
+BetweenNodes::BetweenNodes(MPI_Comm communicator, std::vector<rma::Extent> heaps, int rank,
+                           size_t most, exec::WaitStyle style)
+    : heaps_(std::move(heaps)),
+      most_(most),
+      style_(style),
+      made_by_(getpid()),
+      communicator_(communicator),
+      asking_(communicator),
+      answering_(communicator, heaps_[static_cast<size_t>(rank)]),
+      last_moved_(Clock::now()) {}
+
+void BetweenNodes::release() {
+  const Inside inside;
+  const std::lock_guard lock(mutex_);
+  if (communicator_ != host().comm_null) host().Comm_free(&communicator_);
+  communicator_ = host().comm_null;
+}
+
+// The target finds out the rest.
+void BetweenNodes::require_heap(const rma::Transfer& transfer, int rank) const {
+  const rma::Extent heap = heaps_[static_cast<size_t>(rank)];
+  const rma::Extent extent = rma::extent_of(transfer.remote, transfer.remote_stride, transfer);
+  const uint64_t offset = extent.first - heap.first;
+  if (offset >= heap.bytes || extent.bytes <= heap.bytes - offset) return;
+  throw Error(Code::invalid_argument,
+              "the transfer goes beyond the end of the heap of rank " + std::to_string(rank) +
+                  ": " + std::to_string(extent.bytes) + " bytes at offset " +
+                  std::to_string(offset) + " of " + std::to_string(heap.bytes) +
+                  "; use addresses of one tutti_alloc");
+}
+
+uint64_t BetweenNodes::start(const rma::Transfer& transfer, int rank, rma::Outcome* outcome) {
+  if (transfer.bytes() == 0) return 0;
+  require_heap(transfer, rank);
+  uint64_t number = 0;
+  bool exceeds = false;
+  {
+    const Inside inside;
+    const std::lock_guard lock(mutex_);
+    if (!asking_.failure().empty()) throw Error(Code::dead_peer, asking_.failure());
+    exceeds = asking_.outstanding() >= most_;
+    number = asking_.start(transfer, rank);
+    last_moved_ = Clock::now();
+  }
+  if (!exceeds) return number;
+  *outcome = wait(number);
+  return 0;
+}
+
+bool BetweenNodes::is_outstanding(uint64_t number) {
+  const std::lock_guard lock(mutex_);
+  return asking_.knows(number);
+}
+
+bool BetweenNodes::test(uint64_t number, rma::Outcome* outcome) {
+  drive_between_nodes();
+  const std::lock_guard lock(mutex_);
+  if (!asking_.is_over(number)) return false;
+  *outcome = asking_.take(number);
+  return true;
+}
+
+// While `done` is false, drives all sides. `number`: the transfer that is waited for, for the
+// watchdog; 0: for others to leave.
+template <class Done>
+void BetweenNodes::wait_until(Done done, uint64_t number) {
+  shm::count_in(helpers_);
+  exec::Waiter waiter(exec::pace_of_messages(style_));
+  const auto is_done = [&] {
+    drive_between_nodes();
+    const std::lock_guard lock(mutex_);
+    return done();
+  };
+  waiter.until(is_done, [&] {
+    if (!waiter.stalls()) return Code::ok;
+    std::string what = "for other ranks to free their groups or to call MPI_Finalize";
+    if (const std::lock_guard lock(mutex_); number != 0) what = asking_.describe(number);
+    log_line(LogLevel::warning, "waits since %d s %s%s", options().stall_seconds, what.c_str(),
+             options().servers.count > 0
+                 ? ""
+                 : "; without servers (tutti-run --servers 1) it answers only inside calls of "
+                   "Tutti");
+    if (options().stall == StallAction::abort_job) end_job(communicator_);
+    return Code::ok;
+  });
+  shm::count_out(helpers_);
+}
+
+rma::Outcome BetweenNodes::wait(uint64_t number) {
+  rma::Outcome outcome;
+  wait_until(
+      [&] {
+        if (!asking_.is_over(number)) return false;
+        outcome = asking_.take(number);
+        return true;
+      },
+      number);
+  return outcome;
+}
+
+rma::Outcome BetweenNodes::wait_for_all() {
+  drive_between_nodes();
+  rma::Outcome first;
+  const auto oldest = [this] {
+    const std::lock_guard lock(mutex_);
+    return asking_.oldest();
+  };
+  for (uint64_t number = oldest(); number != 0; number = oldest()) {
+    rma::Outcome outcome = wait(number);
+    if (first.code == Code::ok) first = std::move(outcome);
+  }
+  return first;
+}
+
+void BetweenNodes::wait_for_end() {
+  wait_until([this] { return has_ended(); }, 0);
+}
+
+void BetweenNodes::leave() {
+  if (getpid() != made_by_) return;
+  const Inside inside;
+  const std::lock_guard lock(mutex_);
+  if (std::exchange(leaves_, true)) return;
+  if (asking_.failure().empty() && answering_.failure().empty() &&
+      host().Ibarrier(communicator_, &all_have_left_) == MPI_SUCCESS)
+    return;
+  communicator_ = host().comm_null;  // it is of no use, and others may not free it
+  shm::publish(ended_, 1);
+}
+
+// True if something has moved.
+bool BetweenNodes::drive_end() {
+  if (!leaves_ || has_ended()) return false;
+  int done = 0;
+  const bool failed = !answering_.failure().empty() ||
+                      host().Test(&all_have_left_, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS;
+  if (failed) communicator_ = host().comm_null;
+  // All have had their replies, so these leave soon.
+  if (!failed && (done == 0 || !answering_.is_idle())) return false;
+  shm::publish(ended_, 1);
+  return true;
+}
+
+BetweenNodes::Turn BetweenNodes::take_turn() {
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock.owns_lock()) return Turn::taken;
+  if (has_ended()) return Turn::idle;
+  const Inside inside;
+  bool moved = asking_.drive();
+  moved = answering_.drive() || moved;
+  moved = drive_end() || moved;
+  const auto now = Clock::now();
+  if (moved) last_moved_ = now;
+  const auto quiet =
+      std::min<Clock::duration>((now - last_moved_) / part_of_quiet_time, longest_look);
+  shm::store_relaxed(next_look_, static_cast<uint64_t>((now + quiet).time_since_epoch().count()));
+  return moved ? Turn::moved : Turn::waits;
+}
+
+// A thread that finds another one here lets it drive.
+void drive_between_nodes() {
+  const std::unique_lock lock(sides().mutex, std::try_to_lock);
+  if (!lock.owns_lock()) return;
+  for (const auto& side : sides().all) side->take_turn();
+}
+
+void end_between_nodes() {
+  const std::vector<std::shared_ptr<BetweenNodes>> all = all_sides();
+  for (const auto& side : all) side->leave();
+  for (const auto& side : all) side->wait_for_end();
+  remove_ended();
+}
+
+void forget_between_nodes() {
+  stop_driving_transfers();
+  new (&sides().mutex) std::mutex;  // another thread of the parent may have held it
+}
+
+}  // namespace tutti::mpi

@@ -1,0 +1,96 @@
+// A group's transfers between ranks of different nodes: messages of the host's, on a communicator
+// of Tutti's own (pieces.h). Each rank asks (asking.h) and answers (answering.h).
+//
+// Somebody must drive a rank's side: the server of its process (mpi/job/servers.h) if there is one,
+// and always the rank's own calls that wait in Tutti, for whichever group. Without a server a rank
+// answers only inside such calls. One thread at a time drives; any thread may try.
+//
+// A rank's side ends when all ranks of the group have left it, because others may still ask this
+// one. A rank leaves when it frees its group, or in MPI_Finalize, which waits for the end.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "exec/lane.h"
+#include "exec/waiter.h"
+#include "mpi/abi/host.h"
+#include "mpi/one_sided/answering.h"
+#include "mpi/one_sided/asking.h"
+#include "rma/far_ranks.h"
+
+namespace tutti::mpi {
+
+// Drives the sides of all groups of this process. Waits for nothing.
+void drive_between_nodes();
+
+class BetweenNodes final : public rma::FarRanks {
+ public:
+  using Clock = exec::Lane::Clock;
+  using Turn = exec::Lane::Turn;
+
+  // Collective over the communicator of a group. `most`: transfers that may be outstanding. Throws
+  // Error(unavailable), at all ranks or at none.
+  static std::shared_ptr<BetweenNodes> make(MPI_Comm over, size_t most, exec::WaitStyle style);
+  // Use make().
+  BetweenNodes(MPI_Comm communicator, std::vector<rma::Extent> heaps, int rank, size_t most,
+               exec::WaitStyle style);
+
+  uint64_t start(const rma::Transfer& transfer, int rank, rma::Outcome* outcome) override;
+  bool is_outstanding(uint64_t number) override;
+  bool test(uint64_t number, rma::Outcome* outcome) override;
+  rma::Outcome wait(uint64_t number) override;
+  rma::Outcome wait_for_all() override;
+  void drive() override { drive_between_nodes(); }
+  size_t most_outstanding() const override { return most_; }
+
+  // Sends, receives and answers what it can, unless another thread does. Waits for nothing.
+  Turn take_turn();
+
+  // This rank starts no further transfers, and has none outstanding. Waits for nothing.
+  void leave();
+  // True if all ranks have left, and nothing is under way here.
+  bool has_ended() const { return shm::observe(ended_) != 0; }
+  void wait_for_end();
+  // Frees the communicator. After the end, in a call of the program's.
+  void release();
+
+  // For the server: leaves the side alone while a rank waits inside a call that drives it.
+  Turn drive_for_others() { return shm::load_relaxed(helpers_) == 0 ? take_turn() : Turn::taken; }
+  bool is_idle() const { return has_ended(); }
+  Clock::time_point next_look() const {
+    return Clock::time_point(std::chrono::nanoseconds(shm::load_relaxed(next_look_)));
+  }
+
+ private:
+  bool drive_end();
+  void require_heap(const rma::Transfer& transfer, int rank) const;
+  template <class Done>
+  void wait_until(Done done, uint64_t number);
+
+  const std::vector<rma::Extent> heaps_;  // by rank
+  const size_t most_;
+  const exec::WaitStyle style_;
+  const int64_t made_by_;  // the process; a forked child must not call MPI
+
+  shm::Word helpers_{0};    // threads that wait, and drive again and again
+  shm::Word next_look_{0};  // nanoseconds of Clock
+  shm::Word ended_{0};
+
+  std::mutex mutex_;  // guards all below
+  MPI_Comm communicator_;
+  Asking asking_;
+  Answering answering_;
+  bool leaves_ = false;
+  MPI_Request all_have_left_{};
+  Clock::time_point last_moved_;
+};
+
+// For MPI_Finalize: leaves all groups, and returns when all other ranks have left them.
+void end_between_nodes();
+// For a forked child.
+void forget_between_nodes();
+
+}  // namespace tutti::mpi

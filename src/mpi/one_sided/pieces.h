@@ -1,0 +1,76 @@
+// The messages of transfers between nodes. A transfer travels in pieces of bounded length. Each
+// piece is one request of the client, with the data of a put, and one reply of the target, with the
+// data of a get. The data of several blocks is packed, without gaps.
+//
+// All requests have one tag. The tag of a reply is the place of its piece in the client's table, so
+// a client posts the receive of a reply before it sends the request. Plain values.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "rma/transfer.h"
+
+namespace tutti::mpi {
+
+// Of data in a piece. Some pieces are under way at once, so longer ones gain little.
+inline constexpr size_t most_piece = size_t{64} << 10;
+
+inline constexpr int request_tag = 0;
+inline constexpr int first_reply_tag = 1;
+
+struct Request {
+  uint64_t address = 0;  // of the first block, in the target's process
+  int64_t stride = 0;    // of the blocks there
+  uint64_t block_bytes = 0;
+  uint32_t blocks = 0;
+  rma::Kind kind = rma::Kind::put;
+  uint32_t place = 0;
+  uint32_t unused = 0;
+};
+static_assert(sizeof(Request) == 40, "it is sent as bytes");
+
+struct Reply {
+  uint32_t code = 0;  // a Code
+  uint32_t unused = 0;
+};
+static_assert(sizeof(Reply) == 8, "it is sent as bytes");
+
+// Cuts a transfer into pieces, each of which is a transfer itself: some whole blocks, or a part of
+// one block.
+class Cutter {
+ public:
+  explicit Cutter(const rma::Transfer& whole) : whole_(whole) {}
+  const rma::Transfer& whole() const { return whole_; }
+  bool is_at_end() const { return block_ == whole_.blocks; }
+  // The next piece; not to be called at the end.
+  rma::Transfer next() {
+    rma::Transfer piece = whole_;
+    piece.local += offset(whole_.local_stride);
+    piece.remote += offset(whole_.remote_stride);
+    if (whole_.block_bytes > most_piece) {
+      piece.blocks = 1;
+      piece.block_bytes = std::min<uint64_t>(most_piece, whole_.block_bytes - in_block_);
+      in_block_ += piece.block_bytes;
+      if (in_block_ < whole_.block_bytes) return piece;
+      in_block_ = 0;
+      ++block_;
+      return piece;
+    }
+    const uint64_t fit = most_piece / whole_.block_bytes;
+    piece.blocks = static_cast<uint32_t>(std::min<uint64_t>(fit, whole_.blocks - block_));
+    block_ += piece.blocks;
+    return piece;
+  }
+
+ private:
+  uint64_t offset(int64_t stride) const {
+    return static_cast<uint64_t>(stride) * block_ + in_block_;
+  }
+  const rma::Transfer whole_;
+  uint64_t block_ = 0;
+  uint64_t in_block_ = 0;
+};
+
+}  // namespace tutti::mpi

@@ -1,0 +1,59 @@
+"""One-sided transfers between ranks of different nodes, with and without servers."""
+
+import pytest
+from several_nodes import TUTTI_RUN, mpi_words, running, script, wait_for
+from test_nodes import BLOCK, CYCLIC, MPIS, expect_ok
+
+NODES = 2
+pytestmark = [pytest.mark.mpi, pytest.mark.usefixtures("nodes")]
+SERVERS = {"TUTTI_SERVERS": "1"}
+
+
+@pytest.fixture
+def program(compiled):
+    return lambda mpi: compiled(mpi, "between_nodes", tutti=True)
+
+
+@pytest.mark.parametrize(
+    ("ranks", "placement", "what", "settings"),
+    [
+        (2, BLOCK, "random", {}),
+        (4, CYCLIC, "random", SERVERS),
+        (4, BLOCK, "random", {}),
+        (3, BLOCK, "private", SERVERS),
+    ],
+)
+@pytest.mark.parametrize("mpi", MPIS)
+def test_random_transfers(program, mpi, ranks, placement, what, settings):
+    """Of all forms and lengths, compared with a model."""
+    expect_ok(mpi, ranks, program(mpi), what, placement=placement, **settings)
+
+
+@pytest.mark.parametrize("settings", [SERVERS, {}])
+@pytest.mark.parametrize("mpi", MPIS)
+def test_mistakes_and_groups(program, mpi, settings):
+    expect_ok(mpi, 4, program(mpi), "mistakes", **settings)
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_a_server_answers_while_the_program_computes(program, mpi):
+    expect_ok(mpi, 2, program(mpi), "computes", **SERVERS)
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_a_target_that_calls_nothing(program, mpi):
+    """Without a server the client says for whom it waits, and goes on when the target does."""
+    stall = {"TUTTI_STALL_SECONDS": "1", "TUTTI_STALL": "report"}
+    result = expect_ok(mpi, 2, program(mpi), "late", **stall)
+    assert "waits since 1 s for rank 1, on another node, to answer a put of 100" in result.stderr
+    assert "without servers" in result.stderr
+
+
+@pytest.mark.parametrize(("mpi", "settings"), [("mpich", {}), ("openmpi", SERVERS)])
+def test_a_killed_target(program, mpi, settings):
+    """The job ends as the launcher sees to it, although a rank waits for the target."""
+    words = mpi_words(mpi, 2, TUTTI_RUN, program(mpi), "killed")[1:]
+    result = script("mpiexec", *words, code=None, timeout=40, **settings)
+    assert result.returncode != 0 and "going" in result.stdout.split(), result.stderr
+    for node in range(1, NODES + 1):
+        wait_for(lambda node=node: not running(f"node{node}", program(mpi)), 10)
