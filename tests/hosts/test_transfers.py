@@ -49,6 +49,16 @@ def test_a_target_that_calls_nothing(program, mpi):
     assert "without servers" in result.stderr
 
 
+@pytest.mark.parametrize("mpi", MPIS)
+def test_a_target_that_does_not_answer(program, mpi):
+    """With TUTTI_STALL=abort the client ends the job."""
+    words = mpi_words(mpi, 2, TUTTI_RUN, program(mpi), "late")[1:]
+    stall = {"TUTTI_STALL_SECONDS": "1", "TUTTI_STALL": "abort"}
+    result = script("mpiexec", *words, code=None, timeout=40, **stall)
+    assert result.returncode != 0 and "ok" not in result.stdout.split()
+    assert "waits since 1 s for rank 1, on another node, to answer a put" in result.stderr
+
+
 @pytest.mark.parametrize(("mpi", "settings"), [("mpich", {}), ("openmpi", SERVERS)])
 def test_a_killed_target(program, mpi, settings):
     """The job ends as the launcher sees to it, although a rank waits for the target."""

@@ -35,6 +35,17 @@ def test_transfers_on_other_hosts(host_named, with_tutti, name):
     support.expect_ok(support.job(host, 2, with_tutti(host, "one_sided"), 1, 2, options=options))
 
 
+@pytest.mark.parametrize(("name", "what", "servers"), [
+    ("mpich", "random", 0), ("mpich", "mistakes", 1), ("mpiabi", "random", 1),
+])  # fmt: skip
+def test_transfers_between_nodes(host_named, with_tutti, name, what, servers):
+    """MPICH plays two nodes; tests/hosts has real ones."""
+    host, options = host_named(name), ["--servers", servers]
+    two_nodes = {"MPIR_CVAR_NUM_CLIQUES": "2"}
+    program = with_tutti(host, "between_nodes")
+    support.expect_ok(support.job(host, 4, program, what, options=options, variables=two_nodes))
+
+
 def test_reach_is_restricted(host_named, with_tutti):
     """Without the system's copies only the heap is reached, and servers leave private memory."""
     host = host_named("mpich")

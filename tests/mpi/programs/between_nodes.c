@@ -1,6 +1,7 @@
 // One-sided transfers between ranks of different nodes (and of the same one). Argument: what to
 // try.
 #include <signal.h>
+#include <sys/wait.h>
 #include <time.h>
 
 #include "check.h"
@@ -227,6 +228,28 @@ static void is_late(int dies) {
   } while (dies);
 }
 
+// A forked child reaches no rank of another node, and disturbs none.
+static void forks(void) {
+  const int far = rank_elsewhere();
+  unsigned char byte = 1, got = 0;
+  unsigned char* const remote = there[far] + (size_t)rank * slice;
+  tutti_handle handle;
+  ok(tutti_put(group, far, remote, &byte, 1, &handle));
+  const pid_t child = fork();
+  if (child == 0) {
+    const int refused_here = tutti_get(group, far, &got, remote, 1, NULL) == TUTTI_UNAVAILABLE &&
+                             tutti_wait(group, &handle) != TUTTI_OK;
+    _exit(refused_here ? 0 : 1);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the child ended with %d", status);
+  ok(tutti_wait(group, &handle));
+  ok(tutti_get_strict(group, far, &got, remote, 1));
+  CHECK(got == 1, "%d", got);
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
 // Groups may be freed in any order, and ranks may use a group that others have freed.
 static void groups(void) {
   const int next = (rank + 1) % ranks;
@@ -269,7 +292,7 @@ int main(int argc, char** argv) {
   there = addresses_of(area);
   if (strcmp(what, "random") == 0) random_transfers(9), strict();
   if (!in_heap) random_transfers(3);
-  if (strcmp(what, "mistakes") == 0) mistakes(), groups();
+  if (strcmp(what, "mistakes") == 0) mistakes(), groups(), forks();
   if (strcmp(what, "computes") == 0) computes();
   if (strcmp(what, "late") == 0) is_late(0);
   if (strcmp(what, "killed") == 0) is_late(1);
