@@ -18,9 +18,15 @@
 namespace tutti::mpi {
 namespace {
 
-// A server that finds nothing looks again after an eighth of the time since something came last.
-constexpr int part_of_quiet_time = 8;
-constexpr auto longest_look = std::chrono::milliseconds(1);
+// When a server that finds nothing looks again, by the time since something came last: after an
+// eighth of it up to 1 ms, later after a 64th of it up to 10 ms. So what comes after a long time is
+// late by little of that time, and an idle server uses next to nothing of a core.
+BetweenNodes::Clock::duration until_next_look(BetweenNodes::Clock::duration quiet) {
+  using std::chrono::milliseconds;
+  const auto soon = std::min<BetweenNodes::Clock::duration>(quiet / 8, milliseconds(1));
+  const auto late = std::min<BetweenNodes::Clock::duration>(quiet / 64, milliseconds(10));
+  return std::max(soon, late);
+}
 
 struct Sides {
   std::mutex mutex;
@@ -242,10 +248,9 @@ BetweenNodes::Turn BetweenNodes::take_turn() {
   moved = drive_end() || moved;
   const auto now = Clock::now();
   if (moved) last_moved_ = now;
-  const auto quiet =
-      std::min<Clock::duration>((now - last_moved_) / part_of_quiet_time, longest_look);
-  shm::store_relaxed(next_look_, static_cast<uint64_t>((now + quiet).time_since_epoch().count()));
-  return moved ? Turn::moved : Turn::waits;
+  const auto next = now + until_next_look(now - last_moved_);
+  shm::store_relaxed(next_look_, static_cast<uint64_t>(next.time_since_epoch().count()));
+  return moved ? Turn::moved : Turn::idle;  // never waits: the host was driven
 }
 
 // A thread that finds another one here lets it drive.
