@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
 # Runs tests: test.sh quick|full. It needs a finished build (scripts/build.sh test).
-# test.sh trees compiles what the sanitizers need; full does that beside the Python tests.
 #
 # quick: the C++ tests labelled quick, the Python package's types, and the Python tests not marked
 # slow. full: all tests; also the C++ tests labelled quick or protocol under ThreadSanitizer, and
@@ -34,23 +33,11 @@ run_ctest() {
   ctest --output-on-failure --no-tests=error --timeout 300 --parallel "$jobs" "$@"
 }
 
-# tree DIRECTORY SANITIZERS: builds a separate tree.
-tree() {
-  cmake -S . -B "$1" -DTUTTI_TESTS=ON -DTUTTI_SANITIZE="$2" -DCMAKE_BUILD_TYPE=RelWithDebInfo &&
-    compile "build-${1##*/}" "$1" unit_tests
-}
-
 # sanitized DIRECTORY SANITIZERS: builds a separate tree and runs its quick and protocol tests.
-sanitized() { tree "$@" && run_ctest --test-dir "$1" -L '^(quick|protocol)$'; }
-
-# The Python tests leave a quarter of the cores' time, in which these trees are compiled. They are
-# in a session of their own, because the kernel shares the cores among sessions (autogroups) before
-# it looks at priorities. If one fails to compile, its part finds and shows that again.
-compile_ahead() {
-  say "compiling for the sanitizers, beside the tests that follow"
-  setsid nice -n 19 bash scripts/test.sh trees >"$logs/trees.log" 2>&1 </dev/null &
-  ahead=$!
-  trap 'kill -- -"$ahead" 2>/dev/null || true' EXIT
+sanitized() {
+  cmake -S . -B "$1" -DTUTTI_TESTS=ON -DTUTTI_SANITIZE="$2" -DCMAKE_BUILD_TYPE=RelWithDebInfo &&
+    compile "build-${1##*/}" "$1" unit_tests &&
+    run_ctest --test-dir "$1" -L '^(quick|protocol)$'
 }
 
 # python_tests AND_MARKS OPTION...: runs the Python tests, in two parts.
@@ -71,24 +58,16 @@ case $mode in
     part "python tests" "$pytest_line" python_tests " and not slow"
     part "python tests that run alone" "$pytest_line" python_tests_alone " and not slow"
     ;;
-  trees)
-    { echo 19 >/proc/self/autogroup; } 2>/dev/null || true
-    tree build/tsan thread || failed=1
-    tree build/asan address,undefined || failed=1
-    exit "$failed"
-    ;;
   full)
     part "unit tests" "$ctest_line" run_ctest --test-dir build
-    compile_ahead
-    part "python tests" "$pytest_line" python_tests "" --durations=25
-    part "types" "$mypy_line" mypy --cache-dir build/mypy
-    wait "$ahead" || say "see ${logs#"$root"/}/trees.log"
     part "thread sanitizer" "$ctest_line" sanitized build/tsan thread
     part "address sanitizer" "$ctest_line" sanitized build/asan address,undefined
     part "fuzzing" "$fuzz_line" tests/fuzz/run.sh 8
+    part "types" "$mypy_line" mypy --cache-dir build/mypy
+    part "python tests" "$pytest_line" python_tests "" --durations=25
     part "python tests that run alone" "$pytest_line" python_tests_alone "" --durations=15
     ;;
-  *) fail "unknown mode '$mode'; test.sh knows quick, full and trees" ;;
+  *) fail "unknown mode '$mode'; test.sh knows quick and full" ;;
 esac
 
 say "$mode tests: $([[ $failed -eq 0 ]] && echo passed || echo FAILED)"
