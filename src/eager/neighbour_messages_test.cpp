@@ -172,14 +172,7 @@ void expect_moves(const Topology& topology, const Origins& origins) {
 }
 
 TEST(NeighbourMessages, AllSmallGrids) {
-  for (int32_t x = 1; x <= 3; ++x)
-    for (int32_t y = 1; y <= 3; ++y)
-      for (int32_t z = 1; z <= 2; ++z)
-        for (int periods = 0; periods < 8; ++periods) {
-          const Grid grid{{x, y, z}, {(periods & 1) != 0, (periods & 2) != 0, (periods & 4) != 0}};
-          expect_moves(topology_of(grid), origins_of(grid));
-          if (HasFailure()) FAIL() << x << y << z << " periods " << periods;
-        }
+  for_small_grids([](const Grid& grid) { expect_moves(topology_of(grid), origins_of(grid)); });
 }
 
 TEST(NeighbourMessages, RandomGraphs) {

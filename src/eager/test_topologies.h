@@ -2,6 +2,8 @@
 // standard's rules (MPI 4.1, section 8.6).
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <deque>
@@ -103,6 +105,18 @@ inline Topology random_graph(std::mt19937& random, size_t ranks, size_t edges) {
     std::shuffle(own.destinations.begin(), own.destinations.end(), random);
   }
   return graph;
+}
+
+// Calls `check` with all grids of up to 3 x 3 x 2 ranks, until one has failed.
+template <class Check>
+void for_small_grids(Check check) {
+  for (int32_t x = 1; x <= 3; ++x)
+    for (int32_t y = 1; y <= 3; ++y)
+      for (int32_t z = 1; z <= 2; ++z)
+        for (int periods = 0; periods < 8; ++periods) {
+          check(Grid{{x, y, z}, {(periods & 1) != 0, (periods & 2) != 0, (periods & 4) != 0}});
+          if (::testing::Test::HasFailure()) FAIL() << x << y << z << " periods " << periods;
+        }
 }
 
 }  // namespace tutti::eager
