@@ -47,10 +47,9 @@ void wait_for_all(const ThreadTeam& team, int rank) {
   waiter.until([&] { return team.present.load() >= team.layout.ranks; },
                [&] {
                  if (waiter.stalls())
-                   log_line(
-                       LogLevel::warning,
-                       "rank %d waits since %d s for all %d ranks of its team to join; %d have",
-                       rank, options().stall_seconds, team.layout.ranks, team.present.load());
+                   log_line(LogLevel::warning,
+                            "rank %d has waited %d s for all %d ranks of its team to join; %d have",
+                            rank, options().stall_seconds, team.layout.ranks, team.present.load());
                  return Code::ok;
                });
 }

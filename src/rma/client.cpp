@@ -207,7 +207,7 @@ void Client::say_stall(const Handle& handle) const {
       queues_[static_cast<size_t>(handle.server - first_server_)].content(handle.position);
   log_line(
       LogLevel::warning,
-      "waits since %d s for server %d (process %llu) to complete a %s of %zu bytes, target "
+      "has waited %d s for server %d (process %llu) to complete a %s of %zu bytes, target "
       "rank %d",
       options().stall_seconds, handle.server,
       static_cast<unsigned long long>(shm::load_relaxed(domain_.server(handle.server).process)),

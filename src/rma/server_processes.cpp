@@ -181,7 +181,7 @@ void ServerProcesses::stop_all() {
                    if (process_is_stopped(process)) kill_process(process);
                    if (waiter.stalls())
                      log_line(
-                         LogLevel::warning, "waits since %d s for server %d (process %lld) to end",
+                         LogLevel::warning, "has waited %d s for server %d (process %lld) to end",
                          options().stall_seconds, place, static_cast<long long>(process.number));
                    return Code::ok;
                  });

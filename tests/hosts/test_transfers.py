@@ -45,7 +45,7 @@ def test_a_target_that_calls_nothing(program, mpi):
     """Without a server the client says for whom it waits, and goes on when the target does."""
     stall = {"TUTTI_STALL_SECONDS": "1", "TUTTI_STALL": "report"}
     result = expect_ok(mpi, 2, program(mpi), "late", **stall)
-    assert "waits since 1 s for rank 1, on another node, to answer a put of 100" in result.stderr
+    assert "has waited 1 s for rank 1, on another node, to answer a put of 100" in result.stderr
     assert "without servers" in result.stderr
 
 
@@ -56,7 +56,8 @@ def test_a_target_that_does_not_answer(program, mpi):
     stall = {"TUTTI_STALL_SECONDS": "1", "TUTTI_STALL": "abort"}
     result = script("mpiexec", *words, code=None, timeout=40, **stall)
     assert result.returncode != 0 and "ok" not in result.stdout.split()
-    assert "waits since 1 s for rank 1, on another node, to answer a put" in result.stderr
+    assert "has waited 1 s for rank 1, on another node, to answer a put" in result.stderr
+    assert "stalled for 1 s; ended because TUTTI_STALL=abort" in result.stderr
 
 
 @pytest.mark.parametrize(("mpi", "settings"), [("mpich", {}), ("openmpi", SERVERS)])

@@ -67,7 +67,7 @@ def test_servers_are_stopped(host_named, with_tutti):
         )
     )  # fmt: skip
     told = re.search(
-        r"waits since 1 s for server \d+ \(process \d+\) to complete a put of 800000 bytes, target "
+        r"has waited 1 s for server \d+ \(process \d+\) to complete a put of 800000 bytes, target "
         r"rank \d", done.stderr
     )  # fmt: skip
     # Where the transfer was complete before the server was stopped, nobody had to wait.

@@ -172,13 +172,16 @@ void BetweenNodes::wait_until(Done done, uint64_t number) {
     if (!waiter.stalls()) return Code::ok;
     std::string what = "for other ranks to free their groups or to call MPI_Finalize";
     if (const std::lock_guard lock(mutex_); number != 0) what = asking_.describe(number);
-    log_line(LogLevel::warning, "waits since %d s %s%s", options().stall_seconds, what.c_str(),
+    log_line(LogLevel::warning, "has waited %d s %s%s", options().stall_seconds, what.c_str(),
              options().servers.count > 0
                  ? ""
                  : "; without servers (tutti-run --servers 1) it answers only inside calls of "
                    "Tutti");
-    if (options().stall == StallAction::abort_job) end_job(communicator_);
-    return Code::ok;
+    if (options().stall != StallAction::abort_job) return Code::ok;
+    log_line(LogLevel::error, "stalled for %d s; ended because TUTTI_STALL=abort",
+             options().stall_seconds);
+    let_launcher_read();
+    end_job(communicator_);
   });
   shm::count_out(helpers_);
 }
