@@ -113,7 +113,8 @@ def share_of(
     seconds, _ = start(variant, ranks, options, directory, settings)
     if not file.exists():
         raise RunError(
-            f"{variant.label}, {ranks} ranks: no report; is {options.program[0]} of MPI?"
+            f"{variant.label}, {ranks} ranks: no report; give an MPI program of this "
+            f"host's ABI, not {options.program[0]}"
         )
     rows = json.loads(file.read_text())["collectives"]
     file.unlink()
