@@ -13,7 +13,8 @@
 // measured in a shuffled order, each many times; with --shuffled, each once, and so many times
 // over. Writes JSON to stdout: for each cell the mean of the middle half of each repetition in
 // microseconds, and the algorithm that served, which is another one if the chosen one cannot serve
-// such a call. --steps: each repetition also measures the steps of programs on these cores
+// such a call; for each repetition the state of the cores, and whether they stayed in it
+// (core_state.h). --steps: each repetition also measures the steps of programs on these cores
 // (step_costs.h), because the costs of a virtual machine change from minute to minute.
 #include <algorithm>
 #include <cstdio>
@@ -26,10 +27,13 @@
 #include "algo/algo.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/segments.h"
 #include "group/group.h"
+#include "select/table.h"
 #include "shm/layout.h"
 #include "steps/algorithm_words.h"
 #include "steps/bound_threads.h"
+#include "steps/core_state.h"
 #include "steps/step_costs.h"
 
 namespace {
@@ -48,6 +52,7 @@ struct Team {
     const auto ranks = static_cast<int>(wanted.cores.size());
     // Throws if there is no such algorithm.
     algo::generate(what.collective, what.algorithm, ranks, what.root);
+    table = select::read_table(rule_of(what), "the algorithm asked for");
     const shm::Layout layout = shm::Layout::fit(ranks, shm::first_area(ranks, 0, false));
     areas = memory_of(layout.bytes());
     std::vector<std::vector<int>> bindings;
@@ -60,9 +65,7 @@ struct Team {
       settings.rank = rank;
       settings.style =
           bench::share_cores(wanted.cores) ? exec::WaitStyle::yield : exec::WaitStyle::spin;
-      settings.overrides.algorithm[static_cast<size_t>(what.collective)] = what.algorithm;
-      settings.overrides.segment_bytes = what.segment;
-      settings.overrides.reach = what.reach;
+      settings.overrides.table = &table;
       if (wanted.reach != Reach::slots) {
         settings.reach.one_process = wanted.reach == Reach::threads;
         settings.reach.ordinary = true;
@@ -74,6 +77,20 @@ struct Team {
     }
   }
 
+  // A rule of its own: a variable that names an algorithm leaves the segments to the usual rules.
+  static std::string rule_of(const What& what) {
+    std::string rule = "tutti-map 1\n" + std::string(plan::name(what.collective)) +
+                       " -> builtin:" + what.algorithm;
+    if (what.segment == segment_halves)
+      rule += " segment halves";
+    else if (what.segment != 0)
+      rule += " segment " + std::to_string(what.segment);
+    if (what.reach != ReachChoice::automatic)
+      rule += " reach " + std::string(select::reach_word(what.reach));
+    return rule + "\n";
+  }
+
+  select::Table table;
   Memory areas;
   std::vector<std::unique_ptr<group::Group>> groups;  // by rank
 };
@@ -93,7 +110,7 @@ struct Buffers {
 class Measurement {
  public:
   explicit Measurement(const Wanted& wanted)
-      : wanted_(wanted), threads_(wanted.cores), ends_(wanted.cores.size()) {
+      : wanted_(wanted), threads_(wanted.cores), state_(threads_, 0), ends_(wanted.cores.size()) {
     size_t most = 0;
     for (const What& what : wanted.algorithms) {
       teams_.push_back(std::make_unique<Team>(wanted, what));
@@ -115,8 +132,13 @@ class Measurement {
     for (int repetition = -1; repetition < wanted_.repetitions; ++repetition) {  // -1: to warm up
       if (!threads_.run([&](int rank) { measure(rank, repetition); }))
         throw Error(Code::unavailable, "--cores: a thread could not be bound to its core");
+      if (repetition >= 0) {
+        states_.push_back(rounded(state_.chosen(), 2));
+        steady_.push_back(state_.is_steady());
+      }
       Json steps = Json::array();
-      for (const std::vector<int>& cores : wanted_.steps) steps.push_back(bench::step_costs(cores));
+      for (const std::vector<int>& cores : wanted_.steps)
+        steps.push_back(bench::step_costs(cores, is_of_first_ranks(cores) ? state_.chosen() : 0));
       steps_.push_back(std::move(steps));
     }
   }
@@ -126,6 +148,8 @@ class Measurement {
     json["format"] = "tutti-algorithms 1";
     json["cores"] = wanted_.cores;
     json["reach"] = bench::reach_names[static_cast<size_t>(wanted_.reach)];
+    json["states"] = states_;
+    json["steady"] = steady_;
     for (const Cell& cell : cells_) {
       Json one;
       one["collective"] = plan::name(cell.what->collective);
@@ -144,12 +168,19 @@ class Measurement {
 
  private:
   void measure(int rank, int repetition) {
+    state_.choose(rank);
     measure_clock(rank);
     if (wanted_.shuffled && repetition >= 0) {
       measure_shuffled(rank, repetition);
       return;
     }
     for (const size_t place : order_of(repetition)) measure(rank, cells_[place], repetition < 0);
+  }
+
+  // True if the first two of the cores are those on which the state is looked at.
+  bool is_of_first_ranks(const std::vector<int>& cores) const {
+    return cores.size() > 1 && wanted_.cores.size() > 1 &&
+           std::equal(cores.begin(), cores.begin() + 2, wanted_.cores.begin());
   }
 
   // The same at all ranks.
@@ -165,8 +196,12 @@ class Measurement {
     constexpr int rounds = 25;
     std::vector<std::vector<double>> taken(cells_.size());
     for (int round = 0; round < rounds; ++round)
-      for (const size_t place : order_of(repetition * rounds + round))
-        taken[place].push_back(operate(rank, group_of(rank, cells_[place]), cells_[place]));
+      state_.repeat(rank, [&] {
+        for (const size_t place : order_of(repetition * rounds + round)) {
+          taken[place].resize(static_cast<size_t>(round));  // without what is repeated
+          taken[place].push_back(operate(rank, group_of(rank, cells_[place]), cells_[place]));
+        }
+      });
     if (rank != 0) return;
     for (size_t place = 0; place < cells_.size(); ++place) keep(cells_[place], taken[place]);
   }
@@ -195,15 +230,18 @@ class Measurement {
     constexpr int to_warm = 4, least = 9, most = 101;
     constexpr double long_enough = 2000;  // microseconds
     std::vector<double> taken;
-    double spent = 0;
-    for (int i = 0; i < to_warm + most; ++i) {
-      const double one = operate(rank, group, cell);
-      if (warming && i >= to_warm) break;
-      if (i < to_warm) continue;
-      taken.push_back(one);
-      spent += one;
-      if (i + 1 >= to_warm + least && spent > long_enough) break;
-    }
+    state_.repeat(rank, [&] {
+      taken.clear();
+      double spent = 0;
+      for (int i = 0; i < to_warm + most; ++i) {
+        const double one = operate(rank, group, cell);
+        if (warming && i >= to_warm) break;
+        if (i < to_warm) continue;
+        taken.push_back(one);
+        spent += one;
+        if (i + 1 >= to_warm + least && spent > long_enough) break;
+      }
+    });
     if (rank != 0) return;
     if (warming)
       cell.served = group.algorithm(cell.what->collective, cell.bytes, cell.what->root);
@@ -255,12 +293,16 @@ class Measurement {
 
   const Wanted& wanted_;
   BoundThreads threads_;
+  bench::CoreState state_;
   exec::Combine combine_;
   std::vector<std::unique_ptr<Team>> teams_;
   std::vector<Cell> cells_;
   std::vector<Buffers> buffers_;
   std::vector<End> ends_;
   double empty_ = 0;
+  // By repetition: a hand-over of the state of the cores, and whether they stayed in it.
+  std::vector<double> states_;
+  std::vector<bool> steady_;
   // Before the first repetition and after each, by the entries of --steps.
   Json steps_ = Json::array();
 };

@@ -12,6 +12,7 @@
 #include "plan/geometry.h"
 #include "shm/layout.h"
 #include "steps/bound_threads.h"
+#include "steps/core_state.h"
 
 namespace tutti::bench {
 namespace {
@@ -34,7 +35,8 @@ struct Vectors {
 
 class Measurement {
  public:
-  explicit Measurement(const std::vector<int>& cores) : threads_(cores), ends_(cores.size()) {
+  Measurement(const std::vector<int>& cores, double state)
+      : threads_(cores), state_(threads_, state), ends_(cores.size()) {
     for (size_t i = 0; i < cores.size(); ++i)
       vectors_.push_back({memory_of(longest), memory_of(longest), memory_of(longest), 0, 0});
     sum_ = kernels::find_reduce(kernels::Type::float64, kernels::Op::sum);
@@ -44,6 +46,7 @@ class Measurement {
     Json json;
     if (!threads_.run([&](int thread) { measure(thread, json); }))
       throw Error(Code::unavailable, "--cores: a thread could not be bound to its core");
+    json["steady"] = state_.is_steady();
     return json;
   }
 
@@ -54,21 +57,23 @@ class Measurement {
   // without the time of the clock. All threads rewrite their vectors first.
   double time(int thread, size_t bytes, int count, const Body& prepare, const Body& timed) {
     std::vector<double> taken;
-    const int rounds = rounds_of(bytes);
-    for (int round = 0; round < rounds; ++round) {
-      prepare(thread);
-      const uint64_t start = threads_.meet(thread);
-      if (thread < count) {
-        timed(thread);
-        ends_[static_cast<size_t>(thread)].ticks = threads_.now() - start;
+    state_.repeat(thread, [&] {
+      taken.clear();
+      for (int round = 0; round < rounds_of(bytes); ++round) {
+        prepare(thread);
+        const uint64_t start = threads_.meet(thread);
+        if (thread < count) {
+          timed(thread);
+          ends_[static_cast<size_t>(thread)].ticks = threads_.now() - start;
+        }
+        threads_.meet(thread);
+        uint64_t slowest = 0;
+        for (int i = 0; i < count; ++i)
+          slowest = std::max(slowest, ends_[static_cast<size_t>(i)].ticks);
+        taken.push_back(threads_.nanoseconds(slowest));
+        threads_.meet(thread);
       }
-      threads_.meet(thread);
-      uint64_t slowest = 0;
-      for (int i = 0; i < count; ++i)
-        slowest = std::max(slowest, ends_[static_cast<size_t>(i)].ticks);
-      taken.push_back(threads_.nanoseconds(slowest));
-      threads_.meet(thread);
-    }
+    });
     return std::max(0.0, middle_mean(taken) - clock_);
   }
 
@@ -255,8 +260,9 @@ class Measurement {
     size_t& position = of(thread).position;
     const size_t ring =
         bytes < exec::SlotStores::least_bytes ? resources_.short_slots : resources_.long_slots;
-    if (position + bytes > ring) position = 0;
-    return ring_.get() + std::exchange(position, position + bytes);
+    const size_t taken = plan::round_up(bytes, line_size);  // as positions of a slot
+    if (position + taken > ring) position = 0;
+    return ring_.get() + std::exchange(position, position + taken);
   }
 
   // From one thread to another through a slot. Stores that the core has taken may still wait for
@@ -308,19 +314,22 @@ class Measurement {
       if (policy == exec::SlotStores::Policy::past_cache && bytes < exec::SlotStores::least_bytes)
         continue;
       std::vector<double> all, written, read;
-      for (int round = 0; round < rounds_of(bytes); ++round) {
-        if (thread == 0) rewrite(of(0).a, bytes);
-        const uint64_t start = threads_.meet(thread);
-        if (thread < 2) {
-          hand(thread, place(thread, bytes), 0, bytes, stores);
-          ends_[static_cast<size_t>(thread)].ticks = threads_.now();
+      state_.repeat(thread, [&] {
+        for (std::vector<double>* times : {&all, &written, &read}) times->clear();
+        for (int round = 0; round < rounds_of(bytes); ++round) {
+          if (thread == 0) rewrite(of(0).a, bytes);
+          const uint64_t start = threads_.meet(thread);
+          if (thread < 2) {
+            hand(thread, place(thread, bytes), 0, bytes, stores);
+            ends_[static_cast<size_t>(thread)].ticks = threads_.now();
+          }
+          threads_.meet(thread);
+          all.push_back(threads_.nanoseconds(ends_[1].ticks - start));
+          written.push_back(threads_.nanoseconds(ends_[0].ticks - start));
+          read.push_back(threads_.nanoseconds(ends_[1].ticks - ends_[1].begin));
+          threads_.meet(thread);
         }
-        threads_.meet(thread);
-        all.push_back(threads_.nanoseconds(ends_[1].ticks - start));
-        written.push_back(threads_.nanoseconds(ends_[0].ticks - start));
-        read.push_back(threads_.nanoseconds(ends_[1].ticks - ends_[1].begin));
-        threads_.meet(thread);
-      }
+      });
       if (thread != 0) continue;
       const auto keep_one = [&](const std::string& what, std::vector<double>& times, double less) {
         json[name + what][std::to_string(bytes)] =
@@ -338,6 +347,7 @@ class Measurement {
   };
 
   BoundThreads threads_;
+  CoreState state_;
   std::vector<Vectors> vectors_;
   std::vector<End> ends_;
   kernels::Reduce sum_;
@@ -351,6 +361,8 @@ class Measurement {
 
 }  // namespace
 
-Json step_costs(const std::vector<int>& cores) { return Measurement(cores).run(); }
+Json step_costs(const std::vector<int>& cores, double state) {
+  return Measurement(cores, state).run();
+}
 
 }  // namespace tutti::bench

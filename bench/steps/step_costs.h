@@ -14,19 +14,23 @@
 namespace tutti::bench {
 
 // The bytes of the accesses that are timed.
-inline constexpr size_t step_lengths[] = {
-    8, 64, 256, 1024, 4096, 16 * 1024, 64 * 1024, 256 * 1024, 1024 * 1024, 4096 * 1024};
+inline constexpr size_t step_lengths[] = {8,         64,         256,         1024,
+                                          4096,      8192,       16 * 1024,   32 * 1024,
+                                          64 * 1024, 256 * 1024, 1024 * 1024, 4096 * 1024};
 
-// Times in nanoseconds, means of the middle half of many rounds: members `hand_over` (one waits for
-// the other), `exchange` (each for the other), `call`, `step`, and objects from lengths in bytes to
-// times: `copy`, `combine` (own data), `read`, `add` (another's), `add_same` (two at once, which
-// read each other's and their own), `hand` (into a ring of slots with plain stores, and out of it
-// by another, less the hand-over), with `hand_written` and `hand_read` (what of it the writer and
-// the reader take), `hand_in_place` (the same through one buffer), `hand_past` (through the ring
-// with stores past the cache; both with their two parts), `pipeline` (through the ring in segments
-// of 16 KiB), `read_by_2`, `add_by_2` ... (by so many at once; of a combination of 4 KiB and more
-// each does its part). Those between cores are missing for a single core. Throws Error(unavailable)
-// if a thread cannot be bound to its core.
-Json step_costs(const std::vector<int>& cores);
+// Times in nanoseconds, means of the middle half of many rounds: members `steady`, `hand_over` (one
+// waits for the other), `exchange` (each for the other), `call`, `step`, and objects from lengths
+// in bytes to times: `copy`, `combine` (own data), `read`, `add` (another's), `add_same` (two at
+// once, which read each other's and their own), `hand` (into a ring of slots with plain stores, and
+// out of it by another, less the hand-over), with `hand_written` and `hand_read` (what of it the
+// writer and the reader take), `hand_in_place` (the same through one buffer), `hand_past` (through
+// the ring with stores past the cache; both with their two parts), `pipeline` (through the ring in
+// segments of 16 KiB), `read_by_2`, `add_by_2` ... (by so many at once; of a combination of 4 KiB
+// and more each does its part). Those between cores are missing for a single core. Throws
+// Error(unavailable) if a thread cannot be bound to its core.
+//
+// `state`: the state of the cores in which they are measured (core_state.h); 0: the one in which
+// they mostly are. `steady` is false if they left it for too long.
+Json step_costs(const std::vector<int>& cores, double state = 0);
 
 }  // namespace tutti::bench

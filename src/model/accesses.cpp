@@ -25,6 +25,10 @@ double VirtualRun::length_of(const Program& mine, int32_t first, int32_t count,
   return model::length_of(mine, geometry_, question_.bytes, first, count, segment);
 }
 
+bool VirtualRun::continues(const Program& mine, double bytes, int64_t segment) const {
+  return segment > 0 && (mine.parted || bytes >= length_of(mine, 0, mine.blocks, segment));
+}
+
 VirtualRun::Progress VirtualRun::reach(int32_t rank, const Operand& source, double bytes,
                                        double whole, bool combines, int32_t blocks,
                                        int64_t segment) {
@@ -41,7 +45,7 @@ VirtualRun::Progress VirtualRun::reach(int32_t rank, const Operand& source, doub
   const size_t link =
       holder == rank ? places_.readers_of(rank, source).link : links_.between(rank, holder);
   const LevelCost& cost = links_.cost(link);
-  const bool goes_on = segment > 0;
+  const bool goes_on = continues(program(rank), bytes, segment);
   const bool same =
       combines && cost.add_same && source.rank != rank && places_.is_read_by_owner(source, blocks);
   double work = (combines ? cost.add : cost.byte).time(bytes, whole, goes_on);
@@ -70,7 +74,7 @@ VirtualRun::Progress VirtualRun::write(int32_t rank, const Operand& to, double b
     return Progress::later;
   }
   const LevelCost& cost = *readers.cost;
-  const bool goes_on = segment > 0;
+  const bool goes_on = continues(program(rank), bytes, segment);
   const bool past =
       to.space == Space::slot && copies && DataPlaces::goes_past_cache(cost, bytes, whole);
   const ByteCost* write = &machine_.own.copy;
@@ -173,7 +177,7 @@ VirtualRun::Progress VirtualRun::move(int32_t rank, const Step& step, int64_t se
   const bool is_plain = places_.readers_of(rank, operands[0]).cost == nullptr;
   if (write(rank, operands[0], bytes, whole, moves, !combines, segment) == Progress::later)
     return Progress::later;
-  const bool goes_on = segment > 0;
+  const bool goes_on = continues(mine, bytes, segment);
   if (combines)
     self.now += std::max(0, own - 1) * machine_.own.combine.time(bytes, whole, goes_on);
   else if (moves && is_plain)

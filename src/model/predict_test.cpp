@@ -88,6 +88,16 @@ TEST(Predict, SegmentsGoOnWhereTheLastOneEnded) {
       << "and the root waits for its reader";
 }
 
+// A part of a segment lies behind other parts, so each of its accesses takes its latency.
+TEST(Predict, PartsOfSegmentsBeginAnew) {
+  const ByteCost cost({{1024, 0.2}, {10240, 0.1}});
+  const Machine machine = bare_machine({{"node", 60, cost, cost, 0.01}});
+  TestCall call{Collective::bcast, "ring", 2, 10240};  // two halves
+  call.segment = 2048;
+  call.mapped = true;
+  EXPECT_NEAR(prediction_of(call, machine).time, 60 + 10 * 1024 * 0.2 + 60, 1e-6);
+}
+
 // As the executor's writers choose: where a plain copy takes more than 10 ns a line.
 TEST(Predict, SlowWritesGoPastTheCache) {
   Machine machine = bare_machine({{"node", 60, 0.1, 0.1, 0.01}});

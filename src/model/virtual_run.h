@@ -134,6 +134,9 @@ class VirtualRun {
   void begin_access(int32_t rank, size_t link, double work, double shared, double bytes);
   // The bytes of a run of blocks in this segment.
   double length_of(const plan::Program& mine, int32_t first, int32_t count, int64_t segment) const;
+  // True if an access of so many bytes begins where that of the segment before ended: it is to the
+  // whole segment, and not to a part of it, behind which other parts lie.
+  bool continues(const plan::Program& mine, double bytes, int64_t segment) const;
   // Moves bytes from where a source is, and perhaps combines them. Data in a line comes with its
   // stamp.
   Progress reach(int32_t rank, const plan::Operand& source, double bytes, double whole,

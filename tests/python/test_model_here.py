@@ -10,15 +10,18 @@ from tutti.bench.mpis import Mpi, find_mpis
 from tutti.model.check import (
     Checked,
     Compared,
+    Conditions,
     as_json,
+    compare,
     families,
     family_of,
     judged,
+    of_one_state,
     percentile,
     regrets,
     steady,
 )
-from tutti.model.measure import _places, by_length, machine_of, units_to_measure
+from tutti.model.measure import Unit, _places, by_length, machine_of, units_to_measure
 from tutti.model.over_jobs import Grid, trials_text
 from tutti.places import core, program
 
@@ -50,14 +53,14 @@ def test_each_level_is_measured_across_what_is_inside_it(topology, expected):
 STEPS = {
     "hand_over": 70.0, "exchange": 75.0, "call": 20.0, "step": 5.0,
     "copy": {"8": 4.0, "4096": 50.0}, "combine": {"8": 5.0, "4096": 90.0},
-    "read": {"8": 40.0, "4096": 200.0, "16384": 800.0, "65536": 3000.0}, "add": {"8": 41.0, "4096": 220.0},
+    "read": {"8": 40.0, "4096": 200.0, "16384": 800.0, "65536": 3000.0}, "add": {"8": 41.0, "4096": 220.0, "16384": 1500.0},
     "hand": {"8": 30.0, "4096": 450.0, "16384": 1700.0, "65536": 7000.0},
     "pipeline": {"65536": 6900.0}, "add_same": {"8": 70.0, "4096": 300.0},
     "hand_written": {"8": 4.0, "4096": 230.0, "16384": 900.0, "65536": 3500.0}, "hand_in_place": {"8": 50.0, "4096": 600.0},
     "hand_in_place_written": {"8": 4.0, "4096": 300.0}, "hand_past_written": {"4096": 150.0},
     "hand_past": {"4096": 550.0}, "hand_past_read": {"4096": 350.0}, "system": {"64": 400.0, "4096": 700.0}, "yield": 300.0,
     "read_by_2": {"8": 50.0, "4096": 240.0, "65536": 3600.0},
-    "add_by_2": {"8": 30.0, "4096": 240.0},
+    "add_by_2": {"8": 30.0, "4096": 240.0, "16384": 2500.0},
 }  # fmt: skip
 
 
@@ -66,7 +69,10 @@ def test_a_machine_from_steps():
     machine = machine_of([("cache", STEPS)], "here", "a test")
     node, cache = machine["levels"]
     assert node == cache | {"name": "node"}
-    assert cache["shared"]["1"] == 25 and cache["shared"]["4096"] == 0.029295
+    assert cache["shared"]["1"] == 25 and cache["shared"]["4096"] == 0.029296
+    # Two of 2 KiB at once take 240 ns; two of 8 KiB take longer than one after the other.
+    assert cache["shared_add"]["2048"] == pytest.approx(240 / 4096, abs=1e-6)
+    assert cache["shared_add"]["8192"] == pytest.approx((220 + 1280 / 3) / 8192, abs=1e-5)
     assert cache["shared_add"]["4096"] == cache["add"]["4096"], "at most what one alone takes"
     # Through a slot: writing takes what is left of 450 ns after reading, and at least what the
     # writer's own clock says.
@@ -84,7 +90,34 @@ def test_a_machine_from_steps():
 
 def test_the_repetitions_of_one_state_are_kept():
     assert list(steady([70, 72, 71, 250, 260, 255, 80, 75])) == [0, 1, 3, 4, 6]
-    assert list(steady([70, 250, 70, 250])) == [0, 1, 2], "all, rather than too few"
+    assert list(steady([70, 250, 70, 250])) == []
+    assert list(of_one_state([70.0, 250.0, None, 260.0, 280.0, 75.0])) == [1, 3, 4]
+
+
+def test_repetitions_in_which_the_cores_left_their_state_are_left_out(monkeypatch):
+    steps = STEPS | {"steady": True}
+    found = {
+        "states": [70.0, 71.0, 80.0, 260.0, 75.0],
+        "steady": [True, False, True, True, True],
+        "steps": [[steps]] * 6,
+        "cells": [
+            {"collective": "bcast", "algorithm": "flat", "served": "flat", "bytes": 8,
+             "us": [1.0, 7.0, 2.0, 9.0, 3.0]},
+            {"collective": "bcast", "algorithm": "ring", "served": "flat", "bytes": 8, "us": [1.0] * 5},
+        ],
+    }  # fmt: skip
+    unit = Unit("cache", [0, 1])
+    monkeypatch.setattr("tutti.model.check.run_algorithms", lambda *words: found)
+    monkeypatch.setattr("tutti.model.check.units_here", lambda: [unit])
+    monkeypatch.setattr("tutti.model.check.levels_here", lambda ranks: "cache:0,0")
+    checked = compare(None, ["bcast"], 2, [8], 5, Conditions())
+    (cell,) = checked.cells
+    assert cell.measurements == [1.0, 2.0, 3.0], "nor what another algorithm served"
+    assert checked.left_out == 2 and not checked.mixed
+    found["steps"][1:] = [[steps | {"steady": False}]] * 5
+    mixed = compare(None, ["bcast"], 2, [8], 5, Conditions())
+    assert mixed.left_out == 0 and mixed.mixed, "all, rather than none"
+    assert as_json(mixed)["mixed"] is True
 
 
 def test_errors_and_regret():

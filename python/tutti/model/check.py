@@ -8,7 +8,7 @@ import itertools
 import json
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from statistics import fmean, median
 from typing import Any
 
@@ -117,6 +117,7 @@ class Checked:
     cells: list[Compared]
     machines: list[dict[str, Any]]  # the mean of each grid's repetitions, or the one given
     left_out: int = 0  # repetitions in which the machine changed
+    mixed: bool = False  # nothing is left out, as too few repetitions would be left
 
 
 @dataclass(frozen=True)
@@ -139,10 +140,13 @@ class Measured:
     """Microseconds by (collective, algorithm, bytes) and repetition.
 
     `steps`: the costs of this machine before the first repetition and after each, if measured.
+    `states`: by repetition, a hand-over of the state in which the cores were, or None if they did
+    not stay in it; empty if that was not looked at.
     """
 
     times: dict[tuple[str, str, int], list[float]]
     steps: list[Steps]
+    states: list[float | None] = field(default_factory=list)
 
 
 def _among_threads(
@@ -168,7 +172,12 @@ def _among_threads(
         for one in found["cells"]
         if one["served"] == one["algorithm"]
     }
-    return Measured(times, steps)
+    stayed = [
+        one and all(unit["steady"] for _, unit in row)
+        for one, row in zip(found["steady"], steps[1:] or [[]] * repetitions, strict=True)
+    ]
+    states = [one if same else None for one, same in zip(found["states"], stayed, strict=True)]
+    return Measured(times, steps, states)
 
 
 def compare(
@@ -183,7 +192,8 @@ def compare(
     """All algorithms that serve the collectives. A cell that another one serves is left out.
 
     Without a model the machine is measured in each repetition, because the cores of a virtual
-    machine may change their places.
+    machine may change their places. Among threads all measurements wait for one state of the cores
+    (bench/steps/core_state.h); over jobs repetitions are left out in which they changed it.
     """
     if conditions.mpi is not None:
         grid = Grid(
@@ -194,14 +204,11 @@ def compare(
         repetitions = len(next(iter(measured.times.values())))
     else:
         measured = _among_threads(names, ranks, sizes, repetitions, conditions, model is None)
-    kept: Sequence[int] = range(repetitions)
-    if model is not None:
-        models, machine = [model] * repetitions, json.loads(model.text)
+    if model is None:
+        here = _machines_of(measured, repetitions)
     else:
-        kept = steady([row[-1][1]["exchange"] for row in measured.steps])
-        around = [machine_here(measured.steps[place : place + 2]) for place in kept]
-        models = [model_of(json.dumps(one), "tutti model measure") for one in around]
-        machine = machine_here([measured.steps[place] for place in kept])
+        given = json.loads(model.text)
+        here = Machines(range(repetitions), [model] * repetitions, given, mixed=False)
     levels, late = levels_here(ranks), conditions.late
     arrivals = [0.0] * ranks if late else []
     if late:
@@ -211,25 +218,66 @@ def compare(
     for (collective, algorithm, size), taken in measured.times.items():
         plan = core().generate(collective, algorithm, ranks, 0, levels)
         waited = late.microseconds if late else 0
-        times = [predict(one, plan, algorithm, size, where).microseconds - waited for one in models]
-        mine = [taken[place] for place in kept]
+        times = [
+            predict(one, plan, algorithm, size, where).microseconds - waited for one in here.models
+        ]
+        mine = [taken[place] for place in here.kept]
         cells.append(Compared(collective, algorithm, ranks, size, times, mine))
-    return Checked(cells, [machine], repetitions - len(kept))
+    return Checked(cells, [here.machine], repetitions - len(here.kept), here.mixed)
+
+
+@dataclass(frozen=True)
+class Machines:
+    """The repetitions that are compared, the model of each, and the machine of all.
+
+    `mixed`: they are all that there are, in several states, as too few were in one.
+    """
+
+    kept: Sequence[int]
+    models: list[Any]
+    machine: dict[str, Any]
+    mixed: bool
+
+
+def _machines_of(measured: Measured, repetitions: int) -> Machines:
+    if measured.states:
+        alike = of_one_state(measured.states)
+    else:
+        alike = steady([row[-1][1]["exchange"] for row in measured.steps])
+    mixed = len(alike) < LEAST_STEADY
+    kept = range(repetitions) if mixed else alike
+    machine = machine_here([measured.steps[place + 1] for place in kept])
+    if measured.states and not mixed:  # the mean of all in one state is known best
+        machines = [machine] * len(kept)
+    else:
+        machines = [machine_here(measured.steps[place : place + 2]) for place in kept]
+    models = [model_of(json.dumps(one), "tutti model measure") for one in machines]
+    return Machines(kept, models, machine, mixed)
 
 
 def steady(hand_overs: Sequence[float]) -> Sequence[int]:
     """The repetitions in which the machine stayed as it was, by a hand-over before and after.
 
-    The host of a virtual machine may move its cores apart or together meanwhile. All repetitions,
-    if too few would be left.
+    The host of a virtual machine may move its cores apart or together meanwhile.
     """
-    pairs = list(itertools.pairwise(hand_overs))
-    kept = [
+    return [
         place
-        for place, (before, after) in enumerate(pairs)
+        for place, (before, after) in enumerate(itertools.pairwise(hand_overs))
         if max(before, after) <= STEADY * min(before, after)
     ]
-    return kept if len(kept) >= LEAST_STEADY else range(len(pairs))
+
+
+def of_one_state(states: Sequence[float | None]) -> Sequence[int]:
+    """The repetitions in the state in which most of them were."""
+    alike = [
+        [
+            place
+            for place, other in enumerate(states)
+            if one and other and max(one, other) <= STEADY * min(one, other)
+        ]
+        for one in states
+    ]
+    return max(alike, key=len)
 
 
 def regrets(cells: Sequence[Compared]) -> list[Regret]:
@@ -279,6 +327,7 @@ def as_json(checked: Checked) -> dict[str, Any]:
         "format": "tutti-model-check 1",
         "machines": checked.machines,
         "left_out": checked.left_out,
+        "mixed": checked.mixed,
         "cells": [
             {
                 "collective": one.collective,
@@ -325,26 +374,20 @@ def check(
     """Measures and predicts. `say` takes a line before each step (see `steps_of`)."""
     cells: list[Compared] = []
     machines: list[dict[str, Any]] = []
-    left_out = 0
+    left_out, mixed = 0, False
     # Each number of ranks has its share of the time.
     conditions = replace(conditions, budget=conditions.budget / len(ranks))
     for count in ranks:
-        # Kinds in a shuffled order are measured together; jobs measure all collectives at once.
-        together = conditions.shuffled or conditions.mpi is not None
-        for group in [list(names)] if together else [[name] for name in names]:
-            if conditions.mpi is None:
-                say(f"{', '.join(group)}, {count} ranks")
-            one = compare(model, group, count, sizes, repetitions, conditions, say)
-            cells += one.cells
-            machines += one.machines if model is None or not machines else []
-            left_out += one.left_out
-    return Checked(cells, machines, left_out)
+        if conditions.mpi is None:
+            say(f"{', '.join(names)}, {count} ranks")
+        one = compare(model, names, count, sizes, repetitions, conditions, say)
+        cells += one.cells
+        machines += one.machines if model is None or not machines else []
+        left_out += one.left_out
+        mixed = mixed or one.mixed
+    return Checked(cells, machines, left_out, mixed)
 
 
-def steps_of(
-    names: Sequence[str], ranks: Sequence[int], repetitions: int, conditions: Conditions
-) -> int:
+def steps_of(ranks: Sequence[int], repetitions: int, conditions: Conditions) -> int:
     """How many lines `check` says."""
-    if conditions.mpi is not None:
-        return len(ranks) * repetitions
-    return len(ranks) * (1 if conditions.shuffled else len(names))
+    return len(ranks) * (repetitions if conditions.mpi is not None else 1)

@@ -415,7 +415,7 @@ def check_command(
     conditions = _conditions(counts, reach, shuffled, late, mpi, budget)
     model = read_model(machine) if machine is not None else None
     checked = with_progress(
-        checking.steps_of(names, counts, repetitions, conditions),
+        checking.steps_of(counts, repetitions, conditions),
         "measuring",
         lambda say: checking.check(model, names, counts, lengths, repetitions, conditions, say),
     )

@@ -9,8 +9,11 @@ import platform
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timezone
+from math import floor
 from statistics import fmean
 from typing import Any
+
+import numpy as np
 
 from tutti.bench.driver import execute_own
 from tutti.errors import UserError
@@ -115,22 +118,34 @@ def by_length(times: dict[str, float]) -> dict[str, float]:
     return {str(length): round(cost, 5) for length, cost in costs.items()}
 
 
+def _time_at(costs: dict[int, float], length: int) -> float:
+    """The time of an access, as the model has it (model/machine.h)."""
+    if length > max(costs):
+        return length * costs[max(costs)]
+    return float(np.interp(length, [*costs], [one * cost for one, cost in costs.items()]))
+
+
 def _shared(steps: dict[str, Any], kind: str) -> dict[str, float]:
     """HMPI's B: what t accesses at once take a byte, by t, for the least favourable t.
 
-    It is at most b, what one takes alone. Of a long combination each of the t does its part.
+    It is at most b, what one takes alone. Of a long combination each of the t does its part, so its
+    time counts at the length of a part.
     """
-    alone = by_length(steps[kind])
-    shared = dict.fromkeys(alone, 0.0)
+    shared: dict[int, float] = {}
     for name, times in steps.items():
         if name.startswith(f"{kind}_by_"):
             count = int(name.rpartition("_")[2])
-            for length, cost in by_length(times).items():
-                shared[length] = max(
-                    shared[length],
-                    cost if kind == "add" and int(length) >= PARTED_FROM else cost / count,
-                )
-    return {length: round(min(cost, alone[length]), 6) for length, cost in shared.items()}
+            for length, time in times.items():
+                is_parted = kind == "add" and int(length) >= PARTED_FROM
+                part = int(length) // count if is_parted else int(length)
+                shared[part] = max(shared.get(part, 0.0), time / (count * part))
+    shared = dict(sorted(shared.items()))
+    alone = {int(length): cost for length, cost in by_length(steps[kind]).items()}
+    return {  # at the lengths of both, so that it is at most b in between, too
+        str(length): floor(min(_time_at(shared, length), _time_at(alone, length)) / length * 1e6)
+        / 1e6
+        for length in sorted({*alone, *shared})
+    }
 
 
 def _writes(steps: dict[str, Any], hand: str, read: str = "read") -> dict[str, float]:

@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.table import Table
 
 from tutti.bench.texts import size_text
-from tutti.model.check import OUTLIER, Checked, Compared, families, judged, regrets
+from tutti.model.check import LEAST_STEADY, OUTLIER, Checked, Compared, families, judged, regrets
 from tutti.model.prediction import Cell
 from tutti.model.rules import RuleCell, summaries
 
@@ -225,6 +225,11 @@ def _print_families(cells: list[Compared]) -> None:
 def _print_regrets(checked: Checked) -> None:
     if checked.left_out:
         print(f"{checked.left_out} repetitions are left out, in which the machine changed")
+    if checked.mixed:
+        print(
+            f"fewer than {LEAST_STEADY} repetitions found the cores in one state, so all are compared, "
+            "and errors contain its changes; give more --repetitions"
+        )
     lost = regrets(checked.cells)
     print(
         "regret of choosing by prediction: "
