@@ -110,7 +110,7 @@ struct Buffers {
 class Measurement {
  public:
   explicit Measurement(const Wanted& wanted)
-      : wanted_(wanted), threads_(wanted.cores), state_(threads_, 0), ends_(wanted.cores.size()) {
+      : wanted_(wanted), threads_(wanted.cores), state_(threads_), ends_(wanted.cores.size()) {
     size_t most = 0;
     for (const What& what : wanted.algorithms) {
       teams_.push_back(std::make_unique<Team>(wanted, what));
@@ -133,12 +133,14 @@ class Measurement {
       if (!threads_.run([&](int rank) { measure(rank, repetition); }))
         throw Error(Code::unavailable, "--cores: a thread could not be bound to its core");
       if (repetition >= 0) {
-        states_.push_back(rounded(state_.chosen(), 2));
+        const bench::CoreTimes state = state_.chosen();
+        states_.push_back({rounded(state.hand_over, 2), rounded(state.rewriting, 2)});
         steady_.push_back(state_.is_steady());
       }
       Json steps = Json::array();
       for (const std::vector<int>& cores : wanted_.steps)
-        steps.push_back(bench::step_costs(cores, is_of_first_ranks(cores) ? state_.chosen() : 0));
+        steps.push_back(bench::step_costs(
+            cores, is_of_first_ranks(cores) ? state_.chosen() : bench::CoreTimes{}));
       steps_.push_back(std::move(steps));
     }
   }
@@ -300,8 +302,8 @@ class Measurement {
   std::vector<Buffers> buffers_;
   std::vector<End> ends_;
   double empty_ = 0;
-  // By repetition: a hand-over of the state of the cores, and whether they stayed in it.
-  std::vector<double> states_;
+  // By repetition: the state of the cores, and whether they stayed in it.
+  Json states_ = Json::array();
   std::vector<bool> steady_;
   // Before the first repetition and after each, by the entries of --steps.
   Json steps_ = Json::array();

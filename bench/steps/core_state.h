@@ -1,9 +1,10 @@
 // In which state two cores are: how quickly they reach each other at this moment.
 //
 // The host of a virtual machine moves its cores together and apart, several times a second or every
-// few minutes, and everything that crosses from core to core then takes two to four times as long,
-// or as short. What is measured in one state must not be held against what was measured in another,
-// so measurements are repeated until a hand-over before and after is that of the chosen state.
+// few minutes. Whatever crosses from core to core then takes two to four times as long, or as
+// short; and so does, at other moments, writing to lines that the other core has read. What is
+// measured in one state must not be held against what was measured in another. So a measurement is
+// repeated until the state before and after it is the chosen one.
 //
 // All threads call alike.
 #pragma once
@@ -16,17 +17,23 @@
 
 namespace tutti::bench {
 
+// What tells one state from another. Nanoseconds; 0: not known.
+struct CoreTimes {
+  double hand_over = 0;
+  double rewriting = 0;  // of some KiB that the other core has read
+};
+
 class CoreState {
  public:
   // Keeps a reference to the threads, of which the first two are looked at. With one thread, or
-  // threads that share cores, every state is as good. `chosen`: a hand-over of the state, in
-  // nanoseconds; 0: the first call of repeat() chooses.
-  CoreState(BoundThreads& threads, double chosen);
+  // threads that share cores, every state is as good. If no state is chosen, the first call of
+  // repeat() chooses one.
+  explicit CoreState(BoundThreads& threads, CoreTimes chosen = {});
 
   // Chooses the state in which most of a quarter of a second passes. What is measured from here on
   // is steady until something else is noticed.
   void choose(int thread);
-  double chosen() const { return chosen_; }
+  CoreTimes chosen() const { return chosen_; }
 
   // Calls `measure` until it begins and ends in the chosen state, but spends at most `patience` on
   // repetitions since the state was chosen: then what comes is taken.
@@ -38,9 +45,10 @@ class CoreState {
   using Clock = std::chrono::steady_clock;
   static constexpr std::chrono::seconds patience{5};
 
-  // The time of a hand-over now, the same to all threads.
-  double look(int thread);
-  bool is_chosen(double hand_over) const;
+  // The state now, the same to all threads.
+  CoreTimes look(int thread);
+  double hand_over(int thread);
+  double rewriting(int thread);
   bool has_states() const { return threads_.count() > 1 && !threads_.share_cores(); }
 
   struct alignas(128) Word {
@@ -49,9 +57,9 @@ class CoreState {
 
   BoundThreads& threads_;
   Word words_[2];
+  Memory page_;
   // Written by the first thread, read by all after a meeting.
-  double hand_over_ = 0;
-  double chosen_;
+  CoreTimes seen_, chosen_;
   bool steady_ = true;
   bool again_ = false;
   Clock::duration spent_{};

@@ -12,7 +12,6 @@
 #include "plan/geometry.h"
 #include "shm/layout.h"
 #include "steps/bound_threads.h"
-#include "steps/core_state.h"
 
 namespace tutti::bench {
 namespace {
@@ -35,7 +34,7 @@ struct Vectors {
 
 class Measurement {
  public:
-  Measurement(const std::vector<int>& cores, double state)
+  Measurement(const std::vector<int>& cores, CoreTimes state)
       : threads_(cores), state_(threads_, state), ends_(cores.size()) {
     for (size_t i = 0; i < cores.size(); ++i)
       vectors_.push_back({memory_of(longest), memory_of(longest), memory_of(longest), 0, 0});
@@ -361,7 +360,7 @@ class Measurement {
 
 }  // namespace
 
-Json step_costs(const std::vector<int>& cores, double state) {
+Json step_costs(const std::vector<int>& cores, CoreTimes state) {
   return Measurement(cores, state).run();
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "steps/core_state.h"
 
 namespace tutti::bench {
 
@@ -29,8 +30,8 @@ inline constexpr size_t step_lengths[] = {8,         64,         256,         10
 // and more each does its part). Those between cores are missing for a single core. Throws
 // Error(unavailable) if a thread cannot be bound to its core.
 //
-// `state`: the state of the cores in which they are measured (core_state.h); 0: the one in which
-// they mostly are. `steady` is false if they left it for too long.
-Json step_costs(const std::vector<int>& cores, double state = 0);
+// `state`: the state of the cores in which they are measured; not known: the one in which they
+// mostly are. `steady` is false if they left it for too long.
+Json step_costs(const std::vector<int>& cores, CoreTimes state = {});
 
 }  // namespace tutti::bench

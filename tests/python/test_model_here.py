@@ -91,13 +91,17 @@ def test_a_machine_from_steps():
 def test_the_repetitions_of_one_state_are_kept():
     assert list(steady([70, 72, 71, 250, 260, 255, 80, 75])) == [0, 1, 3, 4, 6]
     assert list(steady([70, 250, 70, 250])) == []
-    assert list(of_one_state([70.0, 250.0, None, 260.0, 280.0, 75.0])) == [1, 3, 4]
+    assert list(of_one_state([(70, 300), (250, 900), None, (260, 950), (70, 600), (280, 800)])) == [
+        1,
+        3,
+        5,
+    ]
 
 
 def test_repetitions_in_which_the_cores_left_their_state_are_left_out(monkeypatch):
     steps = STEPS | {"steady": True}
     found = {
-        "states": [70.0, 71.0, 80.0, 260.0, 75.0],
+        "states": [[70, 300], [71, 300], [80, 330], [72, 700], [75, 280]],
         "steady": [True, False, True, True, True],
         "steps": [[steps]] * 6,
         "cells": [

@@ -135,18 +135,21 @@ class Conditions:
     budget: float = 0
 
 
+State = tuple[float, float]  # nanoseconds of a hand-over, and of writing to what another has read
+
+
 @dataclass(frozen=True)
 class Measured:
     """Microseconds by (collective, algorithm, bytes) and repetition.
 
     `steps`: the costs of this machine before the first repetition and after each, if measured.
-    `states`: by repetition, a hand-over of the state in which the cores were, or None if they did
-    not stay in it; empty if that was not looked at.
+    `states`: by repetition, the state in which the cores were (bench/steps/core_state.h), or None if
+    they did not stay in it; empty if that was not looked at.
     """
 
     times: dict[tuple[str, str, int], list[float]]
     steps: list[Steps]
-    states: list[float | None] = field(default_factory=list)
+    states: list[State | None] = field(default_factory=list)
 
 
 def _among_threads(
@@ -176,7 +179,9 @@ def _among_threads(
         one and all(unit["steady"] for _, unit in row)
         for one, row in zip(found["steady"], steps[1:] or [[]] * repetitions, strict=True)
     ]
-    states = [one if same else None for one, same in zip(found["states"], stayed, strict=True)]
+    states = [
+        tuple(one) if same else None for one, same in zip(found["states"], stayed, strict=True)
+    ]
     return Measured(times, steps, states)
 
 
@@ -247,7 +252,7 @@ def _machines_of(measured: Measured, repetitions: int) -> Machines:
     mixed = len(alike) < LEAST_STEADY
     kept = range(repetitions) if mixed else alike
     machine = machine_here([measured.steps[place + 1] for place in kept])
-    if measured.states and not mixed:  # the mean of all in one state is known best
+    if measured.states and not mixed:  # all in one state know it best
         machines = [machine] * len(kept)
     else:
         machines = [machine_here(measured.steps[place : place + 2]) for place in kept]
@@ -267,17 +272,18 @@ def steady(hand_overs: Sequence[float]) -> Sequence[int]:
     ]
 
 
-def of_one_state(states: Sequence[float | None]) -> Sequence[int]:
+def of_one_state(states: Sequence[State | None]) -> Sequence[int]:
     """The repetitions in the state in which most of them were."""
-    alike = [
-        [
-            place
-            for place, other in enumerate(states)
-            if one and other and max(one, other) <= STEADY * min(one, other)
-        ]
+    groups = [
+        [place for place, other in enumerate(states) if one and other and _are_alike(one, other)]
         for one in states
     ]
-    return max(alike, key=len)
+    return max(groups, key=len)
+
+
+def _are_alike(one: State, other: State) -> bool:
+    pairs = zip(one, other, strict=True)
+    return all(max(mine, theirs) <= STEADY * min(mine, theirs) for mine, theirs in pairs)
 
 
 def regrets(cells: Sequence[Compared]) -> list[Regret]:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from math import floor
-from statistics import fmean
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -241,18 +241,18 @@ def units_here() -> list[Unit]:
     return units
 
 
-def _mean(values: list[Any]) -> Any:
-    """The mean of numbers, member by member where they are dictionaries."""
+def _median(values: list[Any]) -> Any:
+    """The median of numbers, member by member where they are dictionaries."""
     if isinstance(values[0], dict):
-        return {name: _mean([value[name] for value in values]) for name in values[0]}
-    return values[0] if isinstance(values[0], str) else fmean(values)
+        return {name: _median([value[name] for value in values]) for name in values[0]}
+    return values[0] if isinstance(values[0], str) else median(values)
 
 
 def machine_here(measurements: list[Steps]) -> dict[str, Any]:
-    """This machine, from the mean of several measurements."""
+    """This machine, from the medians of several measurements."""
     today = datetime.now(timezone.utc).date().isoformat()
     steps: Steps = [
-        (same[0][0], _mean([one for _, one in same])) for same in zip(*measurements, strict=True)
+        (same[0][0], _median([one for _, one in same])) for same in zip(*measurements, strict=True)
     ]
     return machine_of(steps, platform.node() or "this machine", f"tutti model measure, {today}")
 
