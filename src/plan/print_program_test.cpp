@@ -50,6 +50,23 @@ TEST(Lower, PlansTooLargeToFollowGoBetweenNodesToo) {
   }
 }
 
+// A line that others have read is in their caches.
+TEST(Lower, ARankTakesWhatItCopiedToALineFromWhereItCopiedIt) {
+  const std::string exchange =
+      "tutti-plan 1\ncollective allreduce\nranks 2\ncommutative yes\n"
+      "copy tmp[0] <- in[0]\ncopy tmp[1] <- in[1]\n";
+  const std::string text = print(lower(read(exchange + "reduce out[0] <- tmp[0], tmp[1]\n"
+                                                       "reduce out[1] <- tmp[1], tmp[0]\n"),
+                                       1, Carrier::line));
+  EXPECT_NE(text.find("reduce     out[1].0 <- in[1].0, line[0].0"), std::string::npos) << text;
+  // Not after `out` has changed, which may be the same buffer.
+  const std::string later =
+      print(lower(read(exchange + "reduce out[0] <- tmp[0], tmp[1]\n"
+                                  "copy out[1] <- tmp[0]\nreduce out[1] <- out[1], tmp[1]\n"),
+                  1, Carrier::line));
+  EXPECT_NE(later.find("reduce     out[1].0 <- out[1].0, line[1].0"), std::string::npos) << later;
+}
+
 TEST(PrintProgram, OverSlots) {
   EXPECT_EQ(print(lower(two_ranks, 1, Carrier::slot)),
             "program of rank 1 of 2: allreduce example, 1 slot blocks in at least 2 positions, 3 "

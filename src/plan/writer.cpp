@@ -138,6 +138,21 @@ Arrival Writer::arrival(int32_t earlier) const {
   return {transfer.executor(), earlier + 1, transfer.stage, std::max(facts_.line[earlier], 0)};
 }
 
+// A line that another rank has read is in that rank's cache, so its owner takes what it has copied
+// to the line from where it copied it. In a call in place, `in` is what `out` was before the first
+// write.
+bool Writer::reads_its_own(int32_t i, int32_t writer) const {
+  const Transfer& origin = staged_.transfers[writer];
+  const int32_t rank = staged_.transfers[i].executor();
+  if (origin.executor() != rank || origin.src.size() != 1 ||
+      origin.src.front().buffer != Buffer::in || origin.src.front().rank != rank)
+    return false;
+  return std::none_of(staged_.transfers.begin(), staged_.transfers.begin() + i,
+                      [rank](const Transfer& earlier) {
+                        return earlier.dst.buffer == Buffer::out && earlier.dst.rank == rank;
+                      });
+}
+
 Operand Writer::source(int32_t i, size_t k, int32_t piece) const {
   const Transfer& transfer = staged_.transfers[i];
   const int32_t writer = facts_.source_writer[i][k];
@@ -146,6 +161,8 @@ Operand Writer::source(int32_t i, size_t k, int32_t piece) const {
     refuse(place(staged_, i), "it reads " + print(transfer.src[k]) +
                                   ", which nobody wrote; check a plan before it is lowered");
   }
+  if (on_line && reads_its_own(i, writer))
+    return operand(staged_.transfers[writer].src.front(), piece, -1);
   Operand source = operand(transfer.src[k], piece, writer);
   if (source.space == Space::slot) {
     const Held& held = held_.at(source.rank, Buffer::tmp, source.block);

@@ -51,6 +51,7 @@ class Writer {
   bool is_elidable(int32_t i) const { return !elidable_.copies.empty() && elidable_.copies[i]; }
   int32_t extent_of_piece(int32_t i, int32_t piece) const;
   Arrival arrival(int32_t earlier) const;
+  bool reads_its_own(int32_t i, int32_t writer) const;
   Operand source(int32_t i, size_t k, int32_t piece) const;
   Operand operand(const Region& region, int32_t piece, int32_t writer) const;
 
