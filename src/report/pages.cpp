@@ -82,6 +82,16 @@ void write_one_sided(FILE* file, const OneSided& done, const Most& most,
         number(done.sharing));
 }
 
+void write_between_nodes(FILE* file, const TransfersBetweenNodes& done) {
+  if (done.puts + done.gets == 0) return;
+  const auto number = [](uint64_t value) { return static_cast<unsigned long long>(value); };
+  fprintf(file,
+          "tutti:   one-sided transfers between nodes: %llu puts, %llu gets (%s), by messages; "
+          "servers answered %llu requests of other ranks, and ranks that waited %llu\n",
+          number(done.puts), number(done.gets), readable_bytes(done.bytes).c_str(),
+          number(done.by_servers), number(done.by_ranks));
+}
+
 uint64_t window_calls(const Numbers& total, WindowCall call) {
   return total.window_calls[static_cast<size_t>(call)];
 }
@@ -102,9 +112,9 @@ void write_window_calls(FILE* file, const Numbers& total) {
 void write_driving(FILE* file, const Driving& done) {
   if (done.servers == 0) return;
   fprintf(file,
-          "tutti:   servers of non-blocking collectives between nodes: %llu (threads), which "
-          "looked %llu "
-          "times at operations under way and used %.3f s of cores\n",
+          "tutti:   servers between nodes: %llu (threads), which looked %llu times at what was "
+          "under way "
+          "and used %.3f s of cores\n",
           static_cast<unsigned long long>(done.servers),
           static_cast<unsigned long long>(done.looks), seconds(done.nanoseconds));
 }
@@ -158,6 +168,7 @@ void write_table(FILE* file, const Report& report) {
             static_cast<unsigned long long>(report.most.under_way),
             readable_bytes(report.most.bytes).c_str());
   write_one_sided(file, report.total.one_sided, report.most, report.saturation_map);
+  write_between_nodes(file, report.total.transfers_between_nodes);
   write_driving(file, report.total.driving);
   write_window_calls(file, report.total);
   if (report.total.reasons[one_rank] > 0)
@@ -223,6 +234,12 @@ void write_json(FILE* file, const Report& report) {
        {{"by_callers", total.one_sided.own},
         {"handed_to_servers", total.one_sided.handed},
         {"taken_back", total.one_sided.taken_back}}},
+      {"transfers_between_nodes",
+       {{"puts", total.transfers_between_nodes.puts},
+        {"gets", total.transfers_between_nodes.gets},
+        {"bytes", total.transfers_between_nodes.bytes},
+        {"answered_by_servers", total.transfers_between_nodes.by_servers},
+        {"answered_by_ranks", total.transfers_between_nodes.by_ranks}}},
       {"servers",
        {{"count", total.one_sided.servers},
         {"processes", total.one_sided.processes},

@@ -76,6 +76,31 @@ TEST(Report, NamesTheSaturationMapThatServersFollow) {
   EXPECT_NE(with(served, "", "-map.json").find("\"saturation_map\": null"), std::string::npos);
 }
 
+TEST(Report, TellsTransfersBetweenNodes) {
+  const AlgorithmNames names{};
+  const std::string on;
+  const std::vector<std::string> refused;
+  Numbers total;
+  const auto with = [&](const char* name) {
+    return written({total, names, Most{}, "mpich", on, refused, 2}, name);
+  };
+  EXPECT_EQ(with("-far").find("transfers between nodes"), std::string::npos);
+  total.transfers_between_nodes = {
+      .puts = 3, .gets = 4, .bytes = 2048, .by_servers = 5, .by_ranks = 6};
+  const std::string table = with("-far");
+  EXPECT_NE(table.find("one-sided transfers between nodes: 3 puts, 4 gets (2 KiB), by messages; "
+                       "servers answered 5 requests of other ranks, and ranks that waited 6\n"),
+            std::string::npos)
+      << table;
+  const Json told = Json::parse(with("-far.json"))["transfers_between_nodes"];
+  const Json expected = {{"puts", 3},
+                         {"gets", 4},
+                         {"bytes", 2048},
+                         {"answered_by_servers", 5},
+                         {"answered_by_ranks", 6}};
+  EXPECT_EQ(told, expected);
+}
+
 TEST(Tally, AlgorithmsAreNamedOnceInTheOrderOfTheirFirstCalls) {
   for (const char* name : {"ring", "flat", "ring", "", "fla"})
     record({Collective::scan, 1, Reason::none, name, nanoseconds(1)});

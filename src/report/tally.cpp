@@ -91,6 +91,11 @@ void record_one_sided(const OneSided& done) {
   tally().numbers.one_sided = done;
 }
 
+void record_transfers_between_nodes(const TransfersBetweenNodes& done) {
+  const std::lock_guard<std::mutex> lock(tally().mutex);
+  tally().numbers.transfers_between_nodes = done;
+}
+
 void record_window_call(WindowCall call) {
   const std::lock_guard<std::mutex> lock(tally().mutex);
   ++tally().numbers.window_calls[static_cast<size_t>(call)];

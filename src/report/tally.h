@@ -72,14 +72,22 @@ struct OneSided {
   uint64_t sleeps = 0;
   uint64_t slept_nanoseconds = 0;
 };
+// One-sided transfers between ranks of different nodes, which travel as messages.
+struct TransfersBetweenNodes {
+  uint64_t puts = 0, gets = 0;  // that ranks have started
+  uint64_t bytes = 0;           // of these
+  // Requests of other ranks, each for a piece of a transfer, by who has answered them.
+  uint64_t by_servers = 0;
+  uint64_t by_ranks = 0;  // inside calls that wait
+};
 // MPI's one-sided calls, all of which the host serves, by kind. An atomic operation is an
 // accumulate.
 enum class WindowCall : uint8_t { put, get, accumulate, count_ };
 
-// The servers that drive non-blocking collectives between nodes.
+// The servers that drive non-blocking collectives, and transfers, between nodes.
 struct Driving {
   uint64_t servers = 0;
-  uint64_t looks = 0;        // at operations under way
+  uint64_t looks = 0;        // at what is under way
   uint64_t nanoseconds = 0;  // of cores
 };
 // Consists of 64-bit words only, so that one reduction adds up the numbers of all ranks.
@@ -89,6 +97,7 @@ struct Numbers {
   Sent between_nodes, within_nodes;  // Tutti's messages
   Sent led;
   OneSided one_sided;
+  TransfersBetweenNodes transfers_between_nodes;
   Driving driving;
   std::array<uint64_t, static_cast<size_t>(WindowCall::count_)> window_calls{};
   uint64_t started = 0, completed = 0;  // operations that outlive their call
@@ -122,6 +131,7 @@ void record_window_call(WindowCall call);
 
 // Once each, when the process makes no further transfers and starts no further collectives.
 void record_one_sided(const OneSided& done);
+void record_transfers_between_nodes(const TransfersBetweenNodes& done);
 void record_driving(const Driving& done);
 // A server runs on this processing unit alone.
 void record_server_unit(uint64_t unit);

@@ -1,5 +1,7 @@
 """One-sided transfers between ranks of different nodes, with and without servers."""
 
+import json
+
 import pytest
 from several_nodes import TUTTI_RUN, mpi_words, running, script, wait_for
 from test_nodes import BLOCK, CYCLIC, MPIS, expect_ok
@@ -36,8 +38,49 @@ def test_mistakes_and_groups(program, mpi, settings):
 
 
 @pytest.mark.parametrize("mpi", MPIS)
-def test_a_server_answers_while_the_program_computes(program, mpi):
-    expect_ok(mpi, 2, program(mpi), "computes", **SERVERS)
+def test_a_server_answers_while_the_program_computes(program, tmp_path, mpi):
+    report = tmp_path / "report.json"
+    expect_ok(mpi, 2, program(mpi), "computes", report=report, **SERVERS)
+    assert json.loads(report.read_text())["transfers_between_nodes"]["answered_by_servers"] == 1
+
+
+@pytest.mark.parametrize("settings", [SERVERS, SERVERS | {"TUTTI_SERVE": "none"}, {}])
+@pytest.mark.parametrize("mpi", MPIS)
+def test_the_report_tells_transfers_between_nodes(program, tmp_path, mpi, settings):
+    """And who answered them: servers, unless there are none or they are told to leave them alone."""
+    report = tmp_path / "report.json"
+    expect_ok(mpi, 3, program(mpi), "private", report=report, **settings)
+    done = json.loads(report.read_text())["transfers_between_nodes"]
+    assert done["puts"] > 0 and done["gets"] > 0 and done["bytes"] > 0
+    answered = done["answered_by_servers"] + done["answered_by_ranks"]
+    # Each transfer with data is a request or more, of at most 64 KiB each.
+    assert done["puts"] + done["gets"] <= answered
+    assert answered <= done["puts"] + done["gets"] + done["bytes"] // 32768
+    if settings != SERVERS:
+        assert done["answered_by_servers"] == 0
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_servers_that_are_told_to_leave_transfers_to_ranks(program, tmp_path, mpi):
+    """The client waits, and says for whom. Servers go on when they are enabled."""
+    report = tmp_path / "report.json"
+    stall = {"TUTTI_STALL_SECONDS": "1", "TUTTI_STALL": "report"}
+    result = expect_ok(mpi, 2, program(mpi), "disabled", report=report, **stall, **SERVERS)
+    assert "has waited 1 s for rank 1, on another node, to answer a put of 8" in result.stderr
+    assert "while servers are disabled on its node" in result.stderr
+    done = json.loads(report.read_text())["transfers_between_nodes"]
+    assert done["answered_by_ranks"] == 1 and done["answered_by_servers"] == 1
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_a_rank_answers_while_it_ends(program, tmp_path, mpi):
+    """Also if a report is gathered, which waits for all ranks."""
+    report = tmp_path / "report.json"
+    expect_ok(mpi, 2, program(mpi), "ends", report=report)
+    done = json.loads(report.read_text())["transfers_between_nodes"]
+    assert done == {
+        "puts": 0, "gets": 1, "bytes": 8, "answered_by_servers": 0, "answered_by_ranks": 1
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("mpi", MPIS)

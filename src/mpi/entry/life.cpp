@@ -207,7 +207,6 @@ void write_what_was_recorded() {
   if (!report::recording()) return;
   for (const Communicator* communicator : known_communicators())
     if (communicator->net() != nullptr) communicator->record_sent();
-  record_one_sided();
   record_server();
   write_report(options().report, why_no_team());
 }
@@ -223,6 +222,9 @@ int after_init() {
 
 void before_finalize() {
   if (!life().world) return;
+  // Others may wait for this rank's part in transfers before they enter, so this comes before what
+  // the host's collectives gather.
+  end_one_sided();
   // An error does not stop MPI_Finalize: the program's error handler may return.
   (void)guarded(host().comm_world, []() -> int {
     write_what_was_recorded();
@@ -230,7 +232,6 @@ void before_finalize() {
   });
   const std::lock_guard<std::mutex> lock(life().mutex);
   life().world = false;
-  end_one_sided();
   if (any_session())
     leave_world();
   else

@@ -1,5 +1,5 @@
-// Progress of the host's messages, and of one-sided transfers between nodes, while a rank or a
-// server waits for something else. Any thread.
+// Progress of the host's messages, and of one-sided transfers between nodes, while a rank
+// waits for something else. A server drives transfers by itself. Any thread.
 #pragma once
 
 #include "mpi/abi/host.h"
@@ -20,12 +20,15 @@ inline void drive_transfers() {
     reinterpret_cast<void (*)()>(drive)();
 }
 
-// Lets the host's messages progress, by a call that finds nothing, and the transfers. Between MPI's
-// begin and its end.
-inline void drive_host() {
+// Lets the host's messages progress, by a call that finds nothing. Between MPI's begin and its end.
+inline void drive_messages() {
   int flag = 0;
   const Inside inside;
   host().Iprobe(0, 0, self_communicator(), &flag, MPI_STATUS_IGNORE);
+}
+// And the transfers, in a call of the program's that waits.
+inline void drive_host() {
+  drive_messages();
   drive_transfers();
 }
 

@@ -141,7 +141,7 @@ void serve() {
     if (missed && !state.active.empty()) {
       // A lane calls the host only while it waits for a message of its own.
       lock.unlock();
-      drive_host();
+      drive_messages();
       lock.lock();
     }
     for (const Active& one : state.active) state.wake_at(one.look);

@@ -82,6 +82,7 @@ int Answering::reply(Answer& answer) {
   std::memcpy(answer.reply.data(), &result, sizeof result);
   bytes_ += answer.reply.size();
   answer.replies = true;
+  ++answered_;
   return host().Isend(answer.reply.data(), static_cast<int>(answer.reply.size()), host().type_byte,
                       answer.client, first_reply_tag + static_cast<int>(request.place),
                       communicator_, &answer.message);

@@ -30,6 +30,8 @@ class Answering {
   // True if no request is under way here.
   bool is_idle() const { return answers_.empty(); }
   const std::string& failure() const { return failure_; }
+  // So many requests have been answered.
+  uint64_t answered() const { return answered_; }
 
  private:
   struct Answer {
@@ -49,6 +51,7 @@ class Answering {
   rma::ProcessMover mover_;
   std::list<Answer> answers_;  // the oldest first
   size_t bytes_ = 0;           // of their messages
+  uint64_t answered_ = 0;
   std::string failure_;
 };
 

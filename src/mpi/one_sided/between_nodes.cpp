@@ -18,19 +18,26 @@
 namespace tutti::mpi {
 namespace {
 
+using Duration = BetweenNodes::Clock::duration;
+
+// A server looks at least so often, also for what it is told.
+constexpr Duration longest_rest = std::chrono::milliseconds(100);
+// From the start of a transfer until its first reply, at least. A server that looks by so much too
+// late is not woken.
+constexpr Duration shortest_transfer = std::chrono::microseconds(50);
+
 // When a server that finds nothing looks again, by the time since something came last: after an
-// eighth of it up to 1 ms, later after a 64th of it up to 10 ms. So what comes after a long time is
-// late by little of that time, and an idle server uses next to nothing of a core.
-BetweenNodes::Clock::duration until_next_look(BetweenNodes::Clock::duration quiet) {
-  using std::chrono::milliseconds;
-  const auto soon = std::min<BetweenNodes::Clock::duration>(quiet / 8, milliseconds(1));
-  const auto late = std::min<BetweenNodes::Clock::duration>(quiet / 64, milliseconds(10));
-  return std::max(soon, late);
+// eighth of it up to 1 ms, later after a 64th of it up to the longest rest. So what comes after a
+// long time is late by little of that time, and an idle server uses next to nothing of a core.
+Duration until_next_look(Duration quiet, bool awake) {
+  const auto soon = std::min<Duration>(quiet / 8, std::chrono::milliseconds(1));
+  return awake ? soon : std::max(soon, std::min(quiet / 64, longest_rest));
 }
 
 struct Sides {
   std::mutex mutex;
   std::vector<std::shared_ptr<BetweenNodes>> all;
+  report::TransfersBetweenNodes done;  // by those that are not in the list any more
 };
 // Never destroyed: a forked child may use it at any time.
 Sides& sides() {
@@ -51,6 +58,7 @@ void remove_ended() {
     std::erase_if(sides().all, [&](const std::shared_ptr<BetweenNodes>& side) {
       if (!side->has_ended()) return false;
       ended.push_back(side);
+      side->add_to(sides().done);
       return true;
     });
     if (sides().all.empty()) stop_driving_transfers();
@@ -69,8 +77,8 @@ rma::Extent own_heap() {
 
 }  // namespace
 
-std::shared_ptr<BetweenNodes> BetweenNodes::make(MPI_Comm over, size_t most,
-                                                 exec::WaitStyle style) {
+std::shared_ptr<BetweenNodes> BetweenNodes::make(MPI_Comm over, size_t most, exec::WaitStyle style,
+                                                 const ServersTold& told) {
   const Host& mpi = host();
   remove_ended();
   int rank = 0, ranks = 0;
@@ -85,7 +93,8 @@ std::shared_ptr<BetweenNodes> BetweenNodes::make(MPI_Comm over, size_t most,
   std::vector<rma::Extent> heaps(static_cast<size_t>(ranks));
   mpi.Allgather(&own, sizeof own, mpi.type_byte, heaps.data(), sizeof own, mpi.type_byte,
                 communicator);
-  auto made = std::make_shared<BetweenNodes>(communicator, std::move(heaps), rank, most, style);
+  auto made =
+      std::make_shared<BetweenNodes>(communicator, std::move(heaps), rank, most, style, told);
   {
     const std::lock_guard lock(sides().mutex);
     sides().all.push_back(made);
@@ -96,10 +105,11 @@ std::shared_ptr<BetweenNodes> BetweenNodes::make(MPI_Comm over, size_t most,
 }
 
 BetweenNodes::BetweenNodes(MPI_Comm communicator, std::vector<rma::Extent> heaps, int rank,
-                           size_t most, exec::WaitStyle style)
+                           size_t most, exec::WaitStyle style, const ServersTold& told)
     : heaps_(std::move(heaps)),
       most_(most),
       style_(style),
+      told_(told),
       made_by_(getpid()),
       communicator_(communicator),
       asking_(communicator),
@@ -130,15 +140,19 @@ uint64_t BetweenNodes::start(const rma::Transfer& transfer, int rank, rma::Outco
   if (transfer.bytes() == 0) return 0;
   require_heap(transfer, rank);
   uint64_t number = 0;
-  bool exceeds = false;
+  bool exceeds = false, oversleeps = false;
   {
     const Inside inside;
     const std::lock_guard lock(mutex_);
     if (!asking_.failure().empty()) throw Error(Code::dead_peer, asking_.failure());
     exceeds = asking_.outstanding() >= most_;
     number = asking_.start(transfer, rank);
-    last_moved_ = Clock::now();
+    (transfer.kind == rma::Kind::put ? done_.puts : done_.gets) += 1;
+    done_.bytes += transfer.bytes();
+    last_moved_ = Clock::now() + shortest_transfer;
+    oversleeps = plan_look();
   }
+  if (oversleeps) hand_to_server(*this);
   if (!exceeds) return number;
   *outcome = wait(number);
   return 0;
@@ -157,8 +171,18 @@ bool BetweenNodes::test(uint64_t number, rma::Outcome* outcome) {
   return true;
 }
 
-// While `done` is false, drives all sides. `number`: the transfer that is waited for, for the
-// watchdog; 0: for others to leave.
+// What a wait is for: the transfer with this number; 0: for others to leave.
+std::string BetweenNodes::describe(uint64_t number) {
+  if (number == 0) return "for other ranks to free their groups or to call MPI_Finalize";
+  const std::lock_guard lock(mutex_);
+  return asking_.describe(number) +
+         (options().servers.count > 0
+              ? "; while servers are disabled on its node (--serve none, tutti_servers_disable)"
+              : "; without servers (tutti-run --servers 1)") +
+         " it answers only inside calls of Tutti";
+}
+
+// While `done` is false, drives all sides. `number`: for describe().
 template <class Done>
 void BetweenNodes::wait_until(Done done, uint64_t number) {
   shm::count_in(helpers_);
@@ -170,13 +194,8 @@ void BetweenNodes::wait_until(Done done, uint64_t number) {
   };
   waiter.until(is_done, [&] {
     if (!waiter.stalls()) return Code::ok;
-    std::string what = "for other ranks to free their groups or to call MPI_Finalize";
-    if (const std::lock_guard lock(mutex_); number != 0) what = asking_.describe(number);
-    log_line(LogLevel::warning, "has waited %d s %s%s", options().stall_seconds, what.c_str(),
-             options().servers.count > 0
-                 ? ""
-                 : "; without servers (tutti-run --servers 1) it answers only inside calls of "
-                   "Tutti");
+    log_line(LogLevel::warning, "has waited %d s %s", options().stall_seconds,
+             describe(number).c_str());
     if (options().stall != StallAction::abort_job) return Code::ok;
     log_line(LogLevel::error, "stalled for %d s; ended because TUTTI_STALL=abort",
              options().stall_seconds);
@@ -241,19 +260,75 @@ bool BetweenNodes::drive_end() {
   return true;
 }
 
-BetweenNodes::Turn BetweenNodes::take_turn() {
-  const std::unique_lock lock(mutex_, std::try_to_lock);
-  if (!lock.owns_lock()) return Turn::taken;
-  if (has_ended()) return Turn::idle;
+void BetweenNodes::ask_for_look(Clock::time_point time) {
+  shm::store_relaxed(next_look_, static_cast<uint64_t>(time.time_since_epoch().count()));
+}
+
+// Asks for the next look. True if the server may sleep for longer, which must then be told. It
+// looks no later than it was asked for before: turns of ranks that find nothing ask for later
+// looks, and do not tell it.
+bool BetweenNodes::plan_look() {
+  const auto before = next_look(), now = std::max(Clock::now(), last_moved_);
+  const bool awake = shm::load_relaxed(*told_.awake) != 0;
+  const auto next = now + until_next_look(now - last_moved_, awake);
+  ask_for_look(next);
+  return shm::load_relaxed(*told_.enabled) != 0 && next + shortest_transfer < before;
+}
+
+// True if something has moved.
+bool BetweenNodes::drive_all(uint64_t* answered) {
   const Inside inside;
+  const uint64_t before = answering_.answered();
   bool moved = asking_.drive();
   moved = answering_.drive() || moved;
   moved = drive_end() || moved;
-  const auto now = Clock::now();
-  if (moved) last_moved_ = now;
-  const auto next = now + until_next_look(now - last_moved_);
-  shm::store_relaxed(next_look_, static_cast<uint64_t>(next.time_since_epoch().count()));
-  return moved ? Turn::moved : Turn::idle;  // never waits: the host was driven
+  *answered += answering_.answered() - before;
+  if (moved) last_moved_ = Clock::now();
+  return moved;
+}
+
+void BetweenNodes::take_turn() {
+  std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock.owns_lock() || has_ended()) return;
+  drive_all(&done_.by_ranks);
+  const bool oversleeps = plan_look();
+  lock.unlock();
+  if (oversleeps) hand_to_server(*this);
+}
+
+// It never waits for others, because the host was driven.
+BetweenNodes::Turn BetweenNodes::drive_for_others() {
+  if (shm::load_relaxed(helpers_) != 0) return Turn::taken;
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock.owns_lock()) return Turn::taken;
+  if (has_ended()) return Turn::idle;
+  if (shm::load_relaxed(*told_.enabled) == 0) {
+    ask_for_look(Clock::now() + longest_rest);
+    return Turn::idle;
+  }
+  // Both hosts find a message by the call after the one that has received it, and the next look may
+  // come much later.
+  const bool moved = drive_all(&done_.by_servers) || drive_all(&done_.by_servers);
+  plan_look();
+  return moved ? Turn::moved : Turn::idle;
+}
+
+void BetweenNodes::wake_server() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (has_ended()) return;
+    ask_for_look(Clock::now());
+  }
+  hand_to_server(*this);
+}
+
+void BetweenNodes::add_to(report::TransfersBetweenNodes& sum) {
+  const std::lock_guard lock(mutex_);
+  sum.puts += done_.puts;
+  sum.gets += done_.gets;
+  sum.bytes += done_.bytes;
+  sum.by_servers += done_.by_servers;
+  sum.by_ranks += done_.by_ranks;
 }
 
 // A thread that finds another one here lets it drive.
@@ -261,6 +336,20 @@ void drive_between_nodes() {
   const std::unique_lock lock(sides().mutex, std::try_to_lock);
   if (!lock.owns_lock()) return;
   for (const auto& side : sides().all) side->take_turn();
+}
+
+void wake_servers_between_nodes() {
+  for (const auto& side : all_sides()) side->wake_server();
+}
+
+void record_between_nodes() {
+  report::TransfersBetweenNodes sum;
+  {
+    const std::lock_guard lock(sides().mutex);
+    sum = sides().done;
+    for (const auto& side : sides().all) side->add_to(sum);
+  }
+  report::record_transfers_between_nodes(sum);
 }
 
 void end_between_nodes() {

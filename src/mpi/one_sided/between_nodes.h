@@ -1,9 +1,10 @@
 // A group's transfers between ranks of different nodes: messages of the host's, on a communicator
 // of Tutti's own (pieces.h). Each rank asks (asking.h) and answers (answering.h).
 //
-// Somebody must drive a rank's side: the server of its process (mpi/job/servers.h) if there is one,
-// and always the rank's own calls that wait in Tutti, for whichever group. Without a server a rank
-// answers only inside such calls. One thread at a time drives; any thread may try.
+// Somebody must drive a rank's side: the server of its process (mpi/job/servers.h) if there is one
+// and servers are enabled on the node, and always the rank's own calls that wait in Tutti, for
+// whichever group. Without a server a rank answers only inside such calls. One thread at a time
+// drives; any thread may try.
 //
 // A rank's side ends when all ranks of the group have left it, because others may still ask this
 // one. A rank leaves when it frees its group, or in MPI_Finalize, which waits for the end.
@@ -19,12 +20,20 @@
 #include "mpi/abi/host.h"
 #include "mpi/one_sided/answering.h"
 #include "mpi/one_sided/asking.h"
+#include "report/tally.h"
 #include "rma/far_ranks.h"
 
 namespace tutti::mpi {
 
-// Drives the sides of all groups of this process. Waits for nothing.
+// Drives the sides of all groups of this process, in a call of the program's. Waits for nothing.
 void drive_between_nodes();
+
+// What the processes of this node have told its servers (rma/domain.h). The words outlive the
+// objects here.
+struct ServersTold {
+  const shm::Word* enabled = nullptr;  // 0: they leave transfers to the ranks
+  const shm::Word* awake = nullptr;    // not 0: they look often
+};
 
 class BetweenNodes final : public rma::FarRanks {
  public:
@@ -33,10 +42,11 @@ class BetweenNodes final : public rma::FarRanks {
 
   // Collective over the communicator of a group. `most`: transfers that may be outstanding. Throws
   // Error(unavailable), at all ranks or at none.
-  static std::shared_ptr<BetweenNodes> make(MPI_Comm over, size_t most, exec::WaitStyle style);
+  static std::shared_ptr<BetweenNodes> make(MPI_Comm over, size_t most, exec::WaitStyle style,
+                                            const ServersTold& told);
   // Use make().
   BetweenNodes(MPI_Comm communicator, std::vector<rma::Extent> heaps, int rank, size_t most,
-               exec::WaitStyle style);
+               exec::WaitStyle style, const ServersTold& told);
 
   uint64_t start(const rma::Transfer& transfer, int rank, rma::Outcome* outcome) override;
   bool is_outstanding(uint64_t number) override;
@@ -46,8 +56,9 @@ class BetweenNodes final : public rma::FarRanks {
   void drive() override { drive_between_nodes(); }
   size_t most_outstanding() const override { return most_; }
 
-  // Sends, receives and answers what it can, unless another thread does. Waits for nothing.
-  Turn take_turn();
+  // For a call of the program's: sends, receives and answers what it can, unless another thread
+  // does. Waits for nothing.
+  void take_turn();
 
   // This rank starts no further transfers, and has none outstanding. Waits for nothing.
   void leave();
@@ -57,14 +68,24 @@ class BetweenNodes final : public rma::FarRanks {
   // Frees the communicator. After the end, in a call of the program's.
   void release();
 
-  // For the server: leaves the side alone while a rank waits inside a call that drives it.
-  Turn drive_for_others() { return shm::load_relaxed(helpers_) == 0 ? take_turn() : Turn::taken; }
+  // The same for the server, which leaves the side alone while a rank waits inside a call that
+  // drives it, and while servers are disabled.
+  Turn drive_for_others();
   bool is_idle() const { return has_ended(); }
   Clock::time_point next_look() const {
     return Clock::time_point(std::chrono::nanoseconds(shm::load_relaxed(next_look_)));
   }
+  // Has the server look now, because it was told something.
+  void wake_server();
+  // Adds what this side has done so far.
+  void add_to(report::TransfersBetweenNodes& sum);
 
  private:
+  std::string describe(uint64_t number);
+  // These hold mutex_.
+  void ask_for_look(Clock::time_point time);
+  bool plan_look();
+  bool drive_all(uint64_t* answered);
   bool drive_end();
   void require_heap(const rma::Transfer& transfer, int rank) const;
   template <class Done>
@@ -73,6 +94,7 @@ class BetweenNodes final : public rma::FarRanks {
   const std::vector<rma::Extent> heaps_;  // by rank
   const size_t most_;
   const exec::WaitStyle style_;
+  const ServersTold told_;
   const int64_t made_by_;  // the process; a forked child must not call MPI
 
   shm::Word helpers_{0};    // threads that wait, and drive again and again
@@ -86,8 +108,13 @@ class BetweenNodes final : public rma::FarRanks {
   bool leaves_ = false;
   MPI_Request all_have_left_{};
   Clock::time_point last_moved_;
+  report::TransfersBetweenNodes done_;
 };
 
+// Has the server of this process look at once, because the node's servers were told something.
+void wake_servers_between_nodes();
+// Tells the report what the sides of this process have done, those that have ended included.
+void record_between_nodes();
 // For MPI_Finalize: leaves all groups, and returns when all other ranks have left them.
 void end_between_nodes();
 // For a forked child.

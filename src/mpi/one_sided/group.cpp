@@ -45,8 +45,8 @@ struct ProcessGroup final : Placed, tutti_group {
     return false;
   }
   void reach_other_nodes(MPI_Comm communicator) {
-    between_nodes =
-        BetweenNodes::make(communicator, one_sided.most_outstanding(), node->wait_style());
+    between_nodes = BetweenNodes::make(communicator, one_sided.most_outstanding(),
+                                       node->wait_style(), node->servers_told());
     one_sided.reach_far(*between_nodes);
   }
 };

@@ -16,7 +16,6 @@
 #include "base/options.h"
 #include "exec/waiter.h"
 #include "mpi/communicators/registry.h"
-#include "mpi/one_sided/between_nodes.h"
 #include "native/serving.h"
 #include "rma/server.h"
 #include "shm/process_heap.h"
@@ -94,7 +93,7 @@ std::string server_program() {
 }
 
 void prepare(const rma::Domain& domain, int members) {
-  shm::store_relaxed(domain.enabled(), 1);
+  shm::store_relaxed(domain.enabled(), options().serve != ServeChoice::none ? 1 : 0);
   shm::store_relaxed(domain.served_from(), UINT64_MAX);
   shm::store_relaxed(domain.least_bytes(), UINT64_MAX);
   shm::store_relaxed(domain.clients_in_use(), static_cast<uint64_t>(members));
@@ -374,9 +373,13 @@ void Node::stop_servers() {
 void Node::enable_servers(bool enabled) {
   shm::store_relaxed(domain().enabled(), enabled ? 1 : 0);
   tell();
+  wake_servers_between_nodes();
 }
 
-void Node::keep_servers_awake(bool awake) { rma::keep_awake(domain(), awake); }
+void Node::keep_servers_awake(bool awake) {
+  rma::keep_awake(domain(), awake);
+  wake_servers_between_nodes();
+}
 
 int Node::count_servers() {
   int count = 0;
@@ -429,9 +432,13 @@ void Node::record() {
     report::record_saturation(options().saturation);
 }
 
-void Node::end() {
+void Node::end_groups() {
   const std::lock_guard lock(mutex_);
   for (native::OneSided* const group : groups_) group->end();
+}
+
+void Node::end() {
+  const std::lock_guard lock(mutex_);
   end_servers();
   tell();
   domain_.reset();
@@ -469,10 +476,6 @@ std::shared_ptr<Node> this_node(bool make) {
   return nodes().now;
 }
 
-void record_one_sided() {
-  if (const auto node = this_node(false)) node->record();
-}
-
 void end_one_sided() {
   std::shared_ptr<Node> node;
   {
@@ -480,8 +483,13 @@ void end_one_sided() {
     node.swap(nodes().now);
   }
   if (node == nullptr) return;
-  node->end();
+  node->end_groups();
   end_between_nodes();
+  if (report::recording()) {
+    node->record();
+    record_between_nodes();
+  }
+  node->end();
 }
 
 }  // namespace tutti::mpi

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "mpi/job/team.h"
+#include "mpi/one_sided/between_nodes.h"
 #include "native/team.h"
 #include "report/tally.h"
 #include "rma/client.h"
@@ -49,13 +50,18 @@ class Node final : public tutti_team {
   void enter(native::OneSided& group);
   void leave(native::OneSided& group, int place);
   exec::WaitStyle wait_style() const;
+  // In the node's memory, until end().
+  ServersTold servers_told() const { return {&domain().enabled(), &domain().awake()}; }
   // Lets the processes of servers that run now, of all ranks, copy from and into this one.
   void let_servers_copy();
 
   // Adds what this process did to the report.
   void record();
-  // For MPI_Finalize, and for a forked child.
+  // For MPI_Finalize: completes all transfers of this process.
+  void end_groups();
+  // After that, when this process answers no other one any more.
   void end();
+  // For a forked child.
   void become_alone();
 
  private:
@@ -101,8 +107,8 @@ class Node final : public tutti_team {
 // This process's Node; made at the first call while MPI runs. Null if it has none and `make` is
 // false.
 std::shared_ptr<Node> this_node(bool make);
-// To be called before the report is written, and before the registry closes.
-void record_one_sided();
+// To be called before the report is written, which it tells what this process did, and before the
+// registry closes. Returns when all other ranks have ended their transfers, too.
 void end_one_sided();
 
 }  // namespace tutti::mpi

@@ -204,6 +204,34 @@ static void computes(void) {
   free(flags);
 }
 
+// The last rank disables the servers of its node and calls nothing for some time, so that the first
+// one waits. The servers go on once they are enabled, without any other call of that rank.
+static void disabled(int seconds) {
+  void** flags = addresses_of((void*)&flag);
+  const long one = 1, two = 2;
+  const int last = ranks - 1;
+  if (rank == last) tutti_servers_disable(tutti_node_team());
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 0) {
+    ok(tutti_put_strict(group, last, flags[last], &one, sizeof one));
+    MPI_Send(NULL, 0, MPI_BYTE, last, 0, MPI_COMM_WORLD);
+    ok(tutti_put_strict(group, last, flags[last], &two, sizeof two));
+  } else if (rank == last) {
+    const double begin = MPI_Wtime();
+    while (MPI_Wtime() < begin + seconds) CHECK(flag == 0, "a server answers");
+    ok(tutti_wait_all(group));
+    while (flag == 0) ok(tutti_wait_all(group));
+    MPI_Recv(NULL, 0, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    const double middle = MPI_Wtime();
+    while (MPI_Wtime() < middle + 0.3) CHECK(flag == 1, "a server answers");
+    tutti_servers_enable(tutti_node_team());
+    while (flag != 2) {
+    }
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  free(flags);
+}
+
 static void pause_for(int seconds) {
   struct timespec time = {seconds, 0};
   nanosleep(&time, NULL);
@@ -226,6 +254,22 @@ static void is_late(int dies) {
                  NULL));
     ok(tutti_fence(group));
   } while (dies);
+}
+
+// The first rank is in MPI_Finalize while another one gets something from it. Ends the process.
+static void ends(void) {
+  long got = 0;
+  flag = 3;
+  void** flags = addresses_of((void*)&flag);
+  if (rank == ranks - 1) {
+    pause_for(1);
+    ok(tutti_get_strict(group, 0, &got, flags[0], sizeof got));
+    CHECK(got == 3, "%ld", got);
+    printf("ok\n");
+  }
+  free(flags);
+  MPI_Finalize();
+  exit(0);
 }
 
 // A forked child reaches no rank of another node, and disturbs none.
@@ -294,6 +338,8 @@ int main(int argc, char** argv) {
   if (!in_heap) random_transfers(3);
   if (strcmp(what, "mistakes") == 0) mistakes(), groups(), forks();
   if (strcmp(what, "computes") == 0) computes();
+  if (strcmp(what, "disabled") == 0) disabled(2);
+  if (strcmp(what, "ends") == 0) ends();
   if (strcmp(what, "late") == 0) is_late(0);
   if (strcmp(what, "killed") == 0) is_late(1);
   const int code = finish();
