@@ -68,9 +68,36 @@ def examine_servers(tree: Any) -> Finding:
     says = (
         f"with N servers (tutti-run --servers N) and at most {cores} - N ranks on this node, each "
         f"server has a core of its own (one server: processing unit {last}); else they share the "
-        "ranks' cores. They are threads of the ranks' processes, unless --servers-as says processes"
+        "ranks' cores. They are threads of the ranks' processes, unless --servers-as says "
+        "processes. Between nodes one thread of each process answers one-sided transfers and "
+        "drives collectives; the report counts what it did"
     )
     return Finding("servers", GOOD, says)
+
+
+def examine_saturation(file: str) -> Finding:
+    """The saturation map that servers follow (TUTTI_SATURATION), of this machine."""
+    name = "saturation map"
+    if not file:
+        return Finding(
+            name,
+            POOR,
+            "none: servers get one-sided transfers by their length alone",
+            "to have one: tutti bench --saturation --json FILE measures this machine, and "
+            "TUTTI_SATURATION=FILE makes servers follow it",
+        )
+    try:
+        cores, messages, most_bytes = core().saturation_of_here(file)
+    except core().Error as error:
+        what, _, remedy = str(error).rpartition("; ")
+        return Finding(
+            name, POOR, f"{what}; until then servers get transfers by their length alone", remedy
+        )
+    says = (
+        f"{file}: of this machine, up to {cores} cores, {messages} messages and "
+        f"{bytes_text(most_bytes)}; servers that select transfers follow it"
+    )
+    return Finding(name, GOOD, says)
 
 
 def examine_server_processes() -> Finding:
@@ -300,6 +327,7 @@ def examine() -> tuple[Any, list[Finding], list[str]]:
         examine_cores(tree),
         examine_servers(tree),
         examine_server_processes(),
+        examine_saturation(os.environ.get("TUTTI_SATURATION", "")),
         *examine_task_groups(),
         *examine_shared_memory(),
         examine_heap(),

@@ -1,4 +1,5 @@
-// The machine's tree, and Tutti's environment variables as the libraries read them. Each call reads
+// The machine's tree, its saturation map, and Tutti's environment variables as the libraries read
+// them. Each call reads
 // the machine or the environment anew.
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
@@ -7,6 +8,7 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "python/bindings.h"
+#include "rma/saturation.h"
 #include "shm/heap.h"
 #include "topo/tree.h"
 
@@ -69,6 +71,11 @@ nb::tuple try_shared_heap() {
   }
 }
 
+nb::tuple saturation_of_here(const std::string& file) {
+  const rma::SaturationMap map = rma::load_saturation_of_here(file);
+  return nb::make_tuple(map.cores.back(), map.messages.back(), map.bytes.back());
+}
+
 }  // namespace
 
 void bind_machine(nb::module_& module) {
@@ -82,6 +89,9 @@ void bind_machine(nb::module_& module) {
   module.def("load_tree", &topo::load, "topology"_a = "",
              "The tree that a value of TUTTI_TOPOLOGY names: empty for this machine, a file, or a "
              "description.");
+  module.def("saturation_of_here", &saturation_of_here, "file"_a,
+             "Reads a saturation map of this machine, as servers do. The result is its most cores, "
+             "messages and bytes. Raises Error if the file is none, or of another machine.");
   module.def("try_shared_heap", &try_shared_heap,
              "Makes a shared heap and attaches to it as another rank would. Returns (bytes of "
              "addresses, \"\"), or (0, the reason).");

@@ -97,6 +97,48 @@ def test_a_heap_that_a_limit_forbids(tutti):
     assert "state='note'" in said and "RLIMIT_FSIZE" in said
 
 
+SATURATION = {
+    "format": "tutti-saturation 1",
+    "where": "a Cray",
+    "cores": [1, 2],
+    "messages": [1, 128],
+    "bytes": [8, 1 << 20],
+    "puts": [[[1, 1]] * 2] * 2,
+    "gets": [[[1, 1]] * 2] * 2,
+    "hand_over": {"client": 0, "server": [0, 0], "latency": 100},
+}
+
+
+def test_the_saturation_map_that_servers_follow(tmp_path):
+    none = doctor.examine_saturation("")
+    assert none.state == POOR and none.says.startswith("none:")
+    assert "tutti bench --saturation --json" in none.remedy and "TUTTI_SATURATION" in none.remedy
+
+    file = tmp_path / "map.json"
+    missing = doctor.examine_saturation(str(file))
+    assert missing.state == POOR and f"{file}: cannot be read; until then" in missing.says
+    file.write_text("{")
+    assert "is no JSON" in doctor.examine_saturation(str(file)).says
+
+    file.write_text(json.dumps(SATURATION))
+    elsewhere = doctor.examine_saturation(str(file))
+    assert elsewhere.state == POOR and 'is of another machine, "a Cray"' in elsewhere.says
+    assert elsewhere.remedy.startswith("measure here by `tutti bench --saturation --json`")
+
+    here = elsewhere.says.split('this is "')[1].split('"')[0]
+    file.write_text(json.dumps(SATURATION | {"where": here}))
+    right = doctor.examine_saturation(str(file))
+    assert right.state == GOOD and not right.remedy
+    assert "up to 2 cores, 128 messages and 1 MiB" in right.says
+
+
+def test_doctor_shows_the_saturation_map(tutti, tmp_path):
+    file = str(tmp_path / "none.json")
+    done = tutti("doctor", "--json", environment={"TUTTI_SATURATION": file})
+    findings = {f["name"]: f for f in json.loads(done.stdout)["findings"]}
+    assert f"{file}: cannot be read" in findings["saturation map"]["says"]
+
+
 @pytest.mark.parametrize("probe", [probes.memfd, lambda: probes.shm_directory()[0]])
 def test_memory_probes_notice_if_the_other_process_sees_other_memory(probe, monkeypatch):
     outcome = probe()
