@@ -5,7 +5,9 @@
 
 #include "calls.h"
 #include "grid.h"
+#include "overlap.h"
 #include "series.h"
+#include "work.h"
 
 /* A way to exchange, on one rank's grid. */
 typedef struct {
@@ -17,6 +19,9 @@ typedef struct {
   int cells_before[GRID_DIRECTIONS];
   MPI_Aint origin[GRID_DIRECTIONS]; /* the types have the places */
   MPI_Request requests[2 * GRID_DIRECTIONS];
+  WorkLoop loop;    /* what the rank computes between start and finish; WORK_NONE: nothing */
+  uint64_t turns;   /* of the loop */
+  double computing; /* microseconds that these take */
 } Exchange;
 
 typedef struct Way {
@@ -74,12 +79,12 @@ static void packed_alltoallv(Exchange* one) {
   grid_unpack(&one->grid);
 }
 
-enum { persistent_way = 2, way_count = 6 };
+enum { blocking_way = 0, persistent_way = 2, by_hand_way = 3, way_count = 6 };
 static const Way ways[way_count] = {
-    {"neighbor_alltoallw", alltoallw, NULL},
+    [blocking_way] = {"neighbor_alltoallw", alltoallw, NULL},
     {"ineighbor_alltoallw", start_alltoallw, wait_for_one},
     [persistent_way] = {"neighbor_alltoallw_init", start_persistent, wait_for_one},
-    {"isend_irecv", start_by_hand, wait_for_all},
+    [by_hand_way] = {"isend_irecv", start_by_hand, wait_for_all},
     {"packed_neighbor_alltoall", packed_alltoall, NULL},
     {"packed_neighbor_alltoallv", packed_alltoallv, NULL},
 };
@@ -104,9 +109,16 @@ static bool operate(void* of, int place, int sample, uint64_t* began) {
   (void)place, (void)sample;
   Exchange* const one = of;
   one->way->start(one);
-  if (one->way->finish == NULL) return true;
-  if (began != NULL) *began = bench_now(&one->bench->neutral.clock);
-  one->way->finish(one);
+  if (began != NULL && one->way->finish != NULL) *began = bench_now(&one->bench->neutral.clock);
+  if (one->loop != WORK_NONE) work_run(&one->bench->work, one->loop, one->turns);
+  if (one->way->finish != NULL) one->way->finish(one);
+  return true;
+}
+
+static bool compute(void* of, int place, int sample, uint64_t* began) {
+  (void)place, (void)sample, (void)began;
+  Exchange* const one = of;
+  work_run(&one->bench->work, one->loop, one->turns);
   return true;
 }
 
@@ -128,7 +140,8 @@ static bool find_order(Exchange* one) {
   bool any = false;
   const uint32_t number = bench->number++;
   grid_fill(grid, number);
-  operate(one, 0, 0, NULL);
+  one->way->start(one);
+  if (one->way->finish != NULL) one->way->finish(one);
   for (int d = 0; d < GRID_DIMENSIONS; ++d) {
     grid->in_order[d] = false;
     if (grid_verify(grid, d, number, line)) continue;
@@ -139,25 +152,60 @@ static bool find_order(Exchange* one) {
   return any;
 }
 
-static void measure_way(Exchange* one, Results* results) {
+/* Runs a series, and at the first rank adds its cell and returns the median; 0 elsewhere. */
+static double measure_series(const Exchange* one, const Series* series, ResultsCell cell,
+                             Results* results) {
   Bench* const bench = one->bench;
-  const bool persistent = one->way == &ways[persistent_way];
-  if (persistent) make_request(one);
-  ResultsCell cell = {.kind = {.bytes = grid_face_bytes(one->grid.edge), .element = PATTERN_UINT32},
-                      .halo = one->way->name,
-                      .in_order = find_order(one)};
-  const Series series = {
-      .count = 1, .subject = one, .fill = fill, .operate = operate, .verify = verify};
-  const int samples = series_run(bench, &series);
-  if (persistent) MPI_Request_free(one->requests);
-  if (bench->rank != 0) return;
-  SeriesTimes times = series_times(bench, &series, samples, 0);
+  const int samples = series_run(bench, series);
+  if (bench->rank != 0) return 0;
+  SeriesTimes times = series_times(bench, series, samples, 0);
   if (times.wholes == 0)
     bench_stop(bench, "every start was missed; is something else running on these cores?");
+  cell.kind = (BenchKind){.bytes = grid_face_bytes(one->grid.edge), .element = PATTERN_UINT32};
+  cell.halo = one->way->name;
+  cell.loop = one->loop;
+  cell.computing = one->computing;
   if (!results_add(results, cell, &times)) bench_stop(bench, "no memory for the results");
+  return results->cells[results->count - 1].median;
 }
 
-static void measure_size(Bench* bench, MPI_Comm communicator, size_t bytes, Results* results) {
+static double measure_way(Exchange* one, int way, Results* results) {
+  if (way == persistent_way && results->lacks_persistent) return 0;
+  one->way = &ways[way];
+  if (way == persistent_way) make_request(one);
+  const ResultsCell cell = {.in_order = find_order(one)};
+  const Series series = {
+      .count = 1, .subject = one, .fill = fill, .operate = operate, .verify = verify};
+  const double median = measure_series(one, &series, cell, results);
+  if (way == persistent_way) MPI_Request_free(one->requests);
+  return median;
+}
+
+static void measure_computation(Exchange* one, Results* results) {
+  const Series series = {.count = 1, .subject = one, .operate = compute};
+  measure_series(one, &series, (ResultsCell){.no_call = true}, results);
+}
+
+/* The ways that use the faces' types: alone, and then beside each loop. 0 microseconds: as long as
+ * the blocking way takes. */
+static void measure_beside(Exchange* one, double microseconds, Results* results) {
+  const BenchClock* const clock = &one->bench->neutral.clock;
+  for (int way = 0; way <= by_hand_way; ++way) {
+    const double median = measure_way(one, way, results);
+    if (way == blocking_way && microseconds == 0) microseconds = median;
+  }
+  MPI_Bcast(&microseconds, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+  one->computing = microseconds;
+  for (one->loop = WORK_ARITHMETIC; one->loop < WORK_LOOPS; ++one->loop) {
+    one->turns = work_turns(&one->bench->work, one->loop, microseconds, clock);
+    measure_computation(one, results);
+    for (int way = 0; way <= by_hand_way; ++way) measure_way(one, way, results);
+  }
+}
+
+static void measure_size(Bench* bench, MPI_Comm communicator, int place, Results* results) {
+  const BenchOptions* const options = &bench->options;
+  const size_t bytes = options->faces[place];
   Exchange one = {.bench = bench};
   if (!grid_open(&one.grid, communicator, grid_edge(bytes)))
     bench_stop(bench, "no memory for the grid; leave out the largest faces");
@@ -166,9 +214,13 @@ static void measure_size(Bench* bench, MPI_Comm communicator, size_t bytes, Resu
     one.cells[direction] = (int)(bytes / sizeof(uint32_t));
     one.cells_before[direction] = direction * one.cells[direction];
   }
-  for (int way = 0; way < way_count; ++way) {
-    one.way = &ways[way];
-    if (way != persistent_way || !results->lacks_persistent) measure_way(&one, results);
+  if (options->overlap) {
+    double microseconds = 0;
+    if (options->computing_count > 0)
+      microseconds = options->computing[options->computing_count > 1 ? place : 0];
+    measure_beside(&one, microseconds, results);
+  } else {
+    for (int way = 0; way < way_count; ++way) measure_way(&one, way, results);
   }
   grid_close(&one.grid);
 }
@@ -179,12 +231,12 @@ void halo_measure(Bench* bench, Results* results) {
   int extents[GRID_DIMENSIONS] = {0};
   const int periodic[GRID_DIMENSIONS] = {1, 1, 1};
   MPI_Comm communicator;
+  if (bench->options.overlap) overlap_prepare(bench, bench->options.face_count);
   MPI_Dims_create(bench->ranks, GRID_DIMENSIONS, extents);
   MPI_Cart_create(MPI_COMM_WORLD, GRID_DIMENSIONS, extents, periodic, 0, &communicator);
   /* MPIs and interposers set communicators up after some calls. */
   for (int call = 0; call < calls_before_set_up; ++call) MPI_Barrier(communicator);
   results->lacks_persistent = calls_find("MPI_Neighbor_alltoallw_init") == NULL;
-  for (int i = 0; i < bench->options.face_count; ++i)
-    measure_size(bench, communicator, bench->options.faces[i], results);
+  for (int i = 0; i < bench->options.face_count; ++i) measure_size(bench, communicator, i, results);
   MPI_Comm_free(&communicator);
 }

@@ -8,7 +8,8 @@
 
 #include "measuring.h"
 
-/* Measures each way for each size of a face. All ranks call it. */
+/* Measures each way for each size of a face; for an overlap (overlap.h) the first four ways, alone
+ * and beside computations. All ranks call it. */
 void halo_measure(Bench* bench, Results* results);
 
 #endif

@@ -270,10 +270,9 @@ static bool complete(BenchOptions* options, int ranks, char* message) {
              "out one of it and --mixed");
     return false;
   }
-  if (options->overlap + options->halo + (options->mixed || options->cold_bytes > 0) > 1) {
+  if ((options->overlap || options->halo) && (options->mixed || options->cold_bytes > 0)) {
     snprintf(message, 256,
-             "--overlap, --halo, and --mixed with --cold, are three ways to measure; "
-             "give one of them");
+             "--mixed, --cold: leave them out, or --overlap and --halo, which measure otherwise");
     return false;
   }
   if (options->trials.count > 0 && (options->overlap || options->halo)) {

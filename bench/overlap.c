@@ -32,14 +32,18 @@ static void measure_kind(Bench* bench, int place, Results* results) {
   }
 }
 
-void overlap_measure(Bench* bench, Results* results) {
+void overlap_prepare(Bench* bench, int kinds) {
   const int durations = bench->options.computing_count;
-  if (durations > 1 && durations != bench->options.kinds.count)
-    bench_stop(bench, "--overlap has neither one number nor one for each kind");
+  if (durations > 1 && durations != kinds)
+    bench_stop(bench, "--overlap has neither one number nor one for each kind or size of a face");
   for (WorkLoop loop = WORK_ARITHMETIC; loop < WORK_LOOPS; ++loop) {
     neutral_meet(&bench->neutral);
     work_measure(&bench->work, loop, &bench->neutral.clock);
   }
+}
+
+void overlap_measure(Bench* bench, Results* results) {
+  overlap_prepare(bench, bench->options.kinds.count);
   for (int place = 0; place < bench->options.kinds.count; ++place)
     measure_kind(bench, place, results);
 }

@@ -9,7 +9,9 @@
 
 #include "measuring.h"
 
-/* All ranks call it. */
+/* Measures how fast the loops are. Stops the job if the options have durations of computations, but
+ * neither one nor one for each of `kinds` kinds. All ranks call both. */
+void overlap_prepare(Bench* bench, int kinds);
 void overlap_measure(Bench* bench, Results* results);
 
 #endif

@@ -90,9 +90,6 @@ static void write_call(BenchJson* json, const ResultsCell* cell) {
   bench_json_text(json, "condition", bench_condition_name(cell->condition));
   bench_json_text(json, "form", cell->no_call ? "none" : bench_form_names[kind->form]);
   if (cell->trial > 0) bench_json_integer(json, "trial", cell->trial);
-  if (cell->loop == WORK_NONE) return;
-  bench_json_text(json, "work", work_loop_names[cell->loop]);
-  bench_json_number(json, "work_us", cell->computing, 4);
 }
 
 /* An exchange of ghost cells: the way is its form. */
@@ -100,7 +97,7 @@ static void write_exchange(BenchJson* json, const ResultsCell* cell) {
   bench_json_text(json, "collective", "halo");
   bench_json_integer(json, "bytes", (int64_t)cell->kind.bytes);
   bench_json_text(json, "element", pattern_element_names[cell->kind.element]);
-  bench_json_text(json, "form", cell->halo);
+  bench_json_text(json, "form", cell->no_call ? "none" : cell->halo);
   bench_json_flag(json, "in_order", cell->in_order);
 }
 
@@ -110,6 +107,10 @@ static void write_cell(BenchJson* json, const ResultsCell* cell) {
     write_exchange(json, cell);
   else
     write_call(json, cell);
+  if (cell->loop != WORK_NONE) {
+    bench_json_text(json, "work", work_loop_names[cell->loop]);
+    bench_json_number(json, "work_us", cell->computing, 4);
+  }
   bench_json_integer(json, "operations", cell->kept);
   bench_json_integer(json, "missed", cell->missed);
   bench_json_number(json, "median_us", cell->median, 4);
@@ -206,10 +207,11 @@ static void say_left_out(const BenchKinds* left_out) {
 /* The name of a cell's row. */
 static void row_name(const ResultsCell* cell, char name[BENCH_KIND_WORD + 32]) {
   char word[BENCH_KIND_WORD];
-  kind_word(&cell->kind, word);
   if (cell->halo != NULL)
-    snprintf(name, BENCH_KIND_WORD + 32, "halo:%zu %s", cell->kind.bytes, cell->halo);
-  else if (cell->trial > 0)
+    snprintf(word, sizeof word, "halo:%zu %s", cell->kind.bytes, cell->halo);
+  else
+    kind_word(&cell->kind, word);
+  if (cell->trial > 0)
     snprintf(name, BENCH_KIND_WORD + 32, "%s trial %d", word, cell->trial);
   else if (cell->loop == WORK_NONE)
     snprintf(name, BENCH_KIND_WORD + 32, "%s", word);

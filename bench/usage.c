@@ -31,7 +31,7 @@ const char bench_usage[] =
     "  --halo LIST          instead, exchanges of ghost cells in three dimensions, with faces of "
     "so "
     "many bytes, as in\n"
-    "                       4,64,1K (four times a square)\n"
+    "                       4,64,1K (four times a square); with --overlap beside computations\n"
     "  --mixed              besides, in a shuffled order of all kinds, the same at all ranks\n"
     "  --cold BYTES         besides, each rank streams over so much memory before each operation; "
     "and with --mixed both\n"

@@ -254,6 +254,8 @@ def test_words():
         (["--halo", "--faces", "8"], "--faces: '8'"),
         (["--halo", "--form", "all"], "--form: it cannot be combined with --halo"),
         (["--halo", "--sizes", "8"], "--sizes"),
+        (["--halo", "--overlap"], "--halo: over nodes (--hosts)"),
+        (["--halo", "--hosts", "tests/hosts"], "--halo: over nodes (--hosts)"),
     ],
 )
 def test_options_that_do_not_go_together_are_refused(tutti, arguments, culprit):

@@ -453,6 +453,32 @@ def test_a_small_run_beside_computations(tutti, tmp_path):
         assert cell["start_us"] > 0 and cell["whole_us"] >= 1000, cell
 
 
+@pytest.mark.alone
+@pytest.mark.mpi
+@pytest.mark.slow
+def test_a_small_run_of_halos_beside_computations(tutti, tmp_path):
+    skip_without_nodes()
+    result = tmp_path / "result.json"
+    words = "--overlap --halo --faces 64 --nodes 2 --per-node 1 --delay 1ms --mpi mpich"
+    words += " --repetitions 1 --budget-ms 1"
+    done = tutti("bench", "--hosts", str(HOSTS), *words.split(), "--json", str(result), seconds=200)
+    assert done.returncode == 0, done.stderr
+    assert "halo" in done.stdout and "alltoallw_init" in done.stdout
+    cells = json.loads(result.read_text())["cells"]
+    variants = ("mpich", "mpich@progress", "mpich+tutti", "mpich+tutti+servers")
+    ways = ("ineighbor_alltoallw", "neighbor_alltoallw_init", "isend_irecv")
+    assert sorted((cell["variant"], cell["form"], cell["compute"]) for cell in cells) == sorted(
+        (variant, way, work)
+        for variant in variants
+        for way in ways
+        for work in ("arithmetic", "memory")
+    )
+    for cell in cells:
+        assert (cell["collective"], cell["bytes"], cell["delay_ms"]) == ("halo", 64, 1), cell
+        assert cell["blocking_us"] >= 1000 and cell["start_us"] > 0, cell
+        assert cell["whole_us"] >= 1000 and cell["after_blocking_us"] >= 1000, cell
+
+
 def test_an_mpi_that_nodes_cannot_start_is_left_out_unless_it_is_named():
     assert startable([MPICH, INTEL, OPENMPI], named=False) == [MPICH, OPENMPI]
     assert startable([OPENMPI], named=True) == [OPENMPI]

@@ -148,6 +148,31 @@ def test_every_way_to_exchange_ghost_cells_is_right(mpi, ranks, tmp_path):
     assert not any(cell["in_order"] for cell in job["cells"] if cell["form"] == "isend_irecv")
 
 
+def test_exchanges_of_ghost_cells_beside_computations(mpi, tmp_path):
+    """Each way with types alone, and then beside each loop, whose computation is measured, too."""
+    arguments = ("--halo", "36,1K", "--overlap", "3,5", "--budget-ms", "1")
+    job = run_program(mpi, 2, tmp_path, *arguments)
+    ways = list(WAYS)[:4]
+    if "form_left_out" in job:
+        ways.remove("neighbor_alltoallw_init")
+    expected = []
+    for face, time in ((36, 3), (1024, 5)):
+        expected += [(face, way, None, None) for way in ways]
+        for work in ("arithmetic", "memory"):
+            expected += [(face, way, work, time) for way in ("none", *ways)]
+    keys = ("bytes", "form", "work", "work_us")
+    assert [tuple(cell.get(key) for key in keys) for cell in job["cells"]] == expected
+    assert all(cell["collective"] == "halo" for cell in job["cells"])
+    starts = {cell["form"] for cell in job["cells"] if "start_us" in cell}
+    assert starts == set(ways) - {"neighbor_alltoallw"}
+
+
+def test_ghost_cells_need_a_computation_for_all_sizes_or_each(mpi, tmp_path):
+    arguments = ("--halo", "4,64,1K", "--overlap", "1,2")
+    status, _, err = launch(mpi, 2, tmp_path, *arguments)
+    assert status != 0 and "neither one number nor one for each kind or size of a face" in err
+
+
 NEIGHBOURS = (
     "int MPI_Neighbor_alltoallw(const void *in, const int *n, const MPI_Aint *at, "
     "const MPI_Datatype *t, void *out, const int *m, const MPI_Aint *to, const MPI_Datatype *u, "
@@ -206,6 +231,7 @@ def test_faces_of_different_neighbours_must_not_be_swapped(mpi, broken, tmp_path
         (["--halo", "8"], "--halo '8'"),
         (["--halo", "512K"], "--halo '512K'"),
         (["--halo", "4", "--mixed"], "--mixed"),
+        (["--halo", "4,64", "--overlap", "1,2", "--cold", "1M"], "--cold"),
         (["--overlap", "call", "--cold", "1M"], "--cold"),
     ],
 )

@@ -316,7 +316,8 @@ def bench(
         typer.Option(
             "--halo",
             help="Measure exchanges of ghost cells in three dimensions: neighbourhood collectives "
-            "beside MPI_Isend and MPI_Irecv.",
+            "beside MPI_Isend and MPI_Irecv. With --overlap --hosts: over nodes, beside "
+            "computations.",
         ),
     ] = False,
     faces: Annotated[

@@ -96,8 +96,11 @@ class JobNodes:
 
 def _what_to_measure(settings: Settings, ranks: int) -> list[str]:
     """The words for tutti-bench that say which operations a job measures."""
+    beside = []
+    if settings.overlap:
+        beside = ["--overlap", ",".join(f"{time:.4f}" for time in settings.durations[ranks])]
     if settings.faces:
-        return ["--halo", ",".join(map(str, settings.faces))]
+        return ["--halo", ",".join(map(str, settings.faces)), *beside]
     words = ["--kinds", settings.kinds] if settings.kinds else []
     words += ["--collectives", ",".join(settings.collectives)]
     words += ["--sizes", ",".join(map(str, settings.sizes))]
@@ -105,9 +108,7 @@ def _what_to_measure(settings: Settings, ranks: int) -> list[str]:
         words += ["--lengths", ",".join(settings.lengths)]
     if settings.forms:
         words += ["--forms", ",".join(("blocking", *settings.forms))]
-    if settings.overlap:
-        words += ["--overlap", ",".join(f"{time:.4f}" for time in settings.durations[ranks])]
-    return words
+    return words + beside
 
 
 def run_job(

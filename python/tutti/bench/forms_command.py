@@ -11,10 +11,10 @@ DEFAULT_FACES = "4,64,1K,4K,16K,64K"
 QUICK_FACES = "4,1K,16K"
 # For each option, why others cannot be combined with it, and which can.
 BESIDE = {
-    "--halo": ("which exchanges ghost cells", ()),
+    "--halo": ("which exchanges ghost cells", ("--overlap", "--hosts")),
     "--overlap": (
         "which measures each call beside computations",
-        ("--form", "--collectives", "--sizes", "--kinds", "--hosts"),
+        ("--form", "--collectives", "--sizes", "--kinds", "--hosts", "--halo"),
     ),
     "--form": (
         "which measures MPI's calls on one node and from one root",
@@ -68,10 +68,15 @@ def parse_modes(
     Raises UserError.
     """
     _refuse({**given, "--halo": halo})
+    if halo and overlap != given["--hosts"]:
+        raise UserError(
+            "--halo: over nodes (--hosts) ghost cells are exchanged beside computations "
+            "(--overlap), and on one node alone; give both options or none of them"
+        )
     if faces is not None and not halo:
         raise UserError("--faces: it needs --halo, which exchanges faces of ghost cells")
     forms = parse_forms(form) if form is not None else ()
-    if overlap and not forms:
+    if overlap and not forms and not halo:
         forms = ("nonblocking",)
     faces = faces or (QUICK_FACES if quick else DEFAULT_FACES)
     return Modes(

@@ -1,4 +1,5 @@
-"""Calls beside computations over several nodes (`tutti bench --overlap --hosts`).
+"""Calls beside computations over several nodes (`tutti bench --overlap --hosts`), with --halo
+exchanges of ghost cells (halo.py), whose blocking call is MPI_Neighbor_alltoallw.
 
 Variants are the host MPI, the host with a progress thread of its own where it has one, and Tutti
 without and with servers. All compute for the same time: as long as the option says, or twice as
@@ -17,14 +18,21 @@ from rich.table import Table
 
 from tutti import __version__
 from tutti.bench.driver import JobNodes, run_job
+from tutti.bench.halo import WAYS as HALO_WAYS
 from tutti.bench.hosts import Hosts
-from tutti.bench.measurements import Cell, Measurements, Settings
+from tutti.bench.measurements import HALO, Cell, Measurements, Settings
 from tutti.bench.over_nodes import Nodes
 from tutti.bench.statistics import centre
 from tutti.bench.texts import size_text, time_text
 from tutti.bench.variants import PROGRESS, PROGRESS_ENVIRONMENT, Variant
 
 TIMES_THE_CALL = 2
+# By collective, the form that is the blocking call, if it has a name of its own.
+BLOCKING = {HALO: "neighbor_alltoallw"}
+
+
+def blocking_form(collective: str) -> str:
+    return BLOCKING.get(collective, "blocking")
 
 
 @dataclass(frozen=True)
@@ -105,7 +113,11 @@ class Jobs:
         settings = self.plan.settings
         alone = replace(settings, overlap=False, forms=())
         times = [
-            [cell["median_us"] for cell in self.run(alone, Variant(mpi, "default", False))["cells"]]
+            [
+                cell["median_us"]
+                for cell in self.run(alone, Variant(mpi, "default", False))["cells"]
+                if cell["form"] == blocking_form(cell["collective"])
+            ]
             for mpi in settings.mpis
         ]
         return [TIMES_THE_CALL * min(of_kind) for of_kind in zip(*times, strict=True)]
@@ -145,7 +157,7 @@ def rows_of(plan: Nodes, measurements: Measurements, delay: float, nodes: int) -
     return [
         _row(measurements, cell, variant, delay, nodes)
         for cell, by_variant in measurements.cells.items()
-        if cell.work != "none" and cell.form not in ("none", "blocking")
+        if cell.work != "none" and cell.form not in ("none", blocking_form(cell.collective))
         for variant in variants_of(plan)
         if variant.key in by_variant
     ]
@@ -156,6 +168,7 @@ def _row(measurements: Measurements, cell: Cell, variant: Variant, delay: float,
         return centre(measurements.cells[cell.in_form(form).beside(work)][variant.key].median)
 
     samples = measurements.cells[cell][variant.key]
+    blocking = blocking_form(cell.collective)
     return Row(
         mpi=variant.mpi.name,
         variant=variant.key,
@@ -166,21 +179,22 @@ def _row(measurements: Measurements, cell: Cell, variant: Variant, delay: float,
         bytes=cell.bytes,
         form=cell.form,
         compute=cell.work,
-        blocking_us=median_of("blocking", "none"),
+        blocking_us=median_of(blocking, "none"),
         compute_us=median_of("none", cell.work),
         start_us=centre(samples.start) if samples.start else None,
         whole_us=centre(samples.median),
-        after_blocking_us=median_of("blocking", cell.work),
+        after_blocking_us=median_of(blocking, cell.work),
     )
 
 
 def overlap_table(rows: list[Row], title: str) -> Table:
     table = Table(title=title, title_justify="left")
-    for column in ("collective", "size", "computes", "variant"):
-        table.add_column(column)
+    for column in ("collective", "size", "computes", "form", "variant"):
+        table.add_column(column, no_wrap=True)
     for column in (
         "call, us",
         "compute, us",
+        "call, compute",
         "start, us",
         "whole, us",
         "of computation",
@@ -189,7 +203,7 @@ def overlap_table(rows: list[Row], title: str) -> Table:
         table.add_column(column, justify="right")
     last = None
     for row in rows:
-        kind = (row.collective, row.bytes, row.compute)
+        kind = (row.collective, row.bytes, row.compute, row.form)
         if last is not None and kind != last:
             table.add_section()
         last = kind
@@ -197,9 +211,11 @@ def overlap_table(rows: list[Row], title: str) -> Table:
             row.collective,
             size_text(row.bytes) if row.bytes else "-",
             row.compute,
+            HALO_WAYS.get(row.form, row.form),
             row.variant,
             time_text(row.blocking_us),
             time_text(row.compute_us),
+            time_text(row.after_blocking_us),
             time_text(row.start_us) if row.start_us is not None else "-",
             time_text(row.whole_us),
             f"{row.whole_us / row.compute_us:.2f}x",
@@ -214,14 +230,15 @@ def show_overlap(plan: Nodes, rows: list[Row], console: Console) -> None:
             some = [
                 row for row in rows if (row.delay_ms, row.nodes) == (milliseconds(delay), nodes)
             ]
-            some.sort(key=lambda row: (row.mpi, row.collective, row.bytes, row.compute))
+            some.sort(key=lambda row: (row.mpi, row.collective, row.bytes, row.compute, row.form))
             console.print(
                 overlap_table(some, f"{nodes} nodes of {plan.per_node} ranks, delay {delay}")
             )
     console.print(
-        "whole: start, computation and wait; of computation: whole over the computation alone; "
-        "overlap: how much of the shorter of call and computation the other hides. All nodes, their "
-        "network and the servers share this machine's cores.",
+        "call: the blocking one; call, compute: one after the other; whole: start, computation and "
+        "wait; of computation: whole over the computation alone; overlap: how much of the shorter "
+        "of call and computation the other hides. All nodes, their network and the servers share "
+        "this machine's cores.",
         highlight=False,
     )
 
