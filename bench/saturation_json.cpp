@@ -24,11 +24,14 @@ Json json_of(const rma::SaturationMap& map) {
   Json json;
   json["format"] = "tutti-saturation 1";
   json["where"] = map.where;
+  const bool of_node = map.scope == rma::Scope::node;
+  json["scope"] = of_node ? "node" : "between nodes";
   json["cores"] = map.cores;
   json["messages"] = map.messages;
   json["bytes"] = map.bytes;
   json["puts"] = grid(map, rma::Kind::put);
   json["gets"] = grid(map, rma::Kind::get);
+  if (!of_node) return json;
   json["hand_over"] = {{"client", map.hand_over.client},
                        {"server", map.hand_over.server},
                        {"latency", map.hand_over.latency}};

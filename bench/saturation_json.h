@@ -1,5 +1,5 @@
-// Saturation maps as JSON: the format that rma/saturation_file.cpp reads, for the programs that
-// make maps. A pure function; any thread.
+// Saturation maps as JSON: the format that rma/saturation_file.cpp reads, for the
+// programs that make maps. A pure function; any thread.
 #pragma once
 
 #include "base/json.h"

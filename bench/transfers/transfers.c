@@ -17,8 +17,7 @@
  *   asleep_put, asleep_get  the same through a server that sleeps
  *   asleep_wait    a put that is handed to a server that sleeps, and tutti_wait
  *   wake           rank 0 wakes rank 1, which sleeps on a semaphore, until rank 1 has answered */
-#define _GNU_SOURCE /* sched_getcpu, RTLD_DEFAULT */
-#include <dlfcn.h>
+#define _GNU_SOURCE /* sched_getcpu */
 #include <mpi.h>
 #include <sched.h>
 #include <semaphore.h>
@@ -29,7 +28,7 @@
 
 #include "../clock.h"
 #include "../json.h"
-#include "tutti/mpi.h"
+#include "functions.h"
 
 enum { samples = 2000, wakes = 200, pause_ns = 100000, trips = 20000, most_repetitions = 1000 };
 
@@ -42,24 +41,6 @@ typedef struct {
   Line turn, there, back, line;
   sem_t begin, end; /* of what rank 0 does while rank 1 sleeps */
 } Board;
-
-/* Tutti's functions in the preloaded library: this program is not linked to it. */
-typedef struct {
-  tutti_status (*group_of_communicator)(uint64_t, tutti_group**);
-  void (*group_free)(tutti_group*);
-  void* (*alloc)(size_t);
-  void (*free)(void*);
-  tutti_status (*put)(tutti_group*, int, void*, const void*, size_t, tutti_handle*);
-  tutti_status (*get)(tutti_group*, int, void*, const void*, size_t, tutti_handle*);
-  tutti_status (*test)(tutti_group*, tutti_handle*, int*);
-  tutti_status (*wait)(tutti_group*, tutti_handle*);
-  tutti_team* (*node_team)(void);
-  tutti_status (*servers_start)(tutti_team*, int, tutti_serve);
-  tutti_status (*servers_stop)(tutti_team*);
-  tutti_status (*servers_wake)(tutti_team*);
-  tutti_status (*servers_sleep)(tutti_team*);
-  const char* (*error_message)(void);
-} Tutti;
 
 typedef struct {
   int rank;
@@ -75,31 +56,6 @@ static void stop(const char* what) {
   fprintf(stderr, "tutti-transfers: %s\n", what);
   MPI_Abort(MPI_COMM_WORLD, 2);
   exit(2);
-}
-
-static void find(void* function, const char* name) {
-  void* const address = dlsym(RTLD_DEFAULT, name);
-  if (address == NULL) stop("Tutti is not loaded; start the job under tutti-run");
-  memcpy(function, &address, sizeof address); /* C has no cast from one to the other */
-}
-
-static Tutti find_tutti(void) {
-  Tutti tutti;
-  find(&tutti.group_of_communicator, "tutti_group_of_communicator");
-  find(&tutti.group_free, "tutti_group_free");
-  find(&tutti.alloc, "tutti_alloc");
-  find(&tutti.free, "tutti_free");
-  find(&tutti.put, "tutti_put");
-  find(&tutti.get, "tutti_get");
-  find(&tutti.test, "tutti_test");
-  find(&tutti.wait, "tutti_wait");
-  find(&tutti.node_team, "tutti_node_team");
-  find(&tutti.servers_start, "tutti_servers_start");
-  find(&tutti.servers_stop, "tutti_servers_stop");
-  find(&tutti.servers_wake, "tutti_servers_wake");
-  find(&tutti.servers_sleep, "tutti_servers_sleep");
-  find(&tutti.error_message, "tutti_error_message");
-  return tutti;
 }
 
 static void require_ok(const Bench* bench, tutti_status status) {
@@ -316,7 +272,7 @@ int main(int argc, char** argv) {
   const int repetitions = argc == 2 ? atoi(argv[1]) : 0;
   if (ranks != 2 || repetitions < 1 || repetitions > most_repetitions)
     stop("start two ranks, and give the number of repetitions, 1 to 1000");
-  bench.tutti = find_tutti();
+  bench.tutti = tutti_functions(stop);
   require_ok(&bench,
              bench.tutti.group_of_communicator((uint64_t)(uintptr_t)MPI_COMM_WORLD, &bench.group));
   bench.board = make_board(bench.rank, &window);

@@ -1,6 +1,7 @@
-"""Saturation maps: the bandwidth of a node by the cores that transfer at once, the messages that
-each starts before it waits, and their bytes. `tutti bench --saturation` measures a map, and
-`tutti sim --servers` simulates one (docs/injection.md has the format).
+"""Saturation maps: the bandwidth of a node, or of the network between two nodes, by the cores that
+transfer at once, the messages that each starts before it waits, and their bytes. `tutti bench
+--saturation` measures a map, and `tutti sim --servers` simulates one (docs/injection.md has the
+format).
 
 A map is its JSON document. Bandwidths are GB/s.
 """
@@ -16,6 +17,11 @@ from tutti.bench.texts import size_text
 KINDS = ("put", "get")
 # A saturation map counts a number of cores as enough from this part of the peak on.
 ENOUGH = 0.9
+
+
+def where(map_: dict[str, Any]) -> str:
+    """What was measured. A map of a network has its name beside that of the machine."""
+    return ", ".join([map_["where"], *([map_["network"]] if "network" in map_ else [])])
 
 
 def fractions(map_: dict[str, Any], kind: str, size: int) -> dict[int, float]:
@@ -44,7 +50,7 @@ def show_map(map_: dict[str, Any], console: Console) -> None:
     """The part of the peak at each size that each number of cores reaches."""
     for kind in KINDS:
         table = new_table(
-            f"{kind}s, {map_['where']}: percent of the peak at each size, by cores",
+            f"{kind}s, {where(map_)}: percent of the peak at each size, by cores",
             "bytes",
             [*map(str, map_["cores"]), "peak GB/s"],
         )
@@ -61,7 +67,7 @@ def show_messages(map_: dict[str, Any], console: Console) -> None:
     """The part of the peak at each size that one core reaches, by the messages that it starts."""
     for kind in KINDS:
         table = new_table(
-            f"{kind}s by one core, {map_['where']}: percent of the peak at each size, by messages",
+            f"{kind}s by one core, {where(map_)}: percent of the peak at each size, by messages",
             "bytes",
             [*map(str, map_["messages"])],
         )
@@ -112,7 +118,7 @@ def draw_map(map_: dict[str, Any], stem: Path) -> list[Path]:
     for place, kind in enumerate(KINDS):
         picture = heat(axes[0][place], map_, kind)
     figure.colorbar(picture, ax=axes, label="part of the peak at this size")
-    figure.suptitle(f"saturation, {map_['where']}", fontsize=10)
+    figure.suptitle(f"saturation, {where(map_)}", fontsize=10)
     return save_figure(figure, stem)
 
 

@@ -208,10 +208,22 @@ const std::vector<OptionRow>& option_table() {
       {.name = "TUTTI_SATURATION",
        .kind = OptionKind::text,
        .default_value = "",
-       .doc = "A saturation map of this machine, from which ranks decide which transfers gain from "
-              "servers, and how many in a row one server gets (docs/injection.md).",
+       .doc = "Saturation maps of this machine. From that of a node's memory ranks decide which "
+              "transfers gain from servers, and how many in a row one server gets; from that "
+              "between nodes, how many bytes are under way to a rank at once (docs/injection.md).",
        .store = store<&Options::saturation>,
-       .text_form = "the name of a file that `tutti bench --saturation --json` has written"},
+       .text_form = "the name of a file that `tutti bench --saturation --json` has written, or of "
+                    "two, with a comma between them"},
+      {.name = "TUTTI_UNDER_WAY",
+       .kind = OptionKind::bytes,
+       .default_value = "auto",
+       .doc = "How many bytes of one-sided transfers a rank has under way at once to each rank of "
+              "another node; auto: as many as the saturation map between nodes says, and 256K "
+              "without one.",
+       .store = store<&Options::under_way_bytes>,
+       .least = 64 * kibibyte,
+       .most = 16 * 1024 * kibibyte,
+       .words = {"auto"}},
       {.name = "TUTTI_ALGORITHM_BARRIER",
        .kind = OptionKind::text,
        .default_value = "",

@@ -74,7 +74,8 @@ struct Options {
   int setup_after;  // collectives; or setup_after_automatic
   MpiChoice mpi;
   std::string topology;    // empty: this machine
-  std::string saturation;  // a file with a map, which the servers' policy follows; empty: none
+  std::string saturation;  // files with maps, which policies follow, with commas; empty: none
+  size_t under_way_bytes;  // 0: automatic
 
   bool operator==(const Options&) const = default;
 };

@@ -118,7 +118,8 @@ TEST(Options, EveryVariableReachesItsField) {
                             .setup_after = 7,
                             .mpi = MpiChoice::mpiabi,
                             .topology = "numa:2 core:8",
-                            .saturation = "map.json"};
+                            .saturation = "map.json",
+                            .under_way_bytes = 0};
   EXPECT_EQ(options, expected);
 }
 

@@ -8,6 +8,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 
 #include "rma/policy.h"
 #include "rma/saturation.h"
@@ -19,9 +21,13 @@ namespace tutti::native {
 uint64_t least_bytes_of(tutti_serve serve, bool share, const rma::Crew& crew);
 rma::Policy policy_for(uint64_t least_bytes, const rma::Crew& crew);
 
-// The map that TUTTI_SATURATION names, which is read once. Null if it names none, or a file that is
-// missing, broken or of another machine. One process of a job on a node says so in one line, and
-// all go on without a map.
-const rma::SaturationMap* saturation_map();
+// The maps that TUTTI_SATURATION names, which are read once. A file that is missing, broken, of
+// another machine, or of the same scope as one before it is left out. One process of a job on a
+// node says so in one line, and all go on without it.
+struct SaturationMaps {
+  std::optional<rma::SaturationMap> node, between_nodes;
+  std::string files;  // of these maps, with commas
+};
+const SaturationMaps& saturation_maps();
 
 }  // namespace tutti::native

@@ -178,4 +178,17 @@ Policy policy_of(const SaturationMap& map, const Crew& crew) {
   return policy;
 }
 
+size_t bytes_under_way(const SaturationMap& map, size_t piece) {
+  double most = 0;
+  for (const Kind kind : {Kind::put, Kind::get}) {
+    double rate = 0;  // bytes in a ns
+    for (size_t m = 0; m < map.messages.size(); ++m)
+      for (size_t b = 0; b < map.bytes.size(); ++b)
+        rate = std::max(rate, map.bandwidth(kind, 0, m, b));
+    most =
+        std::max(most, rate / static_cast<double>(map.cores.front()) * time_at(map, kind, 0, 0, 0));
+  }
+  return (2 + static_cast<size_t>(most / static_cast<double>(piece) + 0.5)) * piece;
+}
+
 }  // namespace tutti::rma

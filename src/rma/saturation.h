@@ -1,6 +1,7 @@
 // A saturation map: how fast a node transfers data, by the number of cores that do it at once, the
-// messages that each of them starts before it waits, and the bytes of a message; and the policy
-// that follows from it.
+// messages that each of them starts before it waits, and the bytes of a message; and what follows
+// from it. A map is of the memory of one node, from which follows the policy, or of the network
+// between two nodes, from which follows how many bytes are under way.
 //
 // `tutti bench --saturation` measures a map, and `tutti sim --servers` computes the map of a
 // simulated node (docs/injection.md has the file's format). Plain values and pure functions; any
@@ -29,13 +30,19 @@ struct HandOver {
   double latency = 0;  // from the post to the start of the transfer, and back: both ways
 };
 
+enum class Scope : uint8_t {
+  node,           // transfers within a node
+  between_nodes,  // with another node; `cores` are ranks of one node
+};
+
 struct SaturationMap {
   // Each in ascending order, from 1 on.
   std::vector<size_t> cores, messages, bytes;
   // GB/s of all cores together, by cores, then messages, then bytes; positive.
   std::vector<double> puts, gets;
-  HandOver hand_over;
-  std::string where;  // what was measured, for people
+  HandOver hand_over;  // of a node; nothing between nodes, where clients start all themselves
+  std::string where;   // which machine, for people
+  Scope scope = Scope::node;
 
   double bandwidth(Kind kind, size_t cores_at, size_t messages_at, size_t bytes_at) const {
     const std::vector<double>& all = kind == Kind::put ? puts : gets;
@@ -83,7 +90,15 @@ inline constexpr double least_gain = 1.05;
 
 // The selective policy for a crew: for each size of the map the thresholds on the number of
 // messages from which servers gain, with the best batches. Longer messages than the map's stay with
-// the client, and so do those beyond as many for each server as were measured of a core.
+// the client, and so do those beyond as many for each server as were measured of a core. The map is
+// of a node.
 Policy policy_of(const SaturationMap& map, const Crew& crew);
+
+// The bytes that keep the way from one rank to one of another node full, by a map between nodes:
+// what the way takes in the time in which a reply to the shortest message comes, and two pieces of
+// `piece` bytes, of which the one is being sent while the other one is being answered. One rank may
+// have the network to itself, so the map's smallest number of cores counts. It is a multiple of
+// `piece`, and at least two of them.
+size_t bytes_under_way(const SaturationMap& map, size_t piece);
 
 }  // namespace tutti::rma

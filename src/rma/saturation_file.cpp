@@ -72,6 +72,14 @@ HandOver hand_over_of(const JsonPart& part, const SaturationMap& map) {
   return cost;
 }
 
+Scope scope_of(const JsonPart& document) {
+  if (!document.has("scope")) return Scope::node;
+  const std::string name = document.text("scope");
+  if (name == "between nodes") return Scope::between_nodes;
+  if (name != "node") document.at("scope").refuse("must be \"node\" or \"between nodes\"");
+  return Scope::node;
+}
+
 }  // namespace
 
 SaturationMap read_saturation(std::string_view text, std::string_view file) {
@@ -91,7 +99,8 @@ SaturationMap read_saturation(std::string_view text, std::string_view file) {
     document.refuse("has more than 2^20 combinations of cores, messages and bytes; leave some out");
   map.puts = grid(document, "puts", map);
   map.gets = grid(document, "gets", map);
-  map.hand_over = hand_over_of(document.at("hand_over"), map);
+  map.scope = scope_of(document);
+  if (map.scope == Scope::node) map.hand_over = hand_over_of(document.at("hand_over"), map);
   return map;
 }
 

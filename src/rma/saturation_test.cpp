@@ -66,6 +66,20 @@ TEST(Saturation, IsRead) {
   EXPECT_EQ(map.where, "node");
 }
 
+TEST(Saturation, BetweenNodesNothingIsHandedOver) {
+  Json json = document();
+  EXPECT_EQ(read_saturation(json.dump(), "map.json").scope, Scope::node);
+  json["scope"] = "node";
+  EXPECT_EQ(read_saturation(json.dump(), "map.json").scope, Scope::node);
+  json["scope"] = "between nodes";
+  json.erase("hand_over");
+  EXPECT_EQ(read_saturation(json.dump(), "map.json").scope, Scope::between_nodes);
+  json["scope"] = "node";
+  EXPECT_EQ(refusal(json), "map.json: lacks the member \"hand_over\"");
+  json["scope"] = "rack";
+  EXPECT_EQ(refusal(json), "map.json: scope: must be \"node\" or \"between nodes\"");
+}
+
 TEST(Saturation, MapsOfOtherMachinesAreRefused) {
   const std::string file = testing::TempDir() + "saturation_test.json";
   const auto write = [&](const std::string& where) {
@@ -121,6 +135,34 @@ TEST(Saturation, TimeIsLinearBetweenTheNumbers) {
   EXPECT_DOUBLE_EQ(transfer_time(map, Kind::put, 8, 10, 8), 1600);    // the node is the limit
   EXPECT_DOUBLE_EQ(transfer_time(map, Kind::put, 16, 10, 8), 3200);   // beyond the cores
   EXPECT_DOUBLE_EQ(transfer_time(map, Kind::put, 1, 1, 2048), 200);   // beyond the bytes
+}
+
+// The shortest message of a network takes `latency` ns, and its bytes take their time at 1 GB/s.
+SaturationMap network(double latency, size_t cores) {
+  SaturationMap map{.cores = {cores},
+                    .messages = {1, 128},
+                    .bytes = {8, 1 << 20},
+                    .puts = {},
+                    .gets = {},
+                    .hand_over = {},
+                    .where = "network",
+                    .scope = Scope::between_nodes};
+  for (const size_t messages : map.messages)
+    for (const size_t bytes : map.bytes) {
+      const auto all = static_cast<double>(cores * messages * bytes);
+      map.puts.push_back(all / (latency + all));
+      map.gets.push_back(all / (latency + 2 * all));
+    }
+  return map;
+}
+
+TEST(SaturationBetweenNodes, WhatIsUnderWayFillsTheTimeOfAReply) {
+  constexpr size_t piece = 65536;
+  EXPECT_EQ(bytes_under_way(network(1000, 1), piece), 2 * piece);
+  EXPECT_EQ(bytes_under_way(network(2 * piece, 1), piece), 4 * piece);
+  EXPECT_EQ(bytes_under_way(network(2e6, 1), piece), 32 * piece);  // 2 MB
+  EXPECT_EQ(bytes_under_way(network(2e6, 2), piece), 17 * piece);  // for each of two ranks
+  EXPECT_EQ(bytes_under_way(network(2e6, 1), 1 << 20), 4 << 20);
 }
 
 TEST(SaturationPolicy, HandsOverWhatCoresLimit) {

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from several_nodes import TUTTI_RUN, mpi_words, running, script, wait_for
+from several_nodes import BUILD, ROOT, TUTTI_RUN, mpi_words, running, script, wait_for
 from test_nodes import BLOCK, CYCLIC, MPIS, expect_ok
 
 NODES = 2
@@ -21,7 +21,7 @@ def program(compiled):
     [
         (2, BLOCK, "random", {}),
         (4, CYCLIC, "random", SERVERS),
-        (4, BLOCK, "random", {}),
+        (4, BLOCK, "random", {"TUTTI_UNDER_WAY": "64K"}),
         (3, BLOCK, "private", SERVERS),
     ],
 )
@@ -101,6 +101,66 @@ def test_a_target_that_does_not_answer(program, mpi):
     assert result.returncode != 0 and "ok" not in result.stdout.split()
     assert "has waited 1 s for rank 1, on another node, to answer a put" in result.stderr
     assert "stalled for 1 s; ended because TUTTI_STALL=abort" in result.stderr
+
+
+def measured(mpi, name, *words, **settings):
+    """The JSON line of one of the measuring programs, on two nodes."""
+    libraries = {"LD_LIBRARY_PATH": str(ROOT / ".mpi" / mpi / "lib")}
+    program = BUILD / "bin" / f"{name}-{mpi}"
+    if not program.exists():
+        pytest.skip(f"no {program}")
+    command = mpi_words(mpi, 2, TUTTI_RUN, program, *words)[1:]
+    result = script("mpiexec", *command, timeout=60, **libraries, **settings)
+    (line,) = [line for line in result.stdout.splitlines() if line.startswith('{"format"')]
+    return json.loads(line), result
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_transfers_are_measured(mpi):
+    """By Tutti, by the host and as messages; the program checks the data."""
+    words = ("tutti-between", "8,70000", 1, "waits,computes")
+    cells = measured(mpi, *words, **SERVERS)[0]["cells"]
+    found = {(one["kind"], one["bytes"], one["target"], one["way"]) for one in cells}
+    ways = [(target, way) for target in ("waits", "computes") for way in ("tutti", "host")]
+    ways.append(("waits", "ping_pong"))
+    assert len(cells) == len(found) == 2 * 2 * len(ways)
+    assert {(target, way) for _, _, target, way in found} == set(ways)
+    for one in cells:
+        assert one["whole_us"] > 0
+        if one["way"] != "ping_pong":
+            assert one["start_us"] <= one["whole_us"]
+            assert one["compute_us"] > 0 and one["beside_us"] > 0
+
+
+@pytest.fixture
+def map_between_nodes(tmp_path):
+    """A function that measures a small map of an MPI and returns its file."""
+
+    def measure(mpi):
+        found, _ = measured(mpi, "tutti-saturation", 1, 8, 16, 2)
+        assert found["scope"] == "between nodes" and found["cores"] == [1]
+        file = tmp_path / "map.json"
+        file.write_text(json.dumps(found))
+        return file, found
+
+    return measure
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_the_map_says_how_much_is_under_way(program, mpi, map_between_nodes):
+    """The measured map says it itself. A map of 2 MB/s and 10 s until a reply asks for the most
+    that is allowed. TUTTI_UNDER_WAY is stronger than a map."""
+    file, found = map_between_nodes(mpi)
+    log = {"TUTTI_LOG": "info", "TUTTI_SATURATION": str(file)}
+    result = expect_ok(mpi, 2, program(mpi), "random", **log)
+    assert f"transfers between nodes follow the saturation map {file}" in result.stderr
+    assert f"{found['under_way']} bytes are under way at once to a rank" in result.stderr
+    found |= {kind: [[[8e-10, 2e-3]] * 2] for kind in ("puts", "gets")}
+    file.write_text(json.dumps(found))
+    result = expect_ok(mpi, 2, program(mpi), "random", **log)
+    assert f"{16 << 20} bytes are under way at once to a rank" in result.stderr
+    result = expect_ok(mpi, 2, program(mpi), "random", TUTTI_UNDER_WAY="64K", **log)
+    assert f"{64 << 10} bytes are under way at once to a rank" in result.stderr
 
 
 @pytest.mark.parametrize(("mpi", "settings"), [("mpich", {}), ("openmpi", SERVERS)])

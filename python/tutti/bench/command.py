@@ -44,6 +44,8 @@ from tutti.probes import sessions_are_groups
 DEFAULT_SIZES = "8,64,512,4K,32K,64K,256K,1M"
 QUICK_SIZES = "8,512,4K,64K"
 OPENMP_SIZES = "64,512,4K,16K,64K,256K,1M,4M"
+SIZES_BETWEEN = "8,1K,16K,256K,1M"  # of one-sided transfers between nodes
+QUICK_SIZES_BETWEEN = "8,16K,1M"
 
 
 def require_rooted(collectives: list[str], openmp: bool) -> None:
@@ -347,7 +349,8 @@ def bench(
         typer.Option(
             "--one-sided",
             help="Measure one-sided transfers between threads and between processes, by their "
-            "callers and through a server, beside the machine's stores, loads and lines.",
+            "callers and through a server, beside the machine's stores, loads and lines. With "
+            "--hosts: between two nodes, with and without servers, beside MPI_Put and MPI_Get.",
         ),
     ] = False,
     alltoall: Annotated[
@@ -363,7 +366,8 @@ def bench(
         typer.Option(
             "--saturation",
             help="Measure how many cores and messages keep this node's memory busy, for puts and "
-            "gets from 8 B to 1 MiB. --json writes the map that TUTTI_SATURATION takes.",
+            "gets from 8 B to 1 MiB; with --hosts, how many keep the network between two nodes "
+            "busy. --json writes the map that TUTTI_SATURATION takes.",
         ),
     ] = False,
     array: Annotated[
@@ -389,13 +393,17 @@ def bench(
         ),
     ] = None,
     per_node: Annotated[
-        int | None, typer.Option(help="With --hosts: ranks on each node (default: 2).")
+        int | None,
+        typer.Option(
+            help="With --hosts: ranks on each node (default: 2; with --one-sided: 1; with "
+            "--saturation: the number of cores)."
+        ),
     ] = None,
     delay: Annotated[
         str | None,
         typer.Option(
             help="With --hosts: one-way delays between nodes "
-            f"(default: {nodes_command.DEFAULT_DELAYS}; with --worth: 0)."
+            f"(default: {nodes_command.DEFAULT_DELAYS}; with --worth and --saturation: 0)."
         ),
     ] = None,
     servers: Annotated[
@@ -481,7 +489,7 @@ def bench(
 
     console = Console()
     if not console.is_terminal:
-        wide = mixed or cold or kinds or form or halo
+        wide = mixed or cold or kinds or form or halo or (one_sided and hosts)
         console = Console(width=160 if wide else 132)
         if overlap:
             console = Console(width=176)
@@ -503,7 +511,7 @@ def bench(
     if servers and app is None:
         raise UserError(
             f"--servers: it needs --app {' or '.join(FORMS)}; --overlap --hosts measures single "
-            "collectives with servers"
+            "collectives with and without servers, and --one-sided --hosts transfers"
         )
     if app == applications_command.LIST:
         return applications_report.list_applications(console)
@@ -565,6 +573,32 @@ def bench(
             [name for name, is_given in given.items() if is_given],
         )
         count, json_file = repetitions or (3 if quick else 10), output_file("--json", json_name)
+        refuse_without_hosts(hosts, {"--nodes": nodes, "--per-node": per_node, "--delay": delay})
+        if hosts is not None:
+            of_map = mode == "--saturation"
+            startable = nodes_command.startable(
+                choose_mpis(mpi or [], find_mpis()), named=bool(mpi)
+            )
+            with_tutti(True, startable)
+            usual_time = threads_command.MILLISECONDS_BETWEEN[mode][1 if quick else 0]
+            usual_ranks = len(os.sched_getaffinity(0)) if of_map else 1
+            between = threads_command.between_plan(
+                startable[:1] if of_map and not mpi else startable,
+                hosts,
+                nodes,
+                usual_ranks if per_node is None else per_node,
+                delay or ("0" if of_map else nodes_command.DEFAULT_DELAYS),
+                budget_ms or usual_time,
+            )
+            if of_map:
+                return threads_command.bench_saturation_between(
+                    between, json_file, plot_stem(plot), console
+                )
+            usual_lengths = QUICK_SIZES_BETWEEN if quick else SIZES_BETWEEN
+            lengths_between = parse_sizes(usual_lengths if sizes is None else sizes)
+            return threads_command.bench_one_sided_between(
+                between, lengths_between, count, seed, json_file, console
+            )
         if mode == "--saturation":
             milliseconds = budget_ms or (2 if quick else 10)
             return threads_command.bench_saturation(

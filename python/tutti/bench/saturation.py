@@ -1,5 +1,5 @@
 """`tutti bench --saturation`: the saturation map of this node's memory, between threads on its
-cores. What is between nodes is not in it: there transfers are messages of the host MPI.
+cores. saturation_nodes measures that of the network between nodes.
 """
 
 from collections.abc import Sequence
@@ -40,7 +40,6 @@ def show(map_: dict[str, Any], console: Console) -> None:
     console.print(
         f"To hand a transfer to a server takes {cost['client']:.0f} ns of the client's core, "
         f"{cost['server'][0]:.0f} ns of the server's for {map_['bytes'][0]} bytes, and "
-        f"{cost['latency']:.0f} ns both ways. Between nodes, where transfers are messages of "
-        "the host MPI, nothing was measured.",
+        f"{cost['latency']:.0f} ns both ways. --hosts measures between nodes.",
         highlight=False,
     )

@@ -7,8 +7,6 @@
 namespace tutti::mpi {
 namespace {
 
-// Under way to one rank at once: what a network of 5 GB/s moves in the 50 us until a reply comes.
-constexpr size_t most_to_rank = size_t{256} << 10;
 constexpr size_t looks_at_once = 16;
 constexpr size_t most_kept = 4096;  // bytes of buffers that a free place keeps
 
@@ -95,7 +93,7 @@ bool Asking::send_some() {
       const auto found = moving_.find(number);  // one that has failed may be gone
       if (found == moving_.end() || found->second.outcome.code != Code::ok) continue;
       Moving& moving = found->second;
-      if (bytes_to_[moving.rank] < most_to_rank) {
+      if (bytes_to_[moving.rank] < most_to_rank_) {
         send(number, moving);
         sends = true;
       }

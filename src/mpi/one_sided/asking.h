@@ -20,8 +20,10 @@ namespace tutti::mpi {
 
 class Asking {
  public:
-  // The communicator returns errors as codes, and outlives the object.
-  explicit Asking(MPI_Comm communicator) : communicator_(communicator) {}
+  // The communicator returns errors as codes, and outlives the object. A piece is sent to a rank
+  // only while fewer than `most_to_rank` bytes are under way to it.
+  Asking(MPI_Comm communicator, size_t most_to_rank)
+      : communicator_(communicator), most_to_rank_(most_to_rank) {}
   // Nothing is under way, unless messages have failed.
   ~Asking();
   Asking(const Asking&) = delete;
@@ -71,6 +73,7 @@ class Asking {
   void fail(int rank, int code);
 
   const MPI_Comm communicator_;
+  const size_t most_to_rank_;
   uint64_t last_ = 0;
   std::map<uint64_t, Moving> moving_;  // whose completion was not told
   std::deque<uint64_t> to_send_;       // those of moving_ that have pieces left to send

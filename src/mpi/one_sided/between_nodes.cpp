@@ -13,6 +13,8 @@
 #include "mpi/job/drive_host.h"
 #include "mpi/job/end.h"
 #include "mpi/job/servers.h"
+#include "native/serving.h"
+#include "rma/saturation.h"
 #include "shm/process_heap.h"
 
 namespace tutti::mpi {
@@ -32,6 +34,19 @@ constexpr Duration shortest_transfer = std::chrono::microseconds(50);
 Duration until_next_look(Duration quiet, bool awake) {
   const auto soon = std::min<Duration>(quiet / 8, std::chrono::milliseconds(1));
   return awake ? soon : std::max(soon, std::min(quiet / 64, longest_rest));
+}
+
+// Bytes under way to one rank at once.
+size_t most_to_rank() {
+  // What a network of 5 GB/s moves in the 50 us until a reply comes.
+  constexpr size_t usual = size_t{256} << 10;
+  // Targets take no more from all ranks together (answering.cpp).
+  constexpr size_t most = size_t{16} << 20;
+  const std::optional<rma::SaturationMap>& map = native::saturation_maps().between_nodes;
+  size_t bytes = map ? std::min(most, rma::bytes_under_way(*map, most_piece)) : usual;
+  if (options().under_way_bytes != 0) bytes = options().under_way_bytes;
+  log_line(LogLevel::info, "%zu bytes are under way at once to a rank of another node", bytes);
+  return bytes;
 }
 
 struct Sides {
@@ -112,7 +127,7 @@ BetweenNodes::BetweenNodes(MPI_Comm communicator, std::vector<rma::Extent> heaps
       told_(told),
       made_by_(getpid()),
       communicator_(communicator),
-      asking_(communicator),
+      asking_(communicator, most_to_rank()),
       answering_(communicator, heaps_[static_cast<size_t>(rank)]),
       last_moved_(Clock::now()) {}
 

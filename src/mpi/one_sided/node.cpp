@@ -428,8 +428,8 @@ void Node::record() {
   }
   report::record_one_sided(done);
   for (const int unit : units_) report::record_server_unit(static_cast<uint64_t>(unit));
-  if (!options().saturation.empty() && native::saturation_map() != nullptr)
-    report::record_saturation(options().saturation);
+  if (const std::string& files = native::saturation_maps().files; !files.empty())
+    report::record_saturation(files);
 }
 
 void Node::end_groups() {

@@ -1,0 +1,212 @@
+"""`tutti bench --one-sided --hosts`: what one-sided transfers between two nodes take, with and
+without servers, beside the host MPI's own one-sided transfers and its messages.
+
+One job measures all of them in turn. The host's transfer that others are compared with is that of
+the job without servers, to a target that waits: no thread but the program's calls the host there,
+and the target answers at once.
+"""
+
+import random
+import tempfile
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from tutti import __version__
+from tutti.bench.between_nodes import NODES, Between, run_pairs
+from tutti.bench.hosts import Hosts
+from tutti.bench.overlap_nodes import milliseconds
+from tutti.bench.statistics import Ratio, centre, compare
+from tutti.bench.texts import interval_text, ratio_text, size_text, time_text
+from tutti.bench.variants import Variant
+
+WAITS, COMPUTES = "waits", "computes"
+COMPUTING = (
+    "Without servers nobody answers for a target that computes, by Tutti or by the host MPI, so "
+    "that was not measured. With servers the host's own transfers are answered only because "
+    "Tutti's server calls the host."
+)
+
+
+@dataclass
+class Times:
+    """Of one way of transfers, in microseconds, by repetition: each is the median of a job."""
+
+    start: list[float] = field(default_factory=list)  # until the start returned
+    whole: list[float] = field(default_factory=list)  # until the transfer was complete
+    compute: list[float] = field(default_factory=list)  # the computation alone
+    beside: list[float] = field(default_factory=list)  # start, computation, wait
+
+    def add(self, cell: dict[str, Any]) -> None:
+        for name, values in vars(self).items():
+            if cell[f"{name}_us"] is not None:
+                values.append(cell[f"{name}_us"])
+
+    @property
+    def of_computation(self) -> float:
+        """Start, computation and wait, over the computation alone."""
+        return centre(self.beside) / centre(self.compute)
+
+
+@dataclass(frozen=True)
+class Place:
+    """What was measured, apart from the way."""
+
+    mpi: str
+    delay: str
+    kind: str  # "put" or "get"
+    bytes: int
+    target: str
+    servers: bool
+
+
+Measured = dict[
+    Place, dict[str, Times]
+]  # by way: "tutti", "host" and, if targets wait, "ping_pong"
+
+
+def variants_of(plan: Between) -> list[Variant]:
+    return [
+        Variant(mpi, "default", True, servers=servers)
+        for mpi in plan.mpis
+        for servers in (False, True)
+    ]
+
+
+def jobs(plan: Between, repetitions: int) -> int:
+    return repetitions * len(plan.delays) * len(variants_of(plan))
+
+
+def add_job(measured: Measured, variant: Variant, delay: str, job: dict[str, Any]) -> None:
+    for cell in job["cells"]:
+        place = Place(
+            variant.mpi.name, delay, cell["kind"], cell["bytes"], cell["target"], variant.servers
+        )
+        measured.setdefault(place, {}).setdefault(cell["way"], Times()).add(cell)
+
+
+def measure(
+    plan: Between,
+    sizes: list[int],
+    repetitions: int,
+    seed: int | None,
+    before_job: Callable[[str], None],
+) -> Measured:
+    """Each repetition runs every variant once at each delay, in shuffled order."""
+    shuffle, measured = random.Random(seed), Measured()
+    with (
+        tempfile.TemporaryDirectory(prefix="tutti-bench-") as directory,
+        Hosts(plan.hosts, NODES) as hosts,
+    ):
+        for repetition in range(repetitions):
+            for delay in plan.delays:
+                hosts.link(delay)
+                variants = variants_of(plan)
+                shuffle.shuffle(variants)
+                for variant in variants:
+                    before_job(f"{repetition + 1}/{repetitions}, delay {delay}, {variant.label}")
+                    targets = f"{WAITS},{COMPUTES}" if variant.servers else WAITS
+                    words = [",".join(map(str, sizes)), str(plan.milliseconds), targets]
+                    job = run_pairs(
+                        hosts, plan.per_node, variant, "tutti-between", words, Path(directory)
+                    )
+                    add_job(measured, variant, delay, job)
+    return measured
+
+
+def host_of(measured: Measured, place: Place) -> Times:
+    """The host's transfer that a place is compared with."""
+    alone = Place(place.mpi, place.delay, place.kind, place.bytes, WAITS, False)
+    return measured[alone]["host"]
+
+
+def over_host(measured: Measured, place: Place) -> Ratio:
+    return compare(host_of(measured, place).whole, measured[place]["tutti"].whole)
+
+
+def _table(measured: Measured, places: list[Place], title: str) -> Table:
+    table = Table(title=title, title_justify="left")
+    for column in ("kind", "size", "target", "servers"):
+        table.add_column(column)
+    for column in (
+        "start, us",
+        "whole, us",
+        "of computation",
+        "host: start",
+        "whole",
+        "of computation",
+        "faster",
+        "95%",
+        "ping-pong",
+    ):
+        table.add_column(column, justify="right")
+    last = None
+    for place in places:
+        if last is not None and (place.kind, place.bytes) != last:
+            table.add_section()
+        last = (place.kind, place.bytes)
+        tutti, host = measured[place]["tutti"], measured[place]["host"]
+        floor = measured[place].get("ping_pong")
+        ratio = over_host(measured, place)
+        table.add_row(
+            place.kind,
+            size_text(place.bytes),
+            place.target,
+            "1" if place.servers else "0",
+            time_text(centre(tutti.start)),
+            time_text(centre(tutti.whole)),
+            f"{tutti.of_computation:.2f}x",
+            time_text(centre(host.start)),
+            time_text(centre(host.whole)),
+            f"{host.of_computation:.2f}x",
+            ratio_text(ratio),
+            interval_text(ratio),
+            time_text(centre(floor.whole)) if floor is not None else "-",
+        )
+    return table
+
+
+def _ordered(measured: Measured) -> list[Place]:
+    return sorted(
+        measured, key=lambda one: (one.kind != "put", one.bytes, one.target != WAITS, one.servers)
+    )
+
+
+def show(plan: Between, measured: Measured, console: Console) -> None:
+    for mpi in plan.mpis:
+        for delay in plan.delays:
+            some = [one for one in _ordered(measured) if (one.mpi, one.delay) == (mpi.name, delay)]
+            pairs = f"{plan.per_node} pair{'s' if plan.per_node > 1 else ''} of ranks"
+            console.print(_table(measured, some, f"{mpi.label}, {pairs}, delay {delay}"))
+    for line in (
+        "whole: start and wait (host: MPI_Win_flush); of computation: start, a computation of twice "
+        "the host's time or the ping-pong's, and wait, over the computation alone; faster: whole over the host's in "
+        "the job without servers, to a target that waits; ping-pong: the same data one way by "
+        "MPI_Send, and 8 bytes back.",
+        COMPUTING,
+        "Both nodes, their network and the servers share this machine's cores.",
+    ):
+        console.print(line, highlight=False)
+
+
+def document(plan: Between, measured: Measured) -> dict[str, Any]:
+    cells = []
+    for place in _ordered(measured):
+        cell = asdict(place) | {"delay_ms": milliseconds(place.delay)}
+        del cell["delay"]
+        for way, times in measured[place].items():
+            cell[way] = {f"{name}_us": values for name, values in vars(times).items() if values}
+            if times.beside:
+                cell[way]["of_computation"] = times.of_computation
+        cells.append(cell | {"over_host": asdict(over_host(measured, place))})
+    return {
+        "tutti": __version__,
+        "format": "tutti-one-sided-nodes 1",
+        "pairs": plan.per_node,
+        "delays": plan.delays,
+        "cells": cells,
+    }

@@ -1,0 +1,56 @@
+"""`tutti bench --saturation --hosts`: the saturation map of the network between two nodes, by ranks
+of one node whose one-sided transfers go to ranks of the other one.
+"""
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from tutti.bench.between_nodes import NODES, Between, run_pairs
+from tutti.bench.hosts import Hosts
+from tutti.bench.saturation import BYTES, MESSAGES
+from tutti.bench.texts import size_text
+from tutti.bench.variants import Variant
+from tutti.saturation import show_map, show_messages
+
+# The map says how much must be under way, so nothing keeps it low while it is measured.
+UNLIMITED = {"TUTTI_UNDER_WAY": "16M"}
+
+
+def measure(
+    plan: Between, lengths: tuple[int, int] = BYTES, messages: int = MESSAGES
+) -> dict[str, Any]:
+    """The map's document, of the plan's only MPI and delay. Each combination takes so many
+    milliseconds, or a little more; lengths are the first and the last number of bytes of a
+    message."""
+    (mpi,), (delay,) = plan.mpis, plan.delays
+    words = [str(plan.milliseconds), *map(str, lengths), str(messages)]
+    with (
+        tempfile.TemporaryDirectory(prefix="tutti-bench-") as directory,
+        Hosts(plan.hosts, NODES) as hosts,
+    ):
+        hosts.link(delay)
+        variant = Variant(mpi, "default", True)
+        map_ = run_pairs(
+            hosts,
+            plan.per_node,
+            variant,
+            "tutti-saturation",
+            words,
+            Path(directory),
+            UNLIMITED,
+        )
+    return map_ | {"mpi": mpi.label, "network": f"{NODES} emulated nodes, delay {delay}"}
+
+
+def show(map_: dict[str, Any], console: Console) -> None:
+    show_map(map_, console)
+    show_messages(map_, console)
+    console.print(
+        f"Cores are ranks of one of the {map_['network']}, of {map_['mpi']}. By this map a rank has "
+        f"{size_text(map_['under_way'])} under way at once to each rank of another node. Over "
+        "emulated nodes the network is the kernel's TCP on this machine's cores.",
+        highlight=False,
+    )

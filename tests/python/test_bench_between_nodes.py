@@ -1,0 +1,173 @@
+"""`tutti bench --one-sided --hosts` and `--saturation --hosts`: refused options, what becomes of the
+numbers of jobs, and small runs on emulated nodes."""
+
+import json
+from io import StringIO
+
+import pytest
+from rich.console import Console
+from test_bench_nodes import HOSTS, MPICH, skip_without_nodes
+from tutti.bench import one_sided_nodes, saturation_nodes
+from tutti.bench.between_nodes import Between
+from tutti.bench.one_sided_nodes import Measured, Place
+from tutti.bench.variants import Variant
+from tutti.saturation import draw_map, where
+
+PLAN = Between([MPICH], HOSTS, 1, ["0", "1ms"], 20)
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--one-sided", "--nodes", "2"], "--nodes: it needs --hosts"),
+        (["--saturation", "--per-node", "2"], "--per-node: it needs --hosts"),
+        (["--one-sided", "--hosts", "tests/hosts", "--nodes", "3"], "--nodes: '3' is not accepted"),
+        (["--one-sided", "--hosts", "tests/hosts", "--per-node", "0"], "--per-node: 0"),
+        (["--one-sided", "--hosts", "tests/hosts", "--delay", "fast"], "--delay: 'fast'"),
+        (["--one-sided", "--hosts", "tests/hosts", "--sizes", "7"], "--sizes: '7'"),
+        (["--one-sided", "--hosts", "tests/hosts", "--plot", "x"], "--plot: it cannot be combined"),
+        (["--one-sided", "--hosts", "tests/hosts", "--ranks", "2"], "--ranks: it cannot"),
+        (["--one-sided", "--hosts", "/none"], "--hosts: there is no program '/none/up'"),
+        (["--one-sided", "--alltoall", "--hosts", "tests/hosts"], "--hosts: it cannot be combined"),
+        (["--saturation", "--hosts", "tests/hosts", "--delay", "0,1ms"], "--delay: a saturation"),
+        (["--saturation", "--hosts", "tests/hosts", "--sizes", "8"], "--sizes: it cannot"),
+        (["--one-sided", "--servers"], "--one-sided --hosts transfers"),
+    ],
+)
+def test_bad_input_is_one_line(tutti, words, says):
+    done = tutti("bench", *words)
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1
+    assert says in done.stderr
+
+
+def cell(kind, target, way, whole, **more):
+    times = {"start_us": 5.0, "compute_us": 200.0, "beside_us": 210.0}
+    if way == "ping_pong":
+        times = dict.fromkeys(times)
+    return (
+        {"kind": kind, "bytes": 8, "target": target, "way": way, "whole_us": whole} | times | more
+    )
+
+
+def job(host, tutti, computing=None):
+    """Of a put of 8 bytes; computing: by Tutti, with a target that computes."""
+    cells = [
+        cell("put", "waits", "tutti", tutti),
+        cell("put", "waits", "host", host),
+        cell("put", "waits", "ping_pong", 40.0),
+    ]
+    if computing is not None:
+        cells.append(cell("put", "computes", "tutti", computing, beside_us=400.0))
+        cells.append(cell("put", "computes", "host", 10 * computing))
+    return {"cells": cells}
+
+
+@pytest.fixture
+def measured():
+    """Three repetitions of a job without and one with servers at one delay."""
+    result = Measured()
+    for host in (100.0, 110.0, 90.0):
+        alone, served = (Variant(MPICH, "default", True, servers=one) for one in (False, True))
+        one_sided_nodes.add_job(result, alone, "1ms", job(host, host / 2))
+        one_sided_nodes.add_job(result, served, "1ms", job(1000.0, host, 2 * host))
+    return result
+
+
+def test_what_follows_from_jobs(measured):
+    """All are compared with the host's transfer of the job without servers, by repetition."""
+    found = one_sided_nodes.document(PLAN, measured)
+    assert (found["pairs"], found["delays"]) == (1, ["0", "1ms"])
+    assert [(one["target"], one["servers"]) for one in found["cells"]] == [
+        ("waits", False),
+        ("waits", True),
+        ("computes", True),
+    ]
+    alone, served, computes = found["cells"]
+    assert alone["delay_ms"] == 1.0 and alone["mpi"] == "mpich" and alone["bytes"] == 8
+    assert alone["over_host"]["value"] == pytest.approx(2)
+    assert served["over_host"]["value"] == pytest.approx(1)
+    assert computes["over_host"]["value"] == pytest.approx(0.5)
+    assert computes["over_host"]["low"] <= 0.5 <= computes["over_host"]["high"]
+    assert alone["tutti"]["whole_us"] == [50, 55, 45]
+    assert alone["tutti"]["of_computation"] == pytest.approx(1.05)
+    assert computes["tutti"]["of_computation"] == pytest.approx(2)
+    assert alone["ping_pong"] == {"whole_us": [40, 40, 40]} and "ping_pong" not in computes
+
+
+def test_the_table_says_what_was_not_measured(measured):
+    stream = StringIO()
+    one_sided_nodes.show(PLAN, measured, Console(file=stream, width=160))
+    text = " ".join(stream.getvalue().split())
+    assert "MPICH 5.0.2, 1 pair of ranks, delay 1ms" in text
+    assert "Without servers nobody answers for a target that computes" in text
+    rows = [line for line in stream.getvalue().splitlines() if "computes" in line and "│" in line]
+    assert len(rows) == 1 and "2.00x" in rows[0] and "0.50x" in rows[0]
+
+
+@pytest.mark.alone
+@pytest.mark.mpi
+@pytest.mark.slow
+def test_a_small_run(tutti, tmp_path):
+    """The programs check the data of every transfer."""
+    skip_without_nodes()
+    file = tmp_path / "transfers.json"
+    words = "--quick --repetitions 2 --delay 0 --mpi mpich --sizes 8,256K --budget-ms 1".split()
+    words = ["--one-sided", "--hosts", str(HOSTS), *words, "--json", str(file)]
+    done = tutti("bench", *words, seconds=280)
+    assert done.returncode == 0, done.stderr
+    cells = json.loads(file.read_text())["cells"]
+    assert {(one["kind"], one["bytes"], one["target"], one["servers"]) for one in cells} == {
+        (kind, size, target, servers)
+        for kind in ("put", "get")
+        for size in (8, 256 << 10)
+        for target, servers in (("waits", False), ("waits", True), ("computes", True))
+    }
+    for one in cells:
+        ways = {"tutti", "host"} | ({"ping_pong"} if one["target"] == "waits" else set())
+        assert ways <= set(one)
+        for way in ways:
+            assert len(one[way]["whole_us"]) == 2 and min(one[way]["whole_us"]) > 0
+        assert all(
+            start <= whole
+            for start, whole in zip(one["tutti"]["start_us"], one["tutti"]["whole_us"], strict=True)
+        )
+
+
+@pytest.mark.alone
+@pytest.mark.mpi
+@pytest.mark.slow
+def test_a_small_map(mpi, tmp_path):
+    skip_without_nodes()
+    map_ = saturation_nodes.measure(Between([mpi], HOSTS, 2, ["0"], 1), (8, 64), 2)
+    assert (map_["scope"], map_["network"]) == ("between nodes", "2 emulated nodes, delay 0")
+    assert (map_["cores"], map_["messages"], map_["bytes"]) == ([1, 2], [1, 2], [8, 16, 32, 64])
+    for kind in ("puts", "gets"):
+        assert [[len(row) for row in rows] for rows in map_[kind]] == [[4, 4], [4, 4]]
+        assert all(rate > 0 for rows in map_[kind] for row in rows for rate in row)
+    assert map_["under_way"] >= 128 << 10 and "hand_over" not in map_
+    stream = StringIO()
+    saturation_nodes.show(map_, Console(file=stream, width=160))
+    text = " ".join(stream.getvalue().split())
+    assert f"puts, {where(map_)}: percent of the peak" in text
+    assert "under way at once to each rank of another node" in text
+    assert [path.exists() for path in draw_map(map_, tmp_path / "heat")] == [True, True]
+
+
+def test_places_are_ordered():
+    """Puts first, then by size; targets that wait first."""
+    places = [
+        Place("mpich", "0", kind, size, target, servers)
+        for kind in ("get", "put")
+        for size in (1024, 8)
+        for target, servers in (("computes", True), ("waits", True), ("waits", False))
+    ]
+    measured = {place: {} for place in places}
+    ordered = one_sided_nodes._ordered(measured)
+    assert [one.kind for one in ordered] == ["put"] * 6 + ["get"] * 6
+    assert [one.bytes for one in ordered[:6]] == [8] * 3 + [1024] * 3
+    assert [(one.target, one.servers) for one in ordered[:3]] == [
+        ("waits", False),
+        ("waits", True),
+        ("computes", True),
+    ]
