@@ -75,10 +75,10 @@ def examine_servers(tree: Any) -> Finding:
     return Finding("servers", GOOD, says)
 
 
-def examine_saturation(file: str) -> Finding:
-    """The saturation map that servers follow (TUTTI_SATURATION), of this machine."""
+def examine_saturation(files: str) -> Finding:
+    """The saturation maps that transfers follow (TUTTI_SATURATION), of this machine."""
     name = "saturation map"
-    if not file:
+    if not files:
         return Finding(
             name,
             POOR,
@@ -86,18 +86,30 @@ def examine_saturation(file: str) -> Finding:
             "to have one: tutti bench --saturation --json FILE measures this machine, and "
             "TUTTI_SATURATION=FILE makes servers follow it",
         )
-    try:
-        cores, messages, most_bytes = core().saturation_of_here(file)
-    except core().Error as error:
-        what, _, remedy = str(error).rpartition("; ")
-        return Finding(
-            name, POOR, f"{what}; until then servers get transfers by their length alone", remedy
+    known: dict[bool, str] = {}  # of a node; between nodes
+    for file in filter(None, files.split(",")):
+        try:
+            cores, messages, most_bytes, is_of_node = core().saturation_of_here(file)
+        except core().Error as error:
+            what, _, remedy = str(error).rpartition("; ")
+            return Finding(name, POOR, f"{what}; until then no transfer follows it", remedy)
+        if is_of_node in known:
+            return Finding(
+                name,
+                POOR,
+                f"{file} is a second map {'of a node' if is_of_node else 'between nodes'}, and left out",
+                "name at most one of a node and one between nodes in TUTTI_SATURATION",
+            )
+        follows = (
+            "servers that select transfers follow it"
+            if is_of_node
+            else "transfers between nodes follow it"
         )
-    says = (
-        f"{file}: of this machine, up to {cores} cores, {messages} messages and "
-        f"{bytes_text(most_bytes)}; servers that select transfers follow it"
-    )
-    return Finding(name, GOOD, says)
+        known[is_of_node] = (
+            f"{file}: of this machine, up to {cores} cores, {messages} messages and "
+            f"{bytes_text(most_bytes)}; {follows}"
+        )
+    return Finding(name, GOOD, ". ".join(known.values()))
 
 
 def examine_server_processes() -> Finding:

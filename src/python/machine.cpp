@@ -1,6 +1,5 @@
 // The machine's tree, its saturation map, and Tutti's environment variables as the libraries read
-// them. Each call reads
-// the machine or the environment anew.
+// them. Each call reads the machine or the environment anew.
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
@@ -73,7 +72,8 @@ nb::tuple try_shared_heap() {
 
 nb::tuple saturation_of_here(const std::string& file) {
   const rma::SaturationMap map = rma::load_saturation_of_here(file);
-  return nb::make_tuple(map.cores.back(), map.messages.back(), map.bytes.back());
+  return nb::make_tuple(map.cores.back(), map.messages.back(), map.bytes.back(),
+                        map.scope == rma::Scope::node);
 }
 
 }  // namespace
@@ -91,7 +91,8 @@ void bind_machine(nb::module_& module) {
              "description.");
   module.def("saturation_of_here", &saturation_of_here, "file"_a,
              "Reads a saturation map of this machine, as servers do. The result is its most cores, "
-             "messages and bytes. Raises Error if the file is none, or of another machine.");
+             "messages and bytes, and True if it is of a node, False if it is between nodes. "
+             "Raises Error if the file is none, or of another machine.");
   module.def("try_shared_heap", &try_shared_heap,
              "Makes a shared heap and attaches to it as another rank would. Returns (bytes of "
              "addresses, \"\"), or (0, the reason).");

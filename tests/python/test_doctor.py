@@ -131,6 +131,16 @@ def test_the_saturation_map_that_servers_follow(tmp_path):
     assert right.state == GOOD and not right.remedy
     assert "up to 2 cores, 128 messages and 1 MiB" in right.says
 
+    between = tmp_path / "between.json"
+    document = SATURATION | {"where": here, "scope": "between nodes"}
+    del document["hand_over"]
+    between.write_text(json.dumps(document))
+    both = doctor.examine_saturation(f"{file},{between}")
+    assert both.state == GOOD
+    assert f"{file}: of this machine" in both.says and "transfers between nodes follow" in both.says
+    twice = doctor.examine_saturation(f"{file},{file}")
+    assert twice.state == POOR and "is a second map of a node" in twice.says
+
 
 def test_doctor_shows_the_saturation_map(tutti, tmp_path):
     file = str(tmp_path / "none.json")

@@ -428,8 +428,8 @@ void Node::record() {
   }
   report::record_one_sided(done);
   for (const int unit : units_) report::record_server_unit(static_cast<uint64_t>(unit));
-  if (const std::string& files = native::saturation_maps().files; !files.empty())
-    report::record_saturation(files);
+  if (const std::string& file = native::saturation_maps().file_of_node; !file.empty())
+    report::record_saturation(file);
 }
 
 void Node::end_groups() {
