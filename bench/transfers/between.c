@@ -25,8 +25,8 @@
  *
  *   start_us   until the start returns (of ping_pong: null)
  *   whole_us   until the transfer is complete
- *   compute_us, beside_us  the computation alone, and start, computation and wait; null of
- * ping_pong
+ *   compute_us, beside_us  the computation alone, and start, computation and wait (of ping_pong:
+ *              null)
  */
 #define _GNU_SOURCE
 #include <stdio.h>

@@ -1,5 +1,5 @@
-// Progress of the host's messages, and of one-sided transfers between nodes, while a rank
-// waits for something else. A server drives transfers by itself. Any thread.
+// Progress of the host's messages, and of one-sided transfers between nodes, while a rank waits for
+// something else. A server drives transfers by itself. Any thread.
 #pragma once
 
 #include "mpi/abi/host.h"
