@@ -125,10 +125,10 @@ def test_a_rank_that_never_comes(compiled, mpi):
     assert "stalled for 1 s waiting for rank" in result.stderr, result.stderr
 
 
-# With MPICH some runs fail: a defect of Tutti's or of MPICH's that is not found yet (docs/servers.md,
-# "A known defect"). A job that does not end is still a failure.
+# With MPICH some runs fail, as they do without Tutti beside MPICH's own progress thread
+# (docs/servers.md, "A known defect"). A job that does not end is still a failure.
 UNSAFE_WITH_MPICH = pytest.mark.xfail(
-    strict=False, raises=AssertionError, reason="MPICH between nodes beside a server: not safe"
+    strict=False, raises=AssertionError, reason="MPICH is not safe beside a second thread"
 )
 
 
