@@ -397,17 +397,20 @@ def c_entries(table: Table) -> str:
             its = f"mpi::{host}.{maker.name}"
             begin = "[&] {"
             absent = f", [&] {{ return {maker.absent}; }}" if maker.absent else ""
+            call = f"{its}({arguments})"
+            if maker.instead:
+                call = f"mpi::{maker.instead}(mpi::{host}, {arguments})"
             if maker.recent:
                 begin = f"[&]() -> int {{ if ({its} == nullptr) return MPI_ERR_OTHER;"
             makers += c_entry(
                 f"{prefix}{maker.name}",
                 ", ".join(maker.parameters),
-                f"mpi::{action(maker)}{maker.communicator}, "
-                f"{begin} return {its}({arguments}); }}{absent})",
+                f"mpi::{action(maker)}{maker.communicator}, {begin} return {call}; }}{absent})",
             )
     return "\n".join([
         HEAD,
         "// The C entry points: a program calls them instead of the host's functions of these names.",
+        '#include "mpi/entry/dist_graph.h"',
         '#include "mpi/entry/makers.h"',
         '#include "mpi/entry/calls.h"',
         '#include "mpi/entry/life.h"',

@@ -140,6 +140,7 @@ class Maker:
     by: str = "parent"
     recent: bool = False
     absent: str = ""
+    instead: str = ""
 
 
 @dataclass
@@ -219,12 +220,14 @@ def read_line(table: Table, line: str, where: str) -> None:
     elif kind in ("make", "free"):
         got = take(
             r"(make|free)\s+(\w+)\s+(\w+)\(([^()]*)\)(?:\s+(request|group|session))?(\s+recent)?"
-            r"(?:\s+absent\((.*)\))?",
+            r"(?:\s+absent\((.*)\))?(?:\s+instead\((\w+)\))?",
             line,
             where,
         )
-        by, recent, absent = got[5] or "parent", bool(got[6]), got[7] or ""
-        table.makers.append(Maker(got[1], got[2], got[3], split(got[4]), by, recent, absent))
+        by, recent, absent, instead = got[5] or "parent", bool(got[6]), got[7] or "", got[8] or ""
+        table.makers.append(
+            Maker(got[1], got[2], got[3], split(got[4]), by, recent, absent, instead)
+        )
     elif kind == "host":
         got = take(r"host\s+(.*?)(?:\s+if\s+(\w+))?", line, where)
         table.host += [(name, got[2] or "") for name in got[1].split()]

@@ -125,18 +125,11 @@ def test_a_rank_that_never_comes(compiled, mpi):
     assert "stalled for 1 s waiting for rank" in result.stderr, result.stderr
 
 
-# With MPICH some runs fail, as they do without Tutti beside MPICH's own progress thread
-# (docs/servers.md, "A known defect"). A job that does not end is still a failure.
-UNSAFE_WITH_MPICH = pytest.mark.xfail(
-    strict=False, raises=AssertionError, reason="MPICH is not safe beside a second thread"
-)
-
-
 # The host's blocking calls take long with MPICH if ranks outnumber cores.
 @pytest.mark.parametrize(
     ("mpi", "ranks", "placement"),
     [
-        pytest.param("mpich", 2, BLOCK, marks=UNSAFE_WITH_MPICH),
+        ("mpich", 2, BLOCK),
         ("openmpi", 3, BLOCK),
         ("openmpi", 6, CYCLIC),
     ],
@@ -155,6 +148,12 @@ def test_neighbours(compiled, tmp_path, mpi, ranks, placement):
     assert calls == 4 * host_calls > 0
     assert {row["algorithm"] for row in among if row["calls"] > 0} == {"neighbours"}
     expect_in_lanes(report, BLOCKING)
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_distributed_graphs(compiled, mpi):
+    """Beside a thread that makes progress MPICH's own MPI_Dist_graph_create loses edges."""
+    expect_ok(mpi, 3, compiled(mpi, "dist_graphs"), 200, TUTTI_SETUP_AFTER="0", **SERVERS)
 
 
 @pytest.mark.parametrize("mpi", MPIS)

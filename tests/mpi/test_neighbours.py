@@ -89,6 +89,22 @@ def test_wrong_arguments(host, compiled, ranks):
         expect_ok(job(host, ranks, compiled(host, "neighbours_errors"), variables=variables))
 
 
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4])
+def test_distributed_graphs(host, compiled, ranks):
+    """Tutti makes those whose edges any ranks list, except for Open MPI."""
+    program = compiled(host, "dist_graphs")
+    expect_ok(job(host, ranks, program))
+    told = expect_ok(job(host, ranks, program, "errors"))
+    assert told.stdout == expect_ok(job(host, ranks, program, "errors", tutti=False)).stdout
+
+
+@pytest.mark.parametrize("wrong", [("source", 5), ("source", -3), ("destination", 5)])
+def test_graphs_with_wrong_ranks(host, compiled, wrong):
+    result = job(host, 2, compiled(host, "dist_graphs"), *wrong)
+    assert result.returncode != 0
+    assert "dist_graph_create" in result.stderr.lower(), result.stderr
+
+
 def test_they_are_in_traces(host, compiled, tmp_path):
     trace_file = tmp_path / "run.trace"
     options = ["--trace", trace_file]

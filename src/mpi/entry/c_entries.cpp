@@ -2,6 +2,7 @@
 // the table and run `make functions`.
 
 // The C entry points: a program calls them instead of the host's functions of these names.
+#include "mpi/entry/dist_graph.h"
 #include "mpi/entry/makers.h"
 #include "mpi/entry/calls.h"
 #include "mpi/entry/life.h"
@@ -1428,8 +1429,8 @@ TUTTI_ENTRY int MPI_Dist_graph_create(MPI_Comm comm, int n, const int sources[],
                                       const int weights[], MPI_Info info, int reorder,
                                       MPI_Comm* made) {
   return mpi::made(mpi::Making::by_parent(comm), made, [&] {
-    return mpi::host().makers.Dist_graph_create(comm, n, sources, degrees, destinations, weights,
-                                                info, reorder, made);
+    return mpi::dist_graph_create(mpi::host().makers, comm, n, sources, degrees, destinations,
+                                  weights, info, reorder, made);
   });
 }
 
@@ -1438,8 +1439,8 @@ TUTTI_ENTRY int PMPI_Dist_graph_create(MPI_Comm comm, int n, const int sources[]
                                        const int weights[], MPI_Info info, int reorder,
                                        MPI_Comm* made) {
   return mpi::made(mpi::Making::by_parent(comm), made, [&] {
-    return mpi::host().Dist_graph_create(comm, n, sources, degrees, destinations, weights, info,
-                                         reorder, made);
+    return mpi::dist_graph_create(mpi::host(), comm, n, sources, degrees, destinations, weights,
+                                  info, reorder, made);
   });
 }
 
