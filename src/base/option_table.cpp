@@ -218,8 +218,8 @@ const std::vector<OptionRow>& option_table() {
        .kind = OptionKind::bytes,
        .default_value = "auto",
        .doc = "How many bytes of one-sided transfers a rank has under way at once to each rank of "
-              "another node; auto: as many as the saturation map between nodes says, and 256K "
-              "without one.",
+              "another node; auto: as many as the saturation map between nodes says; without one, "
+              "256K at first, and up to 4M while messages do not delay each other.",
        .store = store<&Options::under_way_bytes>,
        .least = 64 * kibibyte,
        .most = 16 * 1024 * kibibyte,

@@ -93,7 +93,7 @@ bool Asking::send_some() {
       const auto found = moving_.find(number);  // one that has failed may be gone
       if (found == moving_.end() || found->second.outcome.code != Code::ok) continue;
       Moving& moving = found->second;
-      if (bytes_to_[moving.rank] < most_to_rank_) {
+      if (window_to(moving.rank).has_room()) {
         send(number, moving);
         sends = true;
       }
@@ -131,7 +131,8 @@ void Asking::send(uint64_t number, Moving& moving) {
   free_places_.pop_back();
   ++moving.under_way;
   ++pieces_under_way_;
-  bytes_to_[moving.rank] += transfer.bytes();
+  piece.filled = window_to(moving.rank).sent(transfer.bytes());
+  piece.sent = std::chrono::steady_clock::now();
   int code = mpi.Irecv(piece.reply.data(), static_cast<int>(piece.reply.size()), mpi.type_byte,
                        moving.rank, first_reply_tag + static_cast<int>(place), communicator_,
                        &piece.receiving);
@@ -190,7 +191,8 @@ void Asking::finish(Piece& piece) {
   }
   --moving.under_way;
   --pieces_under_way_;
-  bytes_to_[moving.rank] -= transfer.bytes();
+  window_to(moving.rank)
+      .answered(transfer.bytes(), std::chrono::steady_clock::now() - piece.sent, piece.filled);
   free_places_.push_back(piece.place);
   piece.number = 0;
   if (transfer.bytes() > most_kept) piece.request = {}, piece.reply = {};

@@ -1,11 +1,13 @@
 // The client's side of transfers between nodes: sends requests and receives replies.
 //
-// The bytes that are under way to one rank at once are bounded; further pieces (pieces.h) follow as
-// replies come. So a rank that does not answer holds up no transfer with another one. Data of a put
-// is copied when its piece is sent. The memory of the caller is read and written until the transfer
-// is over. No function waits. One thread at a time, which is inside Tutti (Inside).
+// The bytes that are under way to one rank at once are bounded (rma/window.h); further pieces
+// (pieces.h) follow as replies come. So a rank that does not answer holds up no transfer with
+// another one. Data of a put is copied when its piece is sent. The memory of the caller is read and
+// written until the transfer is over. No function waits. One thread at a time, which is inside
+// Tutti (Inside).
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -15,15 +17,16 @@
 #include "mpi/abi/host.h"
 #include "mpi/one_sided/pieces.h"
 #include "rma/far_ranks.h"
+#include "rma/window.h"
 
 namespace tutti::mpi {
 
 class Asking {
  public:
-  // The communicator returns errors as codes, and outlives the object. A piece is sent to a rank
-  // only while fewer than `most_to_rank` bytes are under way to it.
-  Asking(MPI_Comm communicator, size_t most_to_rank)
-      : communicator_(communicator), most_to_rank_(most_to_rank) {}
+  // The communicator returns errors as codes, and outlives the object. Each rank gets a window that
+  // begins as `window` is.
+  Asking(MPI_Comm communicator, const rma::Window& window)
+      : communicator_(communicator), window_(window) {}
   // Nothing is under way, unless messages have failed.
   ~Asking();
   Asking(const Asking&) = delete;
@@ -63,6 +66,8 @@ class Asking {
     std::vector<std::byte> request, reply;
     MPI_Request sending{}, receiving{};
     bool has_arrived = false;  // the reply
+    size_t filled = 0;         // what the window says
+    std::chrono::steady_clock::time_point sent{};
   };
 
   bool send_some();
@@ -73,12 +78,13 @@ class Asking {
   void fail(int rank, int code);
 
   const MPI_Comm communicator_;
-  const size_t most_to_rank_;
+  const rma::Window window_;
+  rma::Window& window_to(int rank) { return windows_.try_emplace(rank, window_).first->second; }
   uint64_t last_ = 0;
-  std::map<uint64_t, Moving> moving_;  // whose completion was not told
-  std::deque<uint64_t> to_send_;       // those of moving_ that have pieces left to send
-  std::map<int, size_t> bytes_to_;     // under way, by rank
-  std::deque<Piece> pieces_;           // by place
+  std::map<uint64_t, Moving> moving_;   // whose completion was not told
+  std::deque<uint64_t> to_send_;        // those of moving_ that have pieces left to send
+  std::map<int, rma::Window> windows_;  // by rank
+  std::deque<Piece> pieces_;            // by place
   std::vector<uint32_t> free_places_;
   size_t next_look_ = 0;  // a place
   size_t pieces_under_way_ = 0;

@@ -36,17 +36,20 @@ Duration until_next_look(Duration quiet, bool awake) {
   return awake ? soon : std::max(soon, std::min(quiet / 64, longest_rest));
 }
 
-// Bytes under way to one rank at once.
-size_t most_to_rank() {
+// Of each rank. A map, or the user, says how many bytes; else it grows.
+rma::Window window_to_rank() {
   // What a network of 5 GB/s moves in the 50 us until a reply comes.
-  constexpr size_t usual = size_t{256} << 10;
+  constexpr size_t first = size_t{256} << 10;
+  // What one of 2 GB/s moves in 2 ms. Copies of puts take as much memory.
+  constexpr size_t grown = size_t{4} << 20;
   // Targets take no more from all ranks together (answering.cpp).
   constexpr size_t most = size_t{16} << 20;
   const std::optional<rma::SaturationMap>& map = native::saturation_maps().between_nodes;
-  size_t bytes = map ? std::min(most, rma::bytes_under_way(*map, most_piece)) : usual;
-  if (options().under_way_bytes != 0) bytes = options().under_way_bytes;
-  log_line(LogLevel::info, "%zu bytes are under way at once to a rank of another node", bytes);
-  return bytes;
+  size_t told = map ? std::min(most, rma::bytes_under_way(*map, most_piece)) : 0;
+  if (options().under_way_bytes != 0) told = options().under_way_bytes;
+  if (told == 0) return {first, grown};
+  log_line(LogLevel::info, "%zu bytes are under way at once to a rank of another node", told);
+  return {told, told};
 }
 
 struct Sides {
@@ -127,7 +130,7 @@ BetweenNodes::BetweenNodes(MPI_Comm communicator, std::vector<rma::Extent> heaps
       told_(told),
       made_by_(getpid()),
       communicator_(communicator),
-      asking_(communicator, most_to_rank()),
+      asking_(communicator, window_to_rank()),
       answering_(communicator, heaps_[static_cast<size_t>(rank)]),
       last_moved_(Clock::now()) {}
 
