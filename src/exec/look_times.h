@@ -6,9 +6,12 @@
 // further one after an eighth of the time that the wait has lasted. What takes long is then found
 // at most an eighth late, after few looks.
 //
-// The usual length follows what is seen: towards a wait that had further looks, and slowly down
-// while first looks find what they look for, because it may have been there earlier. One thread at
-// a time; times are passed in, and never decrease.
+// The usual length follows what is seen. A wait that had further looks and lasted little longer is
+// the new usual one; one that lasted much longer moves it by a quarter. While first looks find what
+// they look for, it goes down, because that may have been there earlier: by a 32nd, a 16th, and an
+// eighth each further time. So waits of one length take 4 looks in 3 waits, and after a single long
+// wait the usual length is soon what it was. One thread at a time; times are passed in, and never
+// decrease.
 #pragma once
 
 #include <algorithm>
@@ -41,10 +44,14 @@ class LookTimes {
   void found(Clock::time_point now) {
     if (!waits_) return;
     const Duration lasted = std::clamp(now - since_, shortest, longest_first);
-    if (first_)
-      usual_ = std::max(shortest, std::min(usual_, lasted) * 7 / 8);
-    else
-      usual_ += (lasted - usual_) / 4;
+    if (first_) {
+      const Duration shorter = std::min(usual_, lasted);
+      usual_ = std::max(shortest, shorter - shorter / share_);
+      share_ = std::max(share_ / 2, 8);
+    } else {
+      usual_ = lasted <= usual_ * 3 / 2 ? lasted : usual_ + (lasted - usual_) / 4;
+      share_ = 32;
+    }
     waits_ = false;
   }
 
@@ -59,6 +66,7 @@ class LookTimes {
   bool first_ = false;  // no look at its time has missed
   Clock::time_point since_{}, next_{};
   Duration usual_ = shortest;
+  int share_ = 32;  // of the usual length, by which it goes down next
 };
 
 }  // namespace tutti::exec

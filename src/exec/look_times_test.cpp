@@ -47,7 +47,7 @@ TEST(LookTimes, FewLooksFindWhatComesAfterTheUsualTime) {
       looks += result.looks;
       late += result.late;
     }
-    EXPECT_LE(looks, 250) << length.count();
+    EXPECT_LE(looks, 150) << length.count();
     EXPECT_LE(late / 100, std::max<LookTimes::Duration>(microseconds(20), length / 8));
   }
 }

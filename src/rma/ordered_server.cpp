@@ -18,6 +18,7 @@
 
 #include "base/error.h"
 #include "base/process.h"
+#include "base/short_slices.h"
 #include "base/version.h"
 #include "rma/process_mover.h"
 #include "rma/server.h"
@@ -111,6 +112,7 @@ int serve(ServerOrder& order) {
     std::this_thread::sleep_for(std::chrono::microseconds(50));
   try {
     topo::bind_to({order.unit_list(), order.unit_list() + order.units});
+    ask_for_short_slices();
     Reached& reached = *new Reached(order);  // as long as the process
     const Domain domain(reached.segment.address(0) + order.offset, order.shape);
     std::vector<int> rank_of;

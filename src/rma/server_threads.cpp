@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/process.h"
+#include "base/short_slices.h"
 #include "base/signals_blocked.h"
 #include "rma/server.h"
 #include "topo/binding.h"
@@ -38,6 +39,7 @@ ServerThreads::ServerThreads(const Domain& domain, Mover& mover, const ServerSet
       threads_.emplace_back([domain, place, &mover, polls, units = settings.units_of(nth)] {
         pthread_setname_np(pthread_self(), "tutti-server");
         run_on(units);
+        ask_for_short_slices();
         Server(domain, place, mover, polls).run();
       });
       places_.push_back(place);

@@ -17,6 +17,7 @@
 
 #include "base/log.h"
 #include "base/options.h"
+#include "base/short_slices.h"
 #include "base/signals_blocked.h"
 #include "mpi/abi/inside.h"
 #include "mpi/job/drive_host.h"
@@ -156,6 +157,7 @@ std::thread thread_without_signals() {
     made = std::thread([] {
       pthread_setname_np(pthread_self(), "tutti-server");
       keep_to_own_cores();
+      ask_for_short_slices();
       serve();
     });
   } catch (const std::system_error& error) {
