@@ -19,7 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 from statistics import fmean, median
 
-from tutti.bench.command import choose_mpis, output_file
+from tutti.bench.checks import choose_mpis, output_file
 from tutti.bench.driver import execute
 from tutti.bench.load import watched
 from tutti.bench.mpis import Mpi, find_mpis

@@ -31,7 +31,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from statistics import fmean, median
 
-from tutti.bench.command import choose_mpis, output_file
+from tutti.bench.checks import choose_mpis, output_file
 from tutti.bench.driver import execute
 from tutti.bench.load import watched
 from tutti.bench.mpis import Mpi, find_mpis

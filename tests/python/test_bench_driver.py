@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from conftest import mpis
 from tutti.bench import driver
-from tutti.bench.command import choose_mpis, default_ranks, plot_stem
+from tutti.bench.checks import choose_mpis, default_ranks, plot_stem
 from tutti.bench.document import as_json, comparison_json
 from tutti.bench.measurements import COLLECTIVES, Cell, Measurements, Settings
 from tutti.bench.mpis import Mpi, find_mpis, identify

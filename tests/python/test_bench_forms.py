@@ -210,7 +210,7 @@ def test_exchanges_are_compared_with_messages_by_hand_and_the_best_way(measured)
 
 @pytest.mark.parametrize("what", ["forms", "overlap", "halo"])
 def test_plots_are_drawn(measured, tmp_path, what):
-    from tutti.bench.command import drawing
+    from tutti.bench.modes import drawing
 
     changes = {
         "forms": {"forms": FORMS},

@@ -8,7 +8,7 @@ from io import StringIO
 import pytest
 from rich.console import Console
 from tutti.bench import alltoall, one_sided, saturation
-from tutti.bench.command import choose_mpis
+from tutti.bench.checks import choose_mpis
 from tutti.bench.driver import execute
 from tutti.bench.mpis import find_mpis
 from tutti.cli import whole_app

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tutti.bench.command import choose_mpis, output_file, plot_stem, with_tutti
+from tutti.bench.checks import choose_mpis, output_file, plot_stem, with_tutti
 from tutti.bench.mpis import find_mpis
 from tutti.bench.progress import with_progress
 from tutti.bench.words import parse_ranks, parse_sizes

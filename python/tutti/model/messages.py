@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tutti.bench.command import choose_mpis
+from tutti.bench.checks import choose_mpis
 from tutti.bench.driver import execute_job, what_failed
 from tutti.bench.hosts import Hosts
 from tutti.bench.mpis import Mpi, find_mpis

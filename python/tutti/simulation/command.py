@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from tutti.bench.command import output_file, plot_stem
+from tutti.bench.checks import output_file, plot_stem
 from tutti.bench.measurements import COLLECTIVES
 from tutti.bench.words import MOST_BYTES, parse_collectives, parse_sizes
 from tutti.errors import RunError, UserError
