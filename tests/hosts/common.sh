@@ -115,6 +115,7 @@ go_to_place() {
   if [[ $place == front ]]; then
     go_in "$pid" --uts -- "$@"
   else
+    [[ ! -e $state/cores.$place ]] || set -- taskset --cpu-list "$(<"$state/cores.$place")" "$@"
     go_in "$pid" --uts --ipc --mount --pid="/proc/$pid/ns/pid_for_children" -- "$@"
   fi
 }

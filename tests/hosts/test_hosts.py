@@ -70,6 +70,7 @@ def test_scripts_print_their_usage():
         assert name in script(name, "--help").stdout
     for name, words in (
         ("up", ["0"]),
+        ("up", ["--own-cores"]),
         ("run", ["node9", "true"]),
         ("cut", ["9"]),
         ("link", ["20"]),
@@ -99,6 +100,26 @@ def test_an_up_that_fails_says_why_and_leaves_nothing(tmp_path):
     assert result.stderr == "up: no node2\n"
     assert not Path(other).exists()
     assert not processes_of(other)
+
+
+def test_nodes_with_cores_of_their_own():
+    other = {"HOSTS_STATE": f"{STATE}-other"}
+    cores = os.sched_getaffinity(0)
+    try:
+        script("up", "--own-cores", 2, **other)
+        told = "import os; print(*os.sched_getaffinity(0))"
+        owned = [
+            {int(core) for core in script("run", f"node{k}", sys.executable, "-c", told, **other)
+             .stdout.split()}
+            for k in (1, 2)
+        ]  # fmt: skip
+        assert owned[0] and owned[1] and owned[0] | owned[1] <= cores
+        assert not owned[0] & owned[1] and len(owned[0]) == len(cores) // 2
+    finally:
+        script("down", **other)
+    too_many = len(cores) + 1
+    result = script("up", "--own-cores", too_many, code=2, **other)
+    assert f"{too_many} nodes need {too_many} cores" in result.stderr
 
 
 def received(node):

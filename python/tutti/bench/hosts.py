@@ -14,15 +14,20 @@ SCRIPTS = ("up", "down", "link", "clusters", "mpiexec", "pingpong")
 
 
 class Hosts:
-    """A set of nodes that belongs to this process and exists during the `with` block."""
+    """A set of nodes that belongs to this process and exists during the `with` block.
 
-    def __init__(self, directory: Path, nodes: int) -> None:
+    With `own_cores` each node has cores of its own, if there is one for each node. Else all nodes
+    share all cores, so that the system may run two nodes' ranks on one core while another idles.
+    """
+
+    def __init__(self, directory: Path, nodes: int, *, own_cores: bool = False) -> None:
         missing = [name for name in SCRIPTS if not shutil.which(directory / name)]
         if missing:
             lacks = f"there is no program '{directory / missing[0]}'"
             raise UserError(f"--hosts: {lacks}; give the directory tests/hosts of Tutti's sources")
         self.directory = directory.absolute()
         self.nodes = nodes
+        self.own_cores = own_cores and nodes <= len(os.sched_getaffinity(0))
         self.state = Path(f"/run/tutti-bench-{os.getpid()}")
 
     @property
@@ -31,7 +36,7 @@ class Hosts:
         return {"HOSTS_STATE": str(self.state)}
 
     def __enter__(self) -> "Hosts":
-        self._run("up", str(self.nodes))
+        self._run("up", *(["--own-cores"] if self.own_cores else []), str(self.nodes))
         return self
 
     def __exit__(

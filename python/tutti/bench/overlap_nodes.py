@@ -4,6 +4,8 @@ exchanges of ghost cells (halo.py), whose blocking call is MPI_Neighbor_alltoall
 Variants are the host MPI, the host with a progress thread of its own where it has one, and Tutti
 without and with servers. All compute for the same time: as long as the option says, or twice as
 long as the fastest host's blocking call at the same delay, so that a call could be hidden entirely.
+Each node has cores of its own where there are enough, as real nodes have: else the system may run
+the computations of two nodes on one core.
 """
 
 import random
@@ -135,6 +137,10 @@ class Jobs:
         return rows_of(self.plan, measurements, milliseconds(self.delay), self.nodes)
 
 
+def emulated(plan: Nodes) -> Hosts:
+    return Hosts(plan.hosts, max(2, *plan.nodes), own_cores=True)
+
+
 def measure_overlap(
     plan: Nodes, microseconds: float | None, before_job: Callable[[str], None]
 ) -> list[Row]:
@@ -143,7 +149,7 @@ def measure_overlap(
     rows = []
     with (
         tempfile.TemporaryDirectory(prefix="tutti-bench-") as directory,
-        Hosts(plan.hosts, max(2, *plan.nodes)) as hosts,
+        emulated(plan) as hosts,
     ):
         for delay in plan.delays:
             hosts.link(delay)
@@ -237,8 +243,13 @@ def show_overlap(plan: Nodes, rows: list[Row], console: Console) -> None:
     console.print(
         "call: the blocking one; call, compute: one after the other; whole: start, computation and "
         "wait; of computation: whole over the computation alone; overlap: how much of the shorter "
-        "of call and computation the other hides. All nodes, their network and the servers share "
-        "this machine's cores.",
+        "of call and computation the other hides. "
+        + (
+            "Each node's ranks and servers share the node's own cores of this machine, and the "
+            "network takes time of all."
+            if emulated(plan).own_cores
+            else "All nodes, their network and the servers share this machine's cores."
+        ),
         highlight=False,
     )
 
@@ -248,5 +259,6 @@ def overlap_json(plan: Nodes, rows: list[Row]) -> dict[str, Any]:
         "tutti": __version__,
         "per_node": plan.per_node,
         "delays": plan.delays,
+        "own_cores": emulated(plan).own_cores,
         "cells": [asdict(row) | {"overlap_percent": row.overlap_percent} for row in rows],
     }
