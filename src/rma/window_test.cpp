@@ -46,6 +46,20 @@ TEST(Window, StopsWhereMessagesDelayEachOther) {
   EXPECT_EQ(pieces_by_round(4, 1000, microseconds(10), microseconds(50)).back(), 4U);
 }
 
+TEST(Window, ShrinksWhileTheNetworkIsMuchSlower) {
+  Window window(4 * piece, 64 * piece);
+  for (int i = 0; i < 6; ++i) fill(window, microseconds(100), microseconds(0));
+  EXPECT_EQ(window.limit(), 64 * piece);
+  fill(window, microseconds(1000), microseconds(0));
+  EXPECT_EQ(window.limit(), 64 * piece);
+  for (const size_t left : {32, 16, 8, 4, 4}) {
+    fill(window, microseconds(2000), microseconds(0));
+    EXPECT_EQ(window.limit(), left * piece);
+  }
+  fill(window, microseconds(100), microseconds(0));
+  EXPECT_EQ(window.limit(), 8 * piece);
+}
+
 // A piece is sent for each that is answered, so all find a full window.
 TEST(Window, DoublesOnceInARoundTripOfASteadyStream) {
   Window window(4 * piece, 1000 * piece);
