@@ -91,6 +91,7 @@ void Lane::end_current() {
   }
   in_flight_.reset();
   times_.found(Clock::now());
+  times_.operation_begins();
   shm::store_relaxed(next_look_, 0);
   stall_told_ = false;
   shm::add(under_way_, static_cast<uint64_t>(-1));
@@ -99,9 +100,9 @@ void Lane::end_current() {
 
 void Lane::note_waiting() {
   const auto now = Clock::now();
-  const bool begins = !times_.waits();
+  const bool begins = !times_.here().waits();
   times_.missed(now);
-  ask_for_look(times_);
+  ask_for_look(times_.here());
   if (begins) looks_at_others_ = now + looks_every;
   if (now >= looks_at_others_) look_at_others(now);
 }
@@ -111,7 +112,7 @@ void Lane::look_at_others(Clock::time_point now) {
   looks_at_others_ = now + looks_every;
   if (!in_flight_) return;
   const auto limit = std::chrono::seconds(options().stall_seconds);
-  const bool stalls = !stall_told_ && limit.count() > 0 && now - times_.since() >= limit;
+  const bool stalls = !stall_told_ && limit.count() > 0 && now - times_.here().since() >= limit;
   if (stalls) stall_told_ = true;
   if (in_flight_->look(stalls) != InFlight::State::under_way) end_current();
 }

@@ -108,7 +108,8 @@ class Lane {
   Channel channel_;
   std::shared_ptr<LaneOperation> current_;
   std::optional<InFlight> in_flight_;
-  LookTimes times_, departures_;         // of what operations wait for, and of messages that leave
+  LookTimesByPlace times_;               // of what operations wait for
+  LookTimes departures_;                 // of messages that leave
   Clock::time_point looks_at_others_{};  // of the current wait
   bool stall_told_ = false;
 };

@@ -15,7 +15,9 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <cstddef>
 
 namespace tutti::exec {
 
@@ -67,6 +69,28 @@ class LookTimes {
   Clock::time_point since_{}, next_{};
   Duration usual_ = shortest;
   int share_ = 32;  // of the usual length, by which it goes down next
+};
+
+// The same for the waits of one operation after another. Each place in an operation has a usual
+// length of its own: the first message of a rank comes a delay of the network after the start, and
+// a second one of the same rank shortly after the first.
+class LookTimesByPlace {
+ public:
+  using Clock = LookTimes::Clock;
+
+  void operation_begins() { place_ = 0; }
+  void missed(Clock::time_point now) { times_[place_].missed(now); }
+  // Ends the wait, if there is one; the next one is that of the next place.
+  void found(Clock::time_point now) {
+    if (!here().waits()) return;
+    times_[place_].found(now);
+    place_ = std::min(place_ + 1, times_.size() - 1);
+  }
+  const LookTimes& here() const { return times_[place_]; }
+
+ private:
+  std::array<LookTimes, 6> times_;  // the last one is that of all further places
+  size_t place_ = 0;
 };
 
 }  // namespace tutti::exec

@@ -87,5 +87,35 @@ TEST(LookTimes, LooksThatComeEarlyChangeNothing) {
   EXPECT_EQ(times.usual(), LookTimes::shortest);
 }
 
+// An operation has two messages of one rank, 40 us apart, after 1 ms.
+TEST(LookTimes, EachPlaceOfAnOperationHasItsOwnUsualWait) {
+  LookTimesByPlace times;
+  LookTimes::Clock::time_point now{milliseconds(1)};
+  int looks = 0;
+  LookTimes::Duration late{};
+  const auto wait_until = [&](LookTimes::Clock::time_point end) {
+    times.missed(now);
+    while (true) {
+      now = times.here().next();
+      ++looks;
+      if (now >= end) break;
+      times.missed(now);
+    }
+    times.found(now);
+  };
+  constexpr int settling = 40, operations = 100;
+  for (int i = 0; i < settling + operations; ++i) {
+    if (i == settling) looks = 0, late = {};
+    times.operation_begins();
+    const auto first = now + milliseconds(1), second = first + microseconds(40);
+    wait_until(first);
+    if (now < second) wait_until(second);
+    late += now - second;
+    now += milliseconds(1);
+  }
+  EXPECT_LE(late / operations, microseconds(100));
+  EXPECT_LE(looks, 3 * operations);
+}
+
 }  // namespace
 }  // namespace tutti::exec
