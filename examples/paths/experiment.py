@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 
-from tutti.bench.command import choose_mpis
+from tutti.bench.checks import choose_mpis
 from tutti.bench.driver import execute
 from tutti.bench.mpis import Mpi, find_mpis
 from tutti.bench.statistics import compare

@@ -32,7 +32,7 @@ from statistics import median
 from typing import Any
 
 from experiment import numbers, paths_loop, times_of, write_map
-from tutti.bench.command import choose_mpis
+from tutti.bench.checks import choose_mpis
 from tutti.bench.driver import execute_job
 from tutti.bench.hosts import Hosts
 from tutti.bench.mpis import Mpi, find_mpis
