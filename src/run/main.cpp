@@ -205,6 +205,7 @@ int run(int count, char** arguments) {
   const std::string path = find_program(request.program.front());
   preload(interposers_for(path, asked));
   if (!options().disable) {
+    permit_many_messages();
     const std::string why = bind(options().bind, set_servers_apart());
     if (!why.empty() && speaks())
       fprintf(stderr, "tutti-run: ranks are not bound: %s\n", why.c_str());

@@ -30,4 +30,12 @@ std::vector<int> choose_server_units(const ServersAsked& asked, const Domains& d
 // units of the servers' cores. Throws as above.
 std::set<int> set_servers_apart();
 
+// Sets variables of libraries below the MPI that servers need, unless the user has set them.
+//
+// With servers many operations are under way at once, so many messages arrive before they are
+// asked for. libfabric's TCP provider stops reading a connection when it has kept 64 of those, and
+// a message behind them that a rank waits for never arrives: the job hangs (its description of
+// FI_TCP_MAX_SAVED says so).
+void permit_many_messages();
+
 }  // namespace tutti::run

@@ -194,6 +194,23 @@ def test_ranks_keep_off_the_servers_cores(host_named):
     assert no_core_left == {f"{units(cores)} 1"}
 
 
+@pytest.mark.parametrize(
+    ("variables", "told"),
+    [
+        ({"TUTTI_SERVERS": "1"}, "65536"),
+        ({"TUTTI_SERVERS": "1", "FI_TCP_MAX_SAVED": "7"}, "7"),
+        ({}, ""),
+        ({"TUTTI_SERVERS": "1", "TUTTI_DISABLE": "1"}, ""),
+    ],
+)
+def test_servers_have_libfabric_keep_many_messages(variables, told):
+    words = [support.TUTTI_RUN, "--mpi", "mpich", "sh", "-c", 'echo "$FI_TCP_MAX_SAVED"']
+    environment = support.clean_environment() | variables
+    environment = {k: v for k, v in environment.items() if k in variables or k[:3] != "FI_"}
+    result = support.run(words, environment=environment, timeout=30)
+    assert (result.returncode, result.stdout) == (0, f"{told}\n"), result.stderr
+
+
 def test_the_reason_why_a_rank_is_not_bound():
     command = [support.TUTTI_RUN, "--mpi", "mpich", "--bind", "core", "true"]
     environment = {
