@@ -30,9 +30,9 @@ std::vector<int> choose_server_units(const ServersAsked& asked, const Domains& d
 // units of the servers' cores. Throws as above.
 std::set<int> set_servers_apart();
 
-// Sets variables of libraries below the MPI that servers need, unless the user has set them.
+// Sets a variable of a library below the MPI, unless the user has set it.
 //
-// With servers many operations are under way at once, so many messages arrive before they are
+// With servers, and in one-sided transfers between nodes, many messages arrive before they are
 // asked for. libfabric's TCP provider stops reading a connection when it has kept 64 of those, and
 // a message behind them that a rank waits for never arrives: the job hangs (its description of
 // FI_TCP_MAX_SAVED says so).
