@@ -53,7 +53,7 @@ def test_the_report_tells_transfers_between_nodes(program, tmp_path, mpi, settin
     done = json.loads(report.read_text())["transfers_between_nodes"]
     assert done["puts"] > 0 and done["gets"] > 0 and done["bytes"] > 0
     answered = done["answered_by_servers"] + done["answered_by_ranks"]
-    # Each transfer with data is a request or more, of at most 63 KiB each.
+    # Each transfer with data is a request or more, of at most 64 KiB each.
     assert done["puts"] + done["gets"] <= answered
     assert answered <= done["puts"] + done["gets"] + done["bytes"] // 32768
     if settings != SERVERS:
