@@ -14,8 +14,8 @@
 
 namespace tutti::mpi {
 
-// Of data in a piece. Several pieces are under way at once, so longer ones gain little. With 63 KiB,
-// which Open MPI sends without asking, the map between nodes hung with MPICH over TCP.
+// Of data in a piece. Several pieces are under way at once, so longer ones gain little. With 63
+// KiB, which Open MPI sends without asking, the map between nodes hung with MPICH over TCP.
 inline constexpr size_t most_piece = size_t{64} << 10;
 
 inline constexpr int request_tag = 0;
