@@ -10,7 +10,7 @@ from tutti.bench.load import MOST_BUSY
 from tutti.errors import UserError
 
 DEFAULT_SIZES = "8,64,512,4K,32K,64K,256K,1M"
-# Options whose names differ from the fields'. Those that switch something off end its name.
+# The fields of options that have another name. The field of --no-NAME is NAME.
 FIELDS = {"--json": "json_name"}
 
 
