@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/launched.h"
 #include "base/options.h"
 #include "run/arguments.h"
 #include "run/bind.h"
@@ -221,7 +222,9 @@ int main(int count, char** arguments) {
   try {
     return tutti::run::run(count, arguments);
   } catch (const std::exception& error) {
-    if (tutti::run::speaks()) fprintf(stderr, "tutti-run: %s\n", error.what());
+    const bool reports = tutti::run::speaks();
+    if (reports) fprintf(stderr, "tutti-run: %s\n", error.what());
+    tutti::let_reporter_first(reports);
     return 2;
   }
 }

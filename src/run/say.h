@@ -2,10 +2,10 @@
 // Pure functions of their arguments and the environment.
 #pragma once
 
-#include <cstdlib>
 #include <string>
 
 #include "base/error.h"
+#include "base/launched.h"
 
 namespace tutti::run {
 
@@ -15,12 +15,6 @@ namespace tutti::run {
 }
 
 // True if this process prints messages: it is rank 0 of its job, or no launcher started it.
-inline bool speaks() {
-  for (const char* name :
-       {"PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "PALS_RANKID", "SLURM_PROCID"})
-    if (const char* value = getenv(name); value != nullptr && *value != '\0')
-      return atoi(value) == 0;
-  return true;
-}
+inline bool speaks() { return launched_rank() == 0; }
 
 }  // namespace tutti::run

@@ -297,6 +297,23 @@ def test_one_line_a_job(host):
 
 
 @pytest.mark.mpi
+@pytest.mark.parametrize("plans", ["tutti-run", "the program"])
+def test_a_late_rank_0_reports(host, compiled, tmp_path, plans):
+    """The launcher ends the job when rank 1 fails, but not before rank 0 has said why."""
+    program = compiled(host, "plans")
+    late = 'test "${PMI_RANK:-$OMPI_COMM_WORLD_RANK}" != 0 || sleep 0.2; exec "$@"'
+    options = ["--plans", tmp_path / "none"] if plans == "tutti-run" else []
+    variables = {} if plans == "tutti-run" else {"TUTTI_PLANS": str(tmp_path / "none")}
+    environment = support.clean_environment() | host.environment | variables
+    command = [host.launcher, "-n", 2, "sh", "-c", late, "late"]
+    result = support.run(
+        [*command, support.TUTTI_RUN, *options, program], environment=environment, timeout=60
+    )
+    assert result.returncode == 2, result.stderr
+    assert result.stderr.count("give a directory with a map and plans") == 1, result.stderr
+
+
+@pytest.mark.mpi
 def test_script(host, compiled, tmp_path):
     """A script is linked to no MPI; the job's launcher gives the MPI, and the program inside is
     interposed.

@@ -4,14 +4,13 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdlib>
-#include <initializer_list>
 #include <mutex>
 #include <string>
 #include <utility>
 
 #include "base/descriptors.h"
 #include "base/error.h"
+#include "base/launched.h"
 #include "base/log.h"
 #include "base/options.h"
 #include "base/process.h"
@@ -37,25 +36,6 @@
 
 namespace tutti::mpi {
 namespace {
-
-// The number in the first of these variables that is set. Launchers set them, so they are known
-// before MPI_Init. Returns 0 if none is set, so that at least one rank reports an error.
-int launched(std::initializer_list<const char*> names) {
-  for (const char* name : names)
-    if (const char* value = getenv(name); value != nullptr && *value != '\0') return atoi(value);
-  return 0;
-}
-int launched_rank() {
-  return launched({"PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"});
-}
-int launched_rank_on_node() {
-  return launched(
-      {"MPI_LOCALRANKID", "OMPI_COMM_WORLD_LOCAL_RANK", "PMI_LOCAL_RANK", "SLURM_LOCALID"});
-}
-
-// A launcher ends the job when the first rank fails. The other ranks wait so long before they fail,
-// so that rank 0 can log the reason first.
-constexpr useconds_t speaker_first_microseconds = 500'000;
 
 // Returns null, with the reason in *why_not, if there is no team.
 std::unique_ptr<Team> form_team(std::string* why_not) {
@@ -149,19 +129,16 @@ void before_init() {
     make_room_for_high_descriptors();  // the host's threads start in its MPI_Init
     if (own_cluster() >= 0) return;
     // Only the ranks of a node know that it is in no cluster.
-    if (launched_rank_on_node() == 0) {
+    const bool reports = launched_rank_on_node() == 0;
+    if (reports)
       log_line(LogLevel::error, "%s: host '%s' is in no cluster; add it to one",
                options().clusters.c_str(), host_name().c_str());
-      let_launcher_read();
-    } else {
-      usleep(speaker_first_microseconds);
-    }
+    let_reporter_first(reports);
     end_before_init();
   } catch (const std::exception& error) {
-    if (launched_rank() == 0)
-      log_line(LogLevel::error, "%s", error.what());
-    else
-      usleep(speaker_first_microseconds);
+    const bool reports = launched_rank() == 0;
+    if (reports) log_line(LogLevel::error, "%s", error.what());
+    let_reporter_first(reports);
     _exit(2);
   }
 }

@@ -1,0 +1,18 @@
+// What a launcher says of this process before MPI_Init, and who reports an error that all ranks
+// find. Functions of the environment; any thread.
+#pragma once
+
+namespace tutti {
+
+// The rank in MPI_COMM_WORLD and among the ranks of this node. 0 if no launcher says it, so that at
+// least one process reports an error.
+int launched_rank();
+int launched_rank_on_node();
+
+// Call this before a process exits because of an error that rank 0 finds, too, and reports. A
+// launcher ends the job when the first rank fails, so the ranks that report nothing wait for 0.5 s;
+// the one that has reported (`reported`) waits until the launcher has read its line. Returns at
+// once if no launcher started the process.
+void let_reporter_first(bool reported);
+
+}  // namespace tutti
