@@ -59,7 +59,8 @@ std::string list_of(const std::set<int>& numbers) {
     const int low = *at;
     int high = low;
     for (++at; at != numbers.end() && *at == high + 1; ++at) ++high;
-    list += (list.empty() ? "" : ",") + std::to_string(low);
+    if (!list.empty()) list += ',';
+    list += std::to_string(low);
     if (high > low) list += '-' + std::to_string(high);
   }
   return list;
