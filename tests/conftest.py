@@ -1,6 +1,13 @@
-"""Distributes the tests to the processes that run them in parallel (scripts/test.sh)."""
+"""Distributes the tests to the processes that run them in parallel (scripts/test.sh), and sets the
+environment of the jobs that they start.
+"""
+
+import os
 
 import pytest
+from open_mpi import WITHOUT_LIBFABRIC
+
+os.environ.update({name: os.environ.get(name, value) for name, value in WITHOUT_LIBFABRIC.items()})
 
 
 @pytest.hookimpl(optionalhook=True)

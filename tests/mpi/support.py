@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from open_mpi import WITHOUT_LIBFABRIC
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = Path(__file__).resolve().parent / "programs"
@@ -19,7 +20,7 @@ MPICH_POLITE = {"MPIR_CVAR_POLLS_BEFORE_YIELD": "1"} | {
     f"MPIR_CVAR_{name}_POSIX_INTRA_ALGORITHM": "mpir"
     for name in ("BCAST", "REDUCE", "ALLREDUCE", "BARRIER")
 }
-OPENMPI_POLITE = {
+OPENMPI_POLITE = WITHOUT_LIBFABRIC | {
     "OMPI_MCA_mpi_yield_when_idle": "1",
     "OMPI_MCA_rmaps_base_oversubscribe": "1",
     "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
