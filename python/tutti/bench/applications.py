@@ -275,13 +275,19 @@ def run_application(
         raise RunError(f"{where}: {error}") from error
 
 
+def most_nodes(settings: AppSettings) -> int:
+    """That are emulated, if any are."""
+    return max([2, *(place.nodes or 0 for place in settings.places)])
+
+
 def measure(settings: AppSettings, before_job: Callable[[str], None]) -> Applications:
     """Runs all jobs; `before_job` gets a line before each job."""
     seed = settings.seed if settings.seed is not None else random.randrange(1 << 31)
     shuffle = random.Random(seed)
     result = Applications(settings, seed)
-    nodes = max((place.nodes or 0 for place in settings.places), default=0)
-    emulated = Hosts(settings.hosts, max(2, nodes)) if settings.hosts is not None else nullcontext()
+    emulated = (
+        Hosts(settings.hosts, most_nodes(settings)) if settings.hosts is not None else nullcontext()
+    )
     with tempfile.TemporaryDirectory(prefix="tutti-bench-") as name, emulated as hosts:
         directory = Path(name)
         for repetition in range(settings.repetitions):

@@ -13,6 +13,7 @@ from tutti.bench.applications import (
     Applications,
     Place,
     built,
+    most_nodes,
 )
 from tutti.bench.applications_results import (
     Run,
@@ -24,8 +25,8 @@ from tutti.bench.applications_results import (
     states_of,
     times_of,
 )
+from tutti.bench.hosts import cores_text
 from tutti.bench.lines import COLOURS
-from tutti.bench.nodes_report import CORES
 from tutti.bench.states import states_text
 from tutti.bench.statistics import centre, compare, geometric_mean
 from tutti.bench.texts import interval_text, ratio_text, time_text
@@ -215,7 +216,7 @@ def show(measured: Applications, console: Console) -> None:
         "which a rank waits for the others; least: the smallest over the ranks; all communication: "
         "of the rank that communicates for the longest time",
         states_text(states_of(measured), 0).replace("0 ranks: ", "machine: "),
-        CORES if settings.hosts else "",
+        cores_text(most_nodes(settings)) if settings.hosts else "",
         *(
             f"delay {delay}: a byte takes {time_text(centre(times))} us one way"
             for delay, times in measured.one_way_us.items()

@@ -13,21 +13,40 @@ from tutti.errors import RunError, UserError
 SCRIPTS = ("up", "down", "link", "clusters", "mpiexec", "pingpong")
 
 
-class Hosts:
-    """A set of nodes that belongs to this process and exists during the `with` block.
+def have_own_cores(nodes: int) -> bool:
+    """True if there is a core for each node.
 
-    With `own_cores` each node has cores of its own, if there is one for each node. Else all nodes
-    share all cores, so that the system may run two nodes' ranks on one core while another idles.
+    Else all nodes share all cores, and the system may run two nodes' ranks on one core while
+    another idles.
+    """
+    return nodes <= len(os.sched_getaffinity(0))
+
+
+def cores_text(nodes: int) -> str:
+    """Whose cores the ranks of so many nodes compute on: a sentence below a table."""
+    if have_own_cores(nodes):
+        return (
+            "Each node's ranks and servers share the node's own cores of this machine, and the "
+            "network takes time of all."
+        )
+    return (
+        "All nodes, their network and the servers share this machine's cores: read the medians; the "
+        "times of computation are not those of real nodes."
+    )
+
+
+class Hosts:
+    """A set of nodes that belongs to this process and exists during the `with` block. Nodes have
+    cores of their own if there are enough.
     """
 
-    def __init__(self, directory: Path, nodes: int, *, own_cores: bool = False) -> None:
+    def __init__(self, directory: Path, nodes: int) -> None:
         missing = [name for name in SCRIPTS if not shutil.which(directory / name)]
         if missing:
             lacks = f"there is no program '{directory / missing[0]}'"
             raise UserError(f"--hosts: {lacks}; give the directory tests/hosts of Tutti's sources")
         self.directory = directory.absolute()
         self.nodes = nodes
-        self.own_cores = own_cores and nodes <= len(os.sched_getaffinity(0))
         self.state = Path(f"/run/tutti-bench-{os.getpid()}")
 
     @property
@@ -36,7 +55,7 @@ class Hosts:
         return {"HOSTS_STATE": str(self.state)}
 
     def __enter__(self) -> "Hosts":
-        self._run("up", *(["--own-cores"] if self.own_cores else []), str(self.nodes))
+        self._run("up", *(["--own-cores"] if have_own_cores(self.nodes) else []), str(self.nodes))
         return self
 
     def __exit__(

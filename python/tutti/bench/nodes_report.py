@@ -11,6 +11,7 @@ from rich.table import Table
 
 from tutti import __version__
 from tutti.bench.document import cell_json, comparison_json, processor_name
+from tutti.bench.hosts import cores_text, have_own_cores
 from tutti.bench.lines import COLOURS
 from tutti.bench.measurements import Cell
 from tutti.bench.over_nodes import AtDelay, Nodes
@@ -24,10 +25,6 @@ from tutti.bench.variants import Variant
 
 LEAST = (
     "any collective can complete after one delay of the links, so 1 is the least number of delays"
-)
-CORES = (
-    "all nodes and their network share this machine's cores: read the medians; the times of "
-    "computation are not those of real nodes"
 )
 
 
@@ -160,7 +157,7 @@ def show(plan: Nodes, results: list[AtDelay], console: Console) -> None:
                 console.print(table)
     if plan.settings.tutti:
         console.print(nodes_summary(plan, results))
-    console.print(f"{LEAST}\n{CORES}", highlight=False)
+    console.print(f"{LEAST}\n{cores_text(plan.most_nodes)}", highlight=False)
     for result in results:
         if text := load_text(result.measurements):
             console.print(f"delay {result.delay}: {text}", highlight=False, markup=False)
@@ -215,6 +212,7 @@ def machine_json(plan: Nodes) -> dict[str, Any]:
         "settings": {
             "nodes": plan.nodes,
             "ranks_a_node": plan.per_node,
+            "own_cores": have_own_cores(plan.most_nodes),
             "collectives": settings.collectives,
             "sizes": settings.sizes,
             "lengths": settings.lengths,

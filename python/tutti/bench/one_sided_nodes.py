@@ -18,7 +18,7 @@ from rich.table import Table
 
 from tutti import __version__
 from tutti.bench.between_nodes import NODES, Between, run_pairs
-from tutti.bench.hosts import Hosts
+from tutti.bench.hosts import Hosts, cores_text, have_own_cores
 from tutti.bench.overlap_nodes import milliseconds
 from tutti.bench.statistics import Ratio, centre, compare
 from tutti.bench.texts import interval_text, ratio_text, size_text, time_text
@@ -188,7 +188,7 @@ def show(plan: Between, measured: Measured, console: Console) -> None:
         "the job without servers, to a target that waits; ping-pong: the same data one way by "
         "MPI_Send, and 8 bytes back.",
         COMPUTING,
-        "Both nodes, their network and the servers share this machine's cores.",
+        cores_text(NODES),
     ):
         console.print(line, highlight=False)
 
@@ -208,5 +208,6 @@ def document(plan: Between, measured: Measured) -> dict[str, Any]:
         "format": "tutti-one-sided-nodes 1",
         "pairs": plan.per_node,
         "delays": plan.delays,
+        "own_cores": have_own_cores(NODES),
         "cells": cells,
     }

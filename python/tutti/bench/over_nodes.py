@@ -31,6 +31,11 @@ class Nodes:
         return nodes * self.per_node
 
     @property
+    def most_nodes(self) -> int:
+        """That are emulated."""
+        return max(2, *self.nodes)
+
+    @property
     def jobs(self) -> int:
         return self.settings.jobs * len(self.delays)
 
@@ -54,7 +59,7 @@ def measure_nodes(plan: Nodes, before_job: Callable[[str], None]) -> list[AtDela
     results = [AtDelay(delay, Measurements(plan.settings), []) for delay in plan.delays]
     with (
         tempfile.TemporaryDirectory(prefix="tutti-bench-") as directory,
-        Hosts(plan.hosts, max(2, *plan.nodes)) as hosts,
+        Hosts(plan.hosts, plan.most_nodes) as hosts,
     ):
         for repetition in range(plan.settings.repetitions):
             for result in results:

@@ -21,7 +21,7 @@ from rich.table import Table
 from tutti import __version__
 from tutti.bench.driver import JobNodes, run_job
 from tutti.bench.halo import WAYS as HALO_WAYS
-from tutti.bench.hosts import Hosts
+from tutti.bench.hosts import Hosts, cores_text, have_own_cores
 from tutti.bench.measurements import HALO, Cell, Measurements, Settings
 from tutti.bench.over_nodes import Nodes
 from tutti.bench.statistics import centre
@@ -137,10 +137,6 @@ class Jobs:
         return rows_of(self.plan, measurements, milliseconds(self.delay), self.nodes)
 
 
-def emulated(plan: Nodes) -> Hosts:
-    return Hosts(plan.hosts, max(2, *plan.nodes), own_cores=True)
-
-
 def measure_overlap(
     plan: Nodes, microseconds: float | None, before_job: Callable[[str], None]
 ) -> list[Row]:
@@ -149,7 +145,7 @@ def measure_overlap(
     rows = []
     with (
         tempfile.TemporaryDirectory(prefix="tutti-bench-") as directory,
-        emulated(plan) as hosts,
+        Hosts(plan.hosts, plan.most_nodes) as hosts,
     ):
         for delay in plan.delays:
             hosts.link(delay)
@@ -243,13 +239,7 @@ def show_overlap(plan: Nodes, rows: list[Row], console: Console) -> None:
     console.print(
         "call: the blocking one; call, compute: one after the other; whole: start, computation and "
         "wait; of computation: whole over the computation alone; overlap: how much of the shorter "
-        "of call and computation the other hides. "
-        + (
-            "Each node's ranks and servers share the node's own cores of this machine, and the "
-            "network takes time of all."
-            if emulated(plan).own_cores
-            else "All nodes, their network and the servers share this machine's cores."
-        ),
+        "of call and computation the other hides. " + cores_text(plan.most_nodes),
         highlight=False,
     )
 
@@ -259,6 +249,6 @@ def overlap_json(plan: Nodes, rows: list[Row]) -> dict[str, Any]:
         "tutti": __version__,
         "per_node": plan.per_node,
         "delays": plan.delays,
-        "own_cores": emulated(plan).own_cores,
+        "own_cores": have_own_cores(plan.most_nodes),
         "cells": [asdict(row) | {"overlap_percent": row.overlap_percent} for row in rows],
     }

@@ -9,7 +9,7 @@ from typing import Any
 from rich.console import Console
 
 from tutti.bench.between_nodes import NODES, Between, run_pairs
-from tutti.bench.hosts import Hosts
+from tutti.bench.hosts import Hosts, cores_text
 from tutti.bench.saturation import BYTES, MESSAGES
 from tutti.bench.texts import size_text
 from tutti.bench.variants import Variant
@@ -50,7 +50,7 @@ def show(map_: dict[str, Any], console: Console) -> None:
     show_messages(map_, console)
     console.print(
         f"Cores are ranks of one of the {map_['network']}, of {map_['mpi']}. By this map a rank has "
-        f"{size_text(map_['under_way'])} under way at once to each rank of another node. Over "
-        "emulated nodes the network is the kernel's TCP on this machine's cores.",
+        f"{size_text(map_['under_way'])} under way at once to each rank of another node. The "
+        f"network is the kernel's TCP. {cores_text(NODES)}",
         highlight=False,
     )

@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.table import Table
 
 from tutti.bench.driver import JobNodes, run_job
-from tutti.bench.hosts import Hosts
+from tutti.bench.hosts import Hosts, cores_text
 from tutti.bench.measurements import Measurements, Settings
 from tutti.bench.mpis import Mpi
 from tutti.bench.nodes_report import machine_json
@@ -120,7 +120,7 @@ def measure_worth(plan: Nodes, before_job: Callable[[str], None]) -> list[Worth]
     rows: dict[tuple[int, str, str, int], Worth] = {}
     with (
         tempfile.TemporaryDirectory(prefix="tutti-bench-") as directory,
-        Hosts(plan.hosts, max(2, *plan.nodes)) as hosts,
+        Hosts(plan.hosts, plan.most_nodes) as hosts,
     ):
         hosts.link(plan.delays[0])
         for repetition in range(plan.settings.repetitions):
@@ -202,8 +202,8 @@ def show_worth(plan: Nodes, rows: list[Worth], console: Console) -> None:
                 console.print(_table(plan, mine))
     console.print(
         "could give: the speed-up if the time within nodes were 0 (Amdahl's law); of it: the "
-        "share of that time that shared memory saves\nall nodes share this machine's cores: "
-        "with one rank on each node, a rank has a larger share of the cores",
+        "share of that time that shared memory saves. With one rank on each "
+        f"node, a rank has a larger share of the cores. {cores_text(plan.most_nodes)}",
         highlight=False,
     )
 
