@@ -23,6 +23,7 @@ class Window {
   // True if a further message may be sent. It may go beyond the limit by its own length.
   bool has_room() const { return under_way_ < limit_; }
   size_t limit() const { return limit_; }
+  size_t most() const { return most_; }
   size_t under_way() const { return under_way_; }
 
   // A message of so many bytes is sent. Returns the limit if the message takes the last room, else

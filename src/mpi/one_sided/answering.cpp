@@ -12,6 +12,8 @@ namespace {
 // however many clients there are.
 constexpr size_t most_bytes = size_t{16} << 20;
 constexpr size_t most_answers = 4096;
+// Of free buffers: as much as one client has under way.
+constexpr size_t most_kept_bytes = size_t{4} << 20;
 constexpr int new_at_once = 32;
 
 constexpr int buffer = 0, target = 1;  // ranks of the mover
@@ -25,7 +27,10 @@ std::vector<rma::Peer> peers(const rma::Extent& heap) {
 }  // namespace
 
 Answering::Answering(MPI_Comm communicator, const rma::Extent& heap)
-    : communicator_(communicator), peers_(peers(heap)), mover_(peers_, {buffer}) {}
+    : communicator_(communicator),
+      peers_(peers(heap)),
+      mover_(peers_, {buffer}),
+      buffers_(most_kept_bytes) {}
 
 // After a failure the host may still use the memory of its messages, so that stays.
 Answering::~Answering() {
@@ -40,7 +45,7 @@ bool Answering::drive() {
     const bool over = advance(*answer);
     moved = moved || over || replied != answer->replies;
     if (over) {
-      bytes_ -= answer->request.size() + answer->reply.size();
+      release(*answer);
       answer = answers_.erase(answer);
     } else {
       ++answer;
@@ -67,7 +72,7 @@ int Answering::reply(Answer& answer) {
   std::memcpy(&request, answer.request.data(), sizeof request);
   const bool puts = request.kind == rma::Kind::put;
   const size_t bytes = request.block_bytes * request.blocks;
-  answer.reply.resize(sizeof(Reply) + (puts ? 0 : bytes));
+  answer.reply = buffers_.take(sizeof(Reply) + (puts ? 0 : bytes));
   std::byte* const data =
       puts ? answer.request.data() + sizeof request : answer.reply.data() + sizeof(Reply);
   const rma::Transfer transfer{.local = reinterpret_cast<uint64_t>(data),
@@ -103,7 +108,7 @@ bool Answering::take_new() {
     if (code == MPI_SUCCESS) {
       answer = &answers_.emplace_back();
       answer->client = status.MPI_SOURCE;
-      answer->request.resize(static_cast<size_t>(bytes));
+      answer->request = buffers_.take(static_cast<size_t>(bytes));
       bytes_ += answer->request.size();
       code = mpi.Irecv(answer->request.data(), bytes, mpi.type_byte, answer->client, request_tag,
                        communicator_, &answer->message);
@@ -114,12 +119,18 @@ bool Answering::take_new() {
     }
     found_any = true;
     if (advance(*answer)) {
-      bytes_ -= answer->request.size() + answer->reply.size();
+      release(*answer);
       answers_.pop_back();
     }
     if (!failure_.empty()) return true;
   }
   return found_any;
+}
+
+void Answering::release(Answer& answer) {
+  bytes_ -= answer.request.size() + answer.reply.size();
+  buffers_.give(std::move(answer.request));
+  buffers_.give(std::move(answer.reply));
 }
 
 void Answering::fail(int client, int code) {

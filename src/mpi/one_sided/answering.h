@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "mpi/abi/host.h"
+#include "mpi/one_sided/message_buffers.h"
 #include "mpi/one_sided/pieces.h"
 #include "rma/process_mover.h"
 
@@ -36,19 +37,21 @@ class Answering {
  private:
   struct Answer {
     int client = 0;
-    std::vector<std::byte> request, reply;
+    MessageBuffer request, reply;
     MPI_Request message{};  // that is received, then the one that is sent
     bool replies = false;
   };
 
   bool advance(Answer& answer);
   bool take_new();
+  void release(Answer& answer);
   int reply(Answer& answer);
   void fail(int client, int code);
 
   const MPI_Comm communicator_;
   const std::vector<rma::Peer> peers_;  // first the buffers, then this process as the target
   rma::ProcessMover mover_;
+  MessageBuffers buffers_;
   std::list<Answer> answers_;  // the oldest first
   size_t bytes_ = 0;           // of their messages
   uint64_t answered_ = 0;

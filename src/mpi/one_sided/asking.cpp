@@ -8,7 +8,6 @@ namespace tutti::mpi {
 namespace {
 
 constexpr size_t looks_at_once = 16;
-constexpr size_t most_kept = 4096;  // bytes of buffers that a free place keeps
 
 // The transfer with the packed data of its blocks in the place of the target's memory.
 rma::Transfer packed(const rma::Transfer& piece) {
@@ -122,8 +121,8 @@ void Asking::send(uint64_t number, Moving& moving) {
                         .blocks = transfer.blocks,
                         .kind = transfer.kind,
                         .place = place};
-  piece.request.resize(sizeof request + (puts ? transfer.bytes() : 0));
-  piece.reply.resize(sizeof(Reply) + (puts ? 0 : transfer.bytes()));
+  piece.request = buffers_.take(sizeof request + (puts ? transfer.bytes() : 0));
+  piece.reply = buffers_.take(sizeof(Reply) + (puts ? 0 : transfer.bytes()));
   std::memcpy(piece.request.data(), &request, sizeof request);
   if (puts)
     rma::copy_blocks(packed(transfer), piece.request.data() + sizeof request,
@@ -195,7 +194,8 @@ void Asking::finish(Piece& piece) {
       .answered(transfer.bytes(), std::chrono::steady_clock::now() - piece.sent, piece.filled);
   free_places_.push_back(piece.place);
   piece.number = 0;
-  if (transfer.bytes() > most_kept) piece.request = {}, piece.reply = {};
+  buffers_.give(std::move(piece.request));
+  buffers_.give(std::move(piece.reply));
 }
 
 // The host promises nothing after a failure, so all that is outstanding ends with it.

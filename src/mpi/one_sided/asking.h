@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "mpi/abi/host.h"
+#include "mpi/one_sided/message_buffers.h"
 #include "mpi/one_sided/pieces.h"
 #include "rma/far_ranks.h"
 #include "rma/window.h"
@@ -26,7 +27,7 @@ class Asking {
   // The communicator returns errors as codes, and outlives the object. Each rank gets a window that
   // begins as `window` is.
   Asking(MPI_Comm communicator, const rma::Window& window)
-      : communicator_(communicator), window_(window) {}
+      : communicator_(communicator), window_(window), buffers_(window.most()) {}
   // Nothing is under way, unless messages have failed.
   ~Asking();
   Asking(const Asking&) = delete;
@@ -63,7 +64,7 @@ class Asking {
     uint32_t place = 0;
     uint64_t number = 0;  // of its transfer; 0: the place is free
     rma::Transfer transfer{};
-    std::vector<std::byte> request, reply;
+    MessageBuffer request, reply;
     MPI_Request sending{}, receiving{};
     bool has_arrived = false;  // the reply
     size_t filled = 0;         // what the window says
@@ -86,6 +87,7 @@ class Asking {
   std::map<int, rma::Window> windows_;  // by rank
   std::deque<Piece> pieces_;            // by place
   std::vector<uint32_t> free_places_;
+  MessageBuffers buffers_;
   size_t next_look_ = 0;  // a place
   size_t pieces_under_way_ = 0;
   std::string failure_;

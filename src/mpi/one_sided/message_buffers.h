@@ -1,0 +1,58 @@
+// Memory of the messages of transfers between nodes. One thread at a time.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace tutti::mpi {
+
+// Bytes, not initialised. Their address stays when the object is moved.
+class MessageBuffer {
+ public:
+  // What it held is lost if it is too short.
+  void resize(size_t bytes) {
+    if (bytes > capacity_) {
+      memory_ = std::make_unique_for_overwrite<std::byte[]>(bytes);
+      capacity_ = bytes;
+    }
+    bytes_ = bytes;
+  }
+  std::byte* data() { return memory_.get(); }
+  size_t size() const { return bytes_; }
+  size_t capacity() const { return capacity_; }
+
+ private:
+  std::unique_ptr<std::byte[]> memory_;
+  size_t bytes_ = 0, capacity_ = 0;
+};
+
+// Keeps buffers that are free, because fresh memory costs page faults. Up to a number of bytes.
+class MessageBuffers {
+ public:
+  explicit MessageBuffers(size_t most_bytes) : most_bytes_(most_bytes) {}
+
+  MessageBuffer take(size_t bytes) {
+    MessageBuffer buffer;
+    if (!free_.empty()) {
+      buffer = std::move(free_.back());
+      free_.pop_back();
+      bytes_ -= buffer.capacity();
+    }
+    buffer.resize(bytes);
+    return buffer;
+  }
+  void give(MessageBuffer buffer) {
+    if (buffer.capacity() == 0 || bytes_ + buffer.capacity() > most_bytes_) return;
+    bytes_ += buffer.capacity();
+    free_.push_back(std::move(buffer));
+  }
+
+ private:
+  const size_t most_bytes_;
+  std::vector<MessageBuffer> free_;
+  size_t bytes_ = 0;  // of free_
+};
+
+}  // namespace tutti::mpi
