@@ -10,13 +10,16 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "mpi/abi/host.h"
 #include "rma/transfer.h"
 
 namespace tutti::mpi {
 
-// Of data in a piece. Several pieces are under way at once, so longer ones gain little. With 63
-// KiB, which Open MPI sends without asking, the map between nodes hung with MPICH over TCP.
-inline constexpr size_t most_piece = size_t{64} << 10;
+// Of data in a piece. Several pieces are under way at once, so longer ones gain little. Over TCP,
+// Open MPI sends less than 64 KiB without asking the receiver first, which saves a round trip. With
+// MPICH such pieces could exceed the number of messages that libfabric keeps, and jobs hung where
+// it was 64 (run/messages.h); pieces of 64 KiB did not.
+inline constexpr size_t most_piece = size_t{abi == Abi::openmpi ? 63 : 64} << 10;
 
 inline constexpr int request_tag = 0;
 inline constexpr int first_reply_tag = 1;
