@@ -22,6 +22,7 @@
 #include "run/arguments.h"
 #include "run/bind.h"
 #include "run/elf.h"
+#include "run/messages.h"
 #include "run/say.h"
 #include "run/servers.h"
 #include "run/which_mpi.h"

@@ -88,8 +88,6 @@ std::vector<int> choose_server_units(const ServersAsked& asked, const Domains& d
   return units;
 }
 
-void permit_many_messages() { setenv("FI_TCP_MAX_SAVED", "65536", 0); }
-
 std::set<int> set_servers_apart() {
   const ServersAsked& asked = options().servers;
   if (asked.count == 0) return {};
