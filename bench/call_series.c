@@ -48,7 +48,7 @@ static bool operate(void* of, int place, int sample, uint64_t* began) {
   form_start(cell);
   if (began != NULL && cell->kind.form != BENCH_BLOCKING) *began = bench_now(&bench->neutral.clock);
   if (subject->calls->loop != WORK_NONE)
-    work_run(&bench->work, subject->calls->loop, subject->calls->turns);
+    work_run(&bench->work, subject->calls->loop, subject->calls->turns, &bench->neutral.clock);
   form_finish(cell);
   return true;
 }
@@ -56,7 +56,8 @@ static bool operate(void* of, int place, int sample, uint64_t* began) {
 static bool compute(void* of, int place, int sample, uint64_t* began) {
   (void)place, (void)sample, (void)began;
   const Subject* const subject = of;
-  work_run(&subject->bench->work, subject->calls->loop, subject->calls->turns);
+  Bench* const bench = subject->bench;
+  work_run(&bench->work, subject->calls->loop, subject->calls->turns, &bench->neutral.clock);
   return true;
 }
 

@@ -110,7 +110,8 @@ static bool operate(void* of, int place, int sample, uint64_t* began) {
   Exchange* const one = of;
   one->way->start(one);
   if (began != NULL && one->way->finish != NULL) *began = bench_now(&one->bench->neutral.clock);
-  if (one->loop != WORK_NONE) work_run(&one->bench->work, one->loop, one->turns);
+  if (one->loop != WORK_NONE)
+    work_run(&one->bench->work, one->loop, one->turns, &one->bench->neutral.clock);
   if (one->way->finish != NULL) one->way->finish(one);
   return true;
 }
@@ -118,7 +119,7 @@ static bool operate(void* of, int place, int sample, uint64_t* began) {
 static bool compute(void* of, int place, int sample, uint64_t* began) {
   (void)place, (void)sample, (void)began;
   Exchange* const one = of;
-  work_run(&one->bench->work, one->loop, one->turns);
+  work_run(&one->bench->work, one->loop, one->turns, &one->bench->neutral.clock);
   return true;
 }
 

@@ -35,6 +35,8 @@ bool results_add(Results* results, ResultsCell cell, SeriesTimes* times) {
   cell.kept = kept;
   cell.missed = times->missed;
   cell.start = times->starts > 0 ? results_median(times->start, times->starts) : -1;
+  cell.others = times->computations > 0 ? results_median(times->others, times->computations) : -1;
+  cell.wait = times->waits > 0 ? results_median(times->wait, times->waits) : -1;
   cell.median = results_median(samples, kept);
   for (int i = 0; i < kept; ++i) cell.mean += samples[i] / kept;
   cell.least = samples[0];
@@ -118,6 +120,8 @@ static void write_cell(BenchJson* json, const ResultsCell* cell) {
   bench_json_number(json, "min_us", cell->least, 4);
   bench_json_number(json, "p95_us", cell->percentile_95, 4);
   if (cell->start >= 0) bench_json_number(json, "start_us", cell->start, 4);
+  if (cell->others >= 0) bench_json_number(json, "others_us", cell->others, 4);
+  if (cell->wait >= 0) bench_json_number(json, "wait_us", cell->wait, 4);
   bench_json_end(json);
 }
 

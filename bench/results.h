@@ -21,6 +21,9 @@ typedef struct {
   int kept, missed; /* operations whose start every rank, or not every rank, was in time for */
   double median, mean, least, percentile_95; /* microseconds */
   double start; /* the median time until the start returned; below 0: the operation has no start */
+  /* Beside a computation, below 0 without one: the medians of the time in which others had a rank's
+   * core while it computed, and of the time that the completion took after the computation. */
+  double others, wait;
 } ResultsCell;
 
 /* The time in which a cache line went from core to core, before and after the measurements under a
@@ -51,8 +54,8 @@ typedef struct {
  * completion would lengthen the operation, so an operation is either timed as a whole, or until its
  * start returned. */
 typedef struct {
-  double *whole, *start;
-  int wholes, starts;
+  double *whole, *start, *others, *wait;
+  int wholes, starts, computations, waits;
   int missed; /* operations of which not every rank was in time for the common start */
 } SeriesTimes;
 

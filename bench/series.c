@@ -41,12 +41,17 @@ static bool times_start(const Series* series, int sample) {
 
 /* Where a rank notes when the start of a sampled operation returned. */
 static int start_note(int sample) { return sample + BENCH_MOST_ITERATIONS; }
+/* Beside a computation: where it notes for how long others had its core meanwhile, and how long the
+ * completion took after it. */
+static int others_note(int sample) { return sample + 2 * BENCH_MOST_ITERATIONS; }
+static int wait_note(int sample) { return sample + 3 * BENCH_MOST_ITERATIONS; }
 
 /* Runs one operation, from the common start until this rank notes its time. */
 static void operate(Bench* bench, const Series* series, int place, int sample, uint64_t start,
                     bool in_time) {
   Neutral* neutral = &bench->neutral;
   uint64_t began = 0;
+  bench->work.met = (WorkMet){0};
   const bool timed =
       series->operate(series->subject, place, sample, times_start(series, sample) ? &began : NULL);
   const uint64_t ended = bench_now(&neutral->clock);
@@ -55,6 +60,11 @@ static void operate(Bench* bench, const Series* series, int place, int sample, u
   neutral_note(neutral, sample, sampled && began == 0 ? ended - start : NEUTRAL_NO_SAMPLE);
   neutral_note(neutral, start_note(sample),
                sampled && began != 0 ? began - start : NEUTRAL_NO_SAMPLE);
+  const WorkMet* const met = &bench->work.met;
+  const bool computed = sampled && met->ended != 0;
+  const double others = (double)met->others * 1e-9 * neutral->clock.ticks_per_second;
+  neutral_note(neutral, others_note(sample), computed ? (uint64_t)others : NEUTRAL_NO_SAMPLE);
+  neutral_note(neutral, wait_note(sample), computed ? ended - met->ended : NEUTRAL_NO_SAMPLE);
 }
 
 /* The first rank calls this after a sample. Once there are enough samples it tells all ranks the
@@ -107,6 +117,7 @@ int series_run(Bench* bench, const Series* series) {
 }
 
 static double whole_times[BENCH_MOST_ITERATIONS], start_times[BENCH_MOST_ITERATIONS];
+static double others_times[BENCH_MOST_ITERATIONS], wait_times[BENCH_MOST_ITERATIONS];
 
 /* Appends a time that all ranks noted; false if a rank did not. */
 static bool keep(const Bench* bench, int note, double* times, int* count) {
@@ -117,13 +128,16 @@ static bool keep(const Bench* bench, int note, double* times, int* count) {
 }
 
 SeriesTimes series_times(const Bench* bench, const Series* series, int samples, int place) {
-  SeriesTimes times = {.whole = whole_times, .start = start_times};
+  SeriesTimes times = {
+      .whole = whole_times, .start = start_times, .others = others_times, .wait = wait_times};
   for (int sample = 0; sample < samples; ++sample) {
     if (place_of(series, sample) != place) continue;
     if (!keep(bench, sample, times.whole, &times.wholes) &&
         !keep(bench, start_note(sample), times.start, &times.starts)) {
       ++times.missed;
     }
+    keep(bench, others_note(sample), times.others, &times.computations);
+    keep(bench, wait_note(sample), times.wait, &times.waits);
   }
   return times;
 }

@@ -31,8 +31,8 @@ typedef struct {
 /* Operations of each kind that are not measured, at the beginning. */
 enum { series_warm = 8 };
 
-/* The notes in the neutral ground: two for each operation. */
-enum { SERIES_NOTES = 2 * BENCH_MOST_ITERATIONS };
+/* The notes in the neutral ground: four for each operation. */
+enum { SERIES_NOTES = 4 * BENCH_MOST_ITERATIONS };
 
 /* Runs a series and returns the number of operations, which are whole rounds. */
 int series_run(Bench* bench, const Series* series);

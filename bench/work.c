@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 const char* const work_loop_names[WORK_LOOPS] = {
     [WORK_NONE] = "none", [WORK_ARITHMETIC] = "arithmetic", [WORK_MEMORY] = "memory"};
@@ -43,9 +44,19 @@ static void stream(Work* work, uint64_t turns) {
   __asm__ volatile("" ::"r"(work->array) : "memory");
 }
 
-void work_run(Work* work, WorkLoop loop, uint64_t turns) {
+/* For how long this thread has had a core. */
+static uint64_t nanoseconds_of_thread(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+void work_run(Work* work, WorkLoop loop, uint64_t turns, const BenchClock* clock) {
+  const uint64_t began = bench_nanoseconds(), had = nanoseconds_of_thread();
   if (loop == WORK_ARITHMETIC) compute(work, turns);
   if (loop == WORK_MEMORY) stream(work, turns);
+  const uint64_t own = nanoseconds_of_thread() - had, passed = bench_nanoseconds() - began;
+  work->met = (WorkMet){.others = passed > own ? passed - own : 0, .ended = bench_now(clock)};
 }
 
 void work_measure(Work* work, WorkLoop loop, const BenchClock* clock) {
@@ -53,7 +64,7 @@ void work_measure(Work* work, WorkLoop loop, const BenchClock* clock) {
   uint64_t least = UINT64_MAX;
   for (int batch = 0; batch < batches; ++batch) {
     const uint64_t began = bench_now(clock);
-    work_run(work, loop, turns);
+    work_run(work, loop, turns, clock);
     const uint64_t ticks = bench_now(clock) - began;
     if (ticks < least) least = ticks; /* whatever disturbs a batch lengthens it */
   }

@@ -15,11 +15,19 @@
 typedef enum { WORK_NONE, WORK_ARITHMETIC, WORK_MEMORY, WORK_LOOPS } WorkLoop;
 extern const char* const work_loop_names[WORK_LOOPS];
 
+/* What the last computation met. */
+typedef struct {
+  uint64_t others; /* nanoseconds of it in which other threads had the core: servers, processes, the
+                      kernel's threads. Interrupts are not among them. */
+  uint64_t ended;  /* when it ended, in ticks; 0: there was none */
+} WorkMet;
+
 typedef struct {
   double* array;
   size_t next;                        /* where the memory loop goes on */
   double numbers[8];                  /* of the arithmetic loop */
   double turns_each_tick[WORK_LOOPS]; /* how fast the loops are */
+  WorkMet met;
 } Work;
 
 /* False without memory. */
@@ -33,6 +41,7 @@ void work_measure(Work* work, WorkLoop loop, const BenchClock* clock);
 /* The number of turns that take so long. */
 uint64_t work_turns(const Work* work, WorkLoop loop, double microseconds, const BenchClock* clock);
 
-void work_run(Work* work, WorkLoop loop, uint64_t turns);
+/* Computes, and notes in `met` what it met. */
+void work_run(Work* work, WorkLoop loop, uint64_t turns, const BenchClock* clock);
 
 #endif

@@ -78,7 +78,7 @@ static uint64_t now(const Bench* bench) { return bench_now(&bench->pair.clock); 
 static void compute(Bench* bench, double microseconds) {
   const uint64_t turns =
       work_turns(&bench->work, WORK_ARITHMETIC, microseconds, &bench->pair.clock);
-  if (microseconds > 0) work_run(&bench->work, WORK_ARITHMETIC, turns);
+  if (microseconds > 0) work_run(&bench->work, WORK_ARITHMETIC, turns, &bench->pair.clock);
 }
 
 /* The client's transfer; *started is when the start has returned. */

@@ -41,6 +41,7 @@ def cell_json(cell: Cell, by_variant: dict[str, Samples]) -> dict[str, Any]:
             }
             | root_json(samples)
             | ({"start_us": samples.start} if samples.start else {})
+            | ({"others_us": samples.others, "wait_us": samples.wait} if samples.wait else {})
             for key, samples in by_variant.items()
         }
     }

@@ -175,6 +175,10 @@ class Samples:
     by_root: list[list[float]] = field(default_factory=list)
     # The median time until the start returned; empty for operations without a start of their own.
     start: list[float] = field(default_factory=list)
+    # Beside a computation: the median times in which others had a rank's core while it computed, and
+    # that the completion took after it.
+    others: list[float] = field(default_factory=list)
+    wait: list[float] = field(default_factory=list)
 
     def add(self, entries: list[dict[str, Any]], every_root: bool) -> None:
         """Adds one repetition: tutti-bench's entries for all roots, in the order of the roots."""
@@ -184,6 +188,8 @@ class Samples:
         self.least.append(min(entry["min_us"] for entry in entries))
         self.percentile_95.append(max(entry["p95_us"] for entry in entries))
         self.start += [entry["start_us"] for entry in entries if "start_us" in entry]
+        self.others += [entry["others_us"] for entry in entries if "others_us" in entry]
+        self.wait += [entry["wait_us"] for entry in entries if "wait_us" in entry]
         if every_root:
             self.by_root = self.by_root or [[] for _ in medians]
             for times, time in zip(self.by_root, medians, strict=True):

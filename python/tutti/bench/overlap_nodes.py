@@ -54,6 +54,11 @@ class Row:
     compute_us: float  # the computation alone
     start_us: float | None  # until the start returned
     whole_us: float  # start, computation, wait
+    # Of it: while the rank computed, the time in which servers, other processes and the kernel's
+    # threads had its core (as far as the rank may use one core only); and the wait. What the call
+    # leaves unhidden is in the wait.
+    others_us: float
+    wait_us: float
     after_blocking_us: float  # the blocking call, then the computation
 
     @property
@@ -185,6 +190,8 @@ def _row(measurements: Measurements, cell: Cell, variant: Variant, delay: float,
         compute_us=median_of("none", cell.work),
         start_us=centre(samples.start) if samples.start else None,
         whole_us=centre(samples.median),
+        others_us=centre(samples.others),
+        wait_us=centre(samples.wait),
         after_blocking_us=median_of(blocking, cell.work),
     )
 
@@ -198,6 +205,8 @@ def overlap_table(rows: list[Row], title: str) -> Table:
         "compute, us",
         "call, compute",
         "start, us",
+        "others, us",
+        "wait, us",
         "whole, us",
         "of computation",
         "overlap",
@@ -219,6 +228,8 @@ def overlap_table(rows: list[Row], title: str) -> Table:
             time_text(row.compute_us),
             time_text(row.after_blocking_us),
             time_text(row.start_us) if row.start_us is not None else "-",
+            time_text(row.others_us),
+            time_text(row.wait_us),
             time_text(row.whole_us),
             f"{row.whole_us / row.compute_us:.2f}x",
             f"{row.overlap_percent:.0f}%",
@@ -238,7 +249,7 @@ def show_overlap(plan: Nodes, rows: list[Row], console: Console) -> None:
             )
     console.print(
         "call: the blocking one; call, compute: one after the other; whole: start, computation and "
-        "wait; of computation: whole over the computation alone; overlap: how much of the shorter "
+        "wait; others: while a rank computes, what servers, other processes and the kernel's threads take of its core; of computation: whole over the computation alone; overlap: how much of the shorter "
         "of call and computation the other hides. " + cores_text(plan.most_nodes),
         highlight=False,
     )
