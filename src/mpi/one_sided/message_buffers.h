@@ -11,6 +11,14 @@ namespace tutti::mpi {
 // Bytes, not initialised. Their address stays when the object is moved.
 class MessageBuffer {
  public:
+  MessageBuffer() = default;
+  MessageBuffer(MessageBuffer&& other) noexcept { *this = std::move(other); }
+  MessageBuffer& operator=(MessageBuffer&& other) noexcept {
+    memory_ = std::move(other.memory_);
+    bytes_ = std::exchange(other.bytes_, 0);
+    capacity_ = std::exchange(other.capacity_, 0);
+    return *this;
+  }
   // What it held is lost if it is too short.
   void resize(size_t bytes) {
     if (bytes > capacity_) {
