@@ -61,7 +61,7 @@ static void operate(Bench* bench, const Series* series, int place, int sample, u
   neutral_note(neutral, start_note(sample),
                sampled && began != 0 ? began - start : NEUTRAL_NO_SAMPLE);
   const WorkMet* const met = &bench->work.met;
-  const bool computed = sampled && met->ended != 0;
+  const bool computed = sampled && began == 0 && met->ended != 0; /* parts of whole times */
   const double others = (double)met->others * 1e-9 * neutral->clock.ticks_per_second;
   neutral_note(neutral, others_note(sample), computed ? (uint64_t)others : NEUTRAL_NO_SAMPLE);
   neutral_note(neutral, wait_note(sample), computed ? ended - met->ended : NEUTRAL_NO_SAMPLE);

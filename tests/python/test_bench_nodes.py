@@ -451,9 +451,9 @@ def test_a_small_run_beside_computations(tutti, tmp_path):
         # No data from another node can arrive in less than a delay.
         assert cell["delay_ms"] == 1 and cell["blocking_us"] >= 1000, cell
         assert cell["start_us"] > 0 and cell["whole_us"] >= 1000, cell
-        # Medians of one job, and of the rank in which each takes longest.
-        parts = cell["start_us"] + cell["others_us"] + cell["wait_us"]
-        assert min(cell["others_us"], cell["wait_us"]) >= 0 and parts < 2 * cell["whole_us"], cell
+        # Each is a part of the whole in every sample, so its median is no longer.
+        for part in (cell["others_us"], cell["wait_us"]):
+            assert 0 <= part <= 1.001 * cell["whole_us"], cell
 
 
 @pytest.mark.alone
