@@ -7,7 +7,8 @@ import os
 import pytest
 from open_mpi import WITHOUT_LIBFABRIC
 
-os.environ.update({name: os.environ.get(name, value) for name, value in WITHOUT_LIBFABRIC.items()})
+for name, value in WITHOUT_LIBFABRIC.items():
+    os.environ.setdefault(name, value)
 
 
 @pytest.hookimpl(optionalhook=True)
