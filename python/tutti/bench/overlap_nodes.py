@@ -249,8 +249,10 @@ def show_overlap(plan: Nodes, rows: list[Row], console: Console) -> None:
             )
     console.print(
         "call: the blocking one; call, compute: one after the other; whole: start, computation and "
-        "wait; others: while a rank computes, what servers, other processes and the kernel's threads take of its core; of computation: whole over the computation alone; overlap: how much of the shorter "
-        "of call and computation the other hides. " + cores_text(plan.most_nodes),
+        "wait; others: while a rank computes, what servers, other processes and the kernel's "
+        "threads take of its core; of computation: whole over the computation alone; overlap: how "
+        "much of the shorter of call and computation the other hides. "
+        + cores_text(plan.most_nodes),
         highlight=False,
     )
 
