@@ -4,7 +4,7 @@ import json
 
 import pytest
 import support
-from support import expect_ok, job
+from support import TooLong, expect_ok, job
 
 # (MPI, ranks).
 HOSTS_AND_RANKS = [(name, ranks) for name in ("mpich", "openmpi") for ranks in [1, 2, 3, 4]] + [
@@ -12,18 +12,31 @@ HOSTS_AND_RANKS = [(name, ranks) for name in ("mpich", "openmpi") for ranks in [
 ]
 pytestmark = pytest.mark.mpi
 
+# Open MPI 5.0.8 cannot open a session after its last one was closed. With these parts it ends at
+# once, by SIGSEGV in its part for UCX; with "ob1" alone it corrupts its heap, and often hangs.
+OPEN_MPI_ENDS_AT_ONCE = {"OMPI_MCA_pml": "^cm"}
+
+
+def works_alone(host, ranks, program, *arguments, **how):
+    """Whether the host without Tutti runs the job to its end."""
+    try:
+        return job(host, ranks, program, *arguments, tutti=False, **how).returncode == 0
+    except TooLong:
+        return False
+
 
 def must_work(host, ranks, program, *arguments, alone=None, **how):
     """Runs the job under Tutti, which must succeed; skips the test if the host alone fails too.
 
     `alone`: the arguments for the host alone, if they differ.
     """
-    result = job(host, ranks, program, *arguments, **how)
-    if result.returncode != 0:
-        without = job(host, ranks, program, *(alone or arguments), tutti=False)
-        if without.returncode == result.returncode:
-            pytest.skip(f"{host.name} without Tutti ends with exit code {without.returncode} too")
-    return expect_ok(result)
+    try:
+        return expect_ok(job(host, ranks, program, *arguments, **how))
+    except AssertionError:  # TooLong is one of them
+        how.pop("options", None)
+        if not works_alone(host, ranks, program, *(alone or arguments), **how):
+            pytest.skip(f"{host.name} fails without Tutti too")
+        raise
 
 
 def totals(report):
@@ -47,6 +60,7 @@ def test_sessions_alone(host_named, compiled, tmp_path, what, name, ranks):
         20,
         tmp_path,
         alone=[what, 20, tmp_path / "alone"],
+        variables=OPEN_MPI_ENDS_AT_ONCE if what == "again" else {},
     )
 
 
