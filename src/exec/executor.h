@@ -300,6 +300,8 @@ class alignas(64) Channel {
 
   std::vector<std::byte> scratch_;  // for data that is read from other processes and combined
   LeavingMessages leaving_;
+  // Messages under way beyond most_without_driving(), of an operation that is advanced in pieces.
+  size_t driven_messages_ = 0;
   // By request: the packed copy of a message whose data lies in several pieces.
   std::vector<std::vector<std::byte>> packed_;
   // What an operation that is advanced in pieces waits for. Both are unset while it does not.

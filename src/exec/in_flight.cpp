@@ -61,6 +61,8 @@ InFlight::State InFlight::advance() {
 
 uint64_t InFlight::executed() const { return pieces_->executed(); }
 
+bool InFlight::needs_driving() const { return channel_.driven_messages_ > 0; }
+
 InFlight::State InFlight::look(bool stalls) {
   if (state_ != State::under_way) return state_;
   const Code code = channel_.look_at_suspended(operation_.call, stalls);

@@ -30,6 +30,9 @@ class InFlight {
   State advance();
   // How many steps it has executed so far, of all segments.
   uint64_t executed() const;
+  // True while messages are under way that move on only while somebody drives the transport, as
+  // advance() does.
+  bool needs_driving() const;
   // To be called now and then while advance() executes nothing: fails if what is awaited cannot
   // come any more, because its rank has died or is in another call. `stalls`: the operation has
   // waited for as long as the watchdog allows; reports it.

@@ -101,7 +101,7 @@ void Lane::end_current() {
 void Lane::note_waiting() {
   const auto now = Clock::now();
   const bool begins = !times_.here().waits();
-  times_.missed(now);
+  times_.missed(now, in_flight_ && in_flight_->needs_driving());
   ask_for_look(times_.here());
   if (begins) looks_at_others_ = now + looks_every;
   if (now >= looks_at_others_) look_at_others(now);

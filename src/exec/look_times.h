@@ -10,8 +10,12 @@
 // the new usual one; one that lasted much longer moves it by a quarter. While first looks find what
 // they look for, it goes down, because that may have been there earlier: by a 32nd, a 16th, and an
 // eighth each further time. So waits of one length take 4 looks in 3 waits, and after a single long
-// wait the usual length is soon what it was. One thread at a time; times are passed in, and never
-// decrease.
+// wait the usual length is soon what it was.
+//
+// A look that drives what it looks for cannot wait until such waits usually end, because they last
+// the longer for it. Such looks are at most some hundred microseconds apart.
+//
+// One thread at a time; times are passed in, and never decrease.
 #pragma once
 
 #include <algorithm>
@@ -28,19 +32,22 @@ class LookTimes {
   static constexpr Duration shortest = std::chrono::microseconds(20);
   static constexpr Duration longest = std::chrono::milliseconds(1);
   static constexpr Duration longest_first = std::chrono::milliseconds(4);
+  static constexpr Duration longest_driving = std::chrono::microseconds(250);
+  static constexpr Duration longest_first_driving = std::chrono::microseconds(500);
 
-  // A look found nothing. The first such look begins a wait.
-  void missed(Clock::time_point now) {
+  // A look found nothing. The first such look begins a wait. `drives`: what is awaited moves on
+  // only by looks.
+  void missed(Clock::time_point now, bool drives = false) {
     if (!waits_) {
       waits_ = true;
       first_ = true;
       since_ = now;
-      next_ = now + usual_;
+      next_ = now + (drives ? std::min(usual_, longest_first_driving) : usual_);
       return;
     }
     if (now < next_) return;  // somebody looked earlier than was asked for
     first_ = false;
-    next_ = now + std::clamp((now - since_) / 8, shortest, longest);
+    next_ = now + std::clamp((now - since_) / 8, shortest, drives ? longest_driving : longest);
   }
   // A look found something. Has no effect outside a wait.
   void found(Clock::time_point now) {
@@ -79,7 +86,7 @@ class LookTimesByPlace {
   using Clock = LookTimes::Clock;
 
   void operation_begins() { place_ = 0; }
-  void missed(Clock::time_point now) { times_[place_].missed(now); }
+  void missed(Clock::time_point now, bool drives = false) { times_[place_].missed(now, drives); }
   // Ends the wait, if there is one; the next one is that of the next place.
   void found(Clock::time_point now) {
     if (!here().waits()) return;

@@ -87,6 +87,28 @@ TEST(LookTimes, LooksThatComeEarlyChangeNothing) {
   EXPECT_EQ(times.usual(), LookTimes::shortest);
 }
 
+// A look that drives comes soon, however long such waits usually last, and is followed by others.
+TEST(LookTimes, LooksThatDriveAreNeverFarApart) {
+  LookTimes times;
+  LookTimes::Clock::time_point now{milliseconds(1)};
+  for (int i = 0; i < 40; ++i) {  // the usual wait becomes long
+    times.missed(now);
+    times.missed(now = times.next());
+    times.found(now += milliseconds(50));
+  }
+  ASSERT_EQ(times.usual(), LookTimes::longest_first);
+  times.missed(now, true);
+  LookTimes::Duration apart = LookTimes::longest_first_driving;
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_EQ(times.next() - now, apart);
+    const auto waited = (now = times.next()) - times.since();
+    apart = std::clamp(waited / 8, LookTimes::shortest, LookTimes::longest_driving);
+    times.missed(now, true);
+  }
+  times.found(now);
+  EXPECT_GT(times.usual(), milliseconds(3)) << "of waits for what needs no driving";
+}
+
 // An operation has two messages of one rank, 40 us apart, after 1 ms.
 TEST(LookTimes, EachPlaceOfAnOperationHasItsOwnUsualWait) {
   LookTimesByPlace times;

@@ -23,6 +23,7 @@ class Mailboxes {
     void reserve(size_t count) override {
       if (requests_.size() < count) requests_.resize(count);
     }
+    size_t most_without_driving() const override { return most_eager; }
     bool receive(size_t request, void* to, size_t bytes, int rank, uint64_t tag) override {
       requests_[request] = {{rank, rank_, tag}, false};
       return all_.post(requests_[request].key, to, bytes);

@@ -83,6 +83,15 @@ Code Channel::MessageStep::run(size_t& bytes) {
   // Sender and receiver know that there is nothing to send. Parts that move on are sent all the
   // same, because the waits of their program rely on all messages.
   if (bytes == 0 && goes_directly()) return Code::ok;
+  const Code code = run_with(bytes);
+  if (segment_.suspends && code == Code::ok && bytes > channel_.net_->most_without_driving()) {
+    const bool begins = step_.kind == plan::StepKind::post || step_.kind == plan::StepKind::send;
+    channel_.driven_messages_ += begins ? 1 : static_cast<size_t>(-1);
+  }
+  return code;
+}
+
+Code Channel::MessageStep::run_with(size_t bytes) {
   std::byte* at = whole_.at;
   if (!in_one_piece_) {
     if (channel_.packed_.size() <= request_) channel_.packed_.resize(request_ + 1);

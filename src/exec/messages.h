@@ -32,6 +32,7 @@ class Channel::MessageStep {
   [[gnu::noinline]] Code run(size_t& bytes);
 
  private:
+  Code run_with(size_t bytes);
   struct Run {
     std::byte* at;
     size_t bytes;

@@ -28,6 +28,9 @@ class Net {
   // A message of up to so many bytes goes without its receiver's consent, in one delay. The same at
   // all ranks.
   virtual size_t prompt() const { return prompt_of_openmpi; }
+  // A longer message moves on only while somebody drives the transport, for example because its
+  // sender asks for consent and then writes it in several parts.
+  virtual size_t most_without_driving() const { return SIZE_MAX; }
   // True if messages to a rank of the group go over a network, whose link they share with others.
   virtual bool is_far(int) const { return true; }
   // Ranks are the group's. False if the transport refuses; failure() says why.

@@ -327,6 +327,46 @@ TEST(Lanes, OperationsThatNameTheirLanesComeInAnyOrder) {
   });
 }
 
+// Long messages are driven while they are awaited, however late such waits usually end.
+TEST(Lanes, LongMessagesAskForLooksThatDriveThem) {
+  using std::chrono::milliseconds;
+  using Times = exec::LookTimes;
+  LanesOfRanks lanes({0, 1}, {}, 64 * 1024, {}, 1);
+  Lanes &sender = lanes.of(0), &receiver = lanes.of(1);
+  std::vector<std::byte> in(16 * 1024), out(in.size());
+  const auto in_turn = [&](size_t bytes, auto while_it_waits) {
+    const Lanes::Issued received =
+        receiver.issue({Collective::bcast, out.data(), out.data(), bytes, 0, nullptr});
+    while (receiver.drive_for_others() == Lane::Turn::moved) {
+    }
+    while_it_waits();
+    const Lanes::Issued sent =
+        sender.issue({Collective::bcast, in.data(), in.data(), bytes, 0, nullptr});
+    while (!received.operation->is_over() || !sent.operation->is_over()) {
+      sender.drive_for_others();
+      receiver.drive_for_others();
+    }
+    EXPECT_EQ(received.operation->code, Code::ok) << received.operation->failure;
+  };
+  const auto be_late = [&] {
+    std::this_thread::sleep_until(Lane::Clock::now() + milliseconds(2));
+    receiver.drive_for_others();  // this look misses
+    std::this_thread::sleep_until(receiver.next_look());
+  };
+  // In both directions, because what a call leaves must not count in the next one.
+  for (const bool is_long : {false, true, false}) {
+    for (int i = 0; i < 20; ++i) in_turn(is_long ? 64 : in.size(), be_late);
+    const auto before = Lane::Clock::now();
+    in_turn(is_long ? in.size() : 64, [&] {
+      if (is_long) {
+        EXPECT_LE(receiver.next_look(), Lane::Clock::now() + Times::longest_first_driving);
+      } else {
+        EXPECT_GT(receiver.next_look(), before + 3 * Times::longest_first_driving);
+      }
+    });
+  }
+}
+
 // A rank that computes drives nothing; its server alone completes the operation.
 TEST(Lanes, AServerAloneCompletesAnOperation) {
   const std::vector<int32_t> nodes{0, 1, 1};
