@@ -321,6 +321,7 @@ class Group {
   // stay on the node.
   size_t longest_part(plan::Collective collective, const exec::VParts& parts, int root) const;
   Serves unknown() const { return on_one_node() ? Serves::v_form : Serves::within_nodes; }
+  size_t most_record_of(plan::Collective collective) const;
   // The entry for records that have room for parts of the expected length; `room` is then the bytes
   // that a record has for a part. Null if the ranks should agree on the length without records.
   Entry* find_records(plan::Collective collective, size_t expected, int root, size_t& room);

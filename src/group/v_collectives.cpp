@@ -25,6 +25,9 @@ namespace {
 
 // The limit for the bytes of a record. For longer parts, an agreement without records costs less.
 constexpr size_t most_record = 2048;
+// The same for a scatter within one of several nodes. There no reader bypasses slots, so a record
+// is copied no more often than the part alone, and the root's hand-over of the length is saved.
+constexpr size_t most_record_beside_messages = 16384;
 // The limit for the ranks of a gather that uses records. It sends them by an allgather, in which
 // every rank reads the records of all (docs/decisions/parts-of-different-lengths.md).
 constexpr int most_ranks_told = 16;
@@ -181,12 +184,16 @@ Code Group::run_v(const Selector& selector, const void* in, void* out, const exe
   return code;
 }
 
+size_t Group::most_record_of(Collective collective) const {
+  return plan::scatters(collective) && !on_one_node() ? most_record_beside_messages : most_record;
+}
+
 [[gnu::always_inline]] inline Group::Entry* Group::find_records(Collective collective,
                                                                 size_t expected, int root,
                                                                 size_t& room) {
   const bool gathers = plan::gathers(collective);
   const Serves serves = unknown();
-  if (expected > most_record - exec::record_header) return nullptr;
+  if (expected > most_record_of(collective) - exec::record_header) return nullptr;
   if (gathers) {
     const int told = serves == Serves::v_form ? ranks() : static_cast<int>(here_.size());
     if (told > most_ranks_told) return nullptr;
@@ -227,7 +234,8 @@ Code Group::run_v(const Selector& selector, const void* in, void* out, const exe
     code = on_one_node() ? agree_on_longest(collective, agreement, root)
                          : agree_within_node(collective, agreement, root);
   }
-  expected = std::max<size_t>(agreement.longest, std::min(expected, 2 * most_record) * 7 / 8);
+  expected = std::max<size_t>(agreement.longest,
+                              std::min(expected, 2 * most_record_of(collective)) * 7 / 8);
   if (code != Code::ok || agreement.longest <= agreement.room) return code;
   try {
     return run_v({collective, root, {}, 1, unknown()}, from, out, all, agreement.longest, nullptr);
