@@ -17,26 +17,28 @@ pytestmark = pytest.mark.mpi
 OPEN_MPI_ENDS_AT_ONCE = {"OMPI_MCA_pml": "^cm"}
 
 
-def works_alone(host, ranks, program, *arguments, **how):
-    """Whether the host without Tutti runs the job to its end."""
-    try:
-        return job(host, ranks, program, *arguments, tutti=False, **how).returncode == 0
-    except TooLong:
-        return False
-
-
 def must_work(host, ranks, program, *arguments, alone=None, **how):
-    """Runs the job under Tutti, which must succeed; skips the test if the host alone fails too.
+    """Runs the job under Tutti, which must succeed; skips the test if the host alone fails alike.
 
     `alone`: the arguments for the host alone, if they differ.
     """
-    try:
-        return expect_ok(job(host, ranks, program, *arguments, **how))
-    except AssertionError:  # TooLong is one of them
-        how.pop("options", None)
-        if not works_alone(host, ranks, program, *(alone or arguments), **how):
-            pytest.skip(f"{host.name} fails without Tutti too")
-        raise
+
+    def outcome(*words, **options):
+        try:
+            return job(host, ranks, program, *words, **options)
+        except TooLong as late:
+            return late
+
+    result = outcome(*arguments, **how)
+    code = getattr(result, "returncode", "none, in time")
+    if code != 0:
+        variables = how.get("variables")
+        without = outcome(*(alone or arguments), tutti=False, variables=variables)
+        if getattr(without, "returncode", "none, in time") == code:
+            pytest.skip(f"{host.name} without Tutti ends with exit code {code} too")
+    if isinstance(result, TooLong):
+        raise result
+    return expect_ok(result)
 
 
 def totals(report):
