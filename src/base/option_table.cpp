@@ -62,7 +62,8 @@ const std::vector<OptionRow>& option_table() {
        .kind = OptionKind::integer,
        .default_value = "60",
        .doc = "How long a rank waits in a collective before the watchdog reports where each rank "
-              "is; 0 turns the watchdog off.",
+              "is; 0 turns the watchdog off. "
+              "A pause of the process or of the machine counts as a second.",
        .store = store<&Options::stall_seconds>,
        .least = 0,
        .most = 86400},

@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "base/options.h"
-
 namespace tutti::exec {
 namespace {
 
@@ -93,7 +91,6 @@ void Lane::end_current() {
   times_.found(Clock::now());
   times_.operation_begins();
   shm::store_relaxed(next_look_, 0);
-  stall_told_ = false;
   shm::add(under_way_, static_cast<uint64_t>(-1));
   shm::publish(ended->over, 1);
 }
@@ -103,7 +100,10 @@ void Lane::note_waiting() {
   const bool begins = !times_.here().waits();
   times_.missed(now, in_flight_ && in_flight_->needs_driving());
   ask_for_look(times_.here());
-  if (begins) looks_at_others_ = now + looks_every;
+  if (begins) {
+    looks_at_others_ = now + looks_every;
+    watched_ = WatchedTime(now);
+  }
   if (now >= looks_at_others_) look_at_others(now);
 }
 
@@ -111,10 +111,8 @@ void Lane::note_waiting() {
 void Lane::look_at_others(Clock::time_point now) {
   looks_at_others_ = now + looks_every;
   if (!in_flight_) return;
-  const auto limit = std::chrono::seconds(options().stall_seconds);
-  const bool stalls = !stall_told_ && limit.count() > 0 && now - times_.here().since() >= limit;
-  if (stalls) stall_told_ = true;
-  if (in_flight_->look(stalls) != InFlight::State::under_way) end_current();
+  watched_.look(now);
+  if (in_flight_->look(watched_.stalls()) != InFlight::State::under_way) end_current();
 }
 
 }  // namespace tutti::exec

@@ -21,6 +21,7 @@
 
 #include "exec/in_flight.h"
 #include "exec/look_times.h"
+#include "exec/watched_time.h"
 
 namespace tutti::exec {
 
@@ -110,8 +111,8 @@ class Lane {
   std::optional<InFlight> in_flight_;
   LookTimesByPlace times_;               // of what operations wait for
   LookTimes departures_;                 // of messages that leave
-  Clock::time_point looks_at_others_{};  // of the current wait
-  bool stall_told_ = false;
+  Clock::time_point looks_at_others_{};  // of the current wait, like `watched_`
+  WatchedTime watched_;
 };
 
 }  // namespace tutti::exec

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 
-#include "base/options.h"
 #include "base/process.h"
 
 namespace tutti::exec {
@@ -161,6 +160,7 @@ Waiter::Waiter(const Pace& pace, const ProgressHook& hook)
       hook_(hook),
       begin_(Clock::now()),
       next_close_look_(begin_ + closely_every),
+      watched_(begin_),
       rest_(pace.first),
       next_sleep_(pace.shortest_sleep) {}
 
@@ -185,6 +185,7 @@ void Waiter::look_at_clock() {
   if (hook_.call != nullptr) hook_.call(hook_.context);
   const auto now = Clock::now();
   elapsed_ = now - begin_;
+  watched_.look(now);
   looks_closely_ = now >= next_close_look_;
   if (looks_closely_) next_close_look_ = now + closely_every;
 }
@@ -194,12 +195,6 @@ void Waiter::note_peer(uint64_t process) {
   knows_session_ = true;
   if (process == 0 || getsid(static_cast<pid_t>(process)) == getsid(0))
     pace_.sleeps_after = yield_before_sleep_in_session;
-}
-
-bool Waiter::stalls() {
-  const int64_t limit = options().stall_seconds;
-  if (limit == 0 || stall_told_ || elapsed_ < std::chrono::seconds(limit)) return false;
-  return stall_told_ = true;
 }
 
 void Waiter::choose_rest() {

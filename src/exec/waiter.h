@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "exec/watched_time.h"
 #include "shm/layout.h"
 #include "shm/order.h"
 
@@ -95,8 +96,10 @@ class Waiter {
   Pace::Duration elapsed() const { return elapsed_; }
   // True every 100 ms: the time for what costs a system call or a report.
   bool looks_closely() const { return looks_closely_; }
+  // For limits of a wait: what other ranks could have done in the meantime.
+  const WatchedTime& watched() const { return watched_; }
   // True once, when the wait has taken as long as the watchdog allows (TUTTI_STALL_SECONDS).
-  bool stalls();
+  bool stalls() { return watched_.stalls(); }
   // For looks of a wait on a shared core: it waits for this process, and yields for long before it
   // sleeps if that process gets the core thereby. 0: a thread of this process.
   void note_peer(uint64_t process);
@@ -114,8 +117,8 @@ class Waiter {
   const Clock::time_point begin_;
   Clock::time_point next_close_look_;
   Pace::Duration elapsed_{};
+  WatchedTime watched_;
   bool looks_closely_ = false;
-  bool stall_told_ = false;
   bool knows_session_ = false;
   Rest rest_;
   std::chrono::microseconds next_sleep_;

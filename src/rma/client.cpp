@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <cstring>
-#include <utility>
 
 #include "base/log.h"
 #include "base/options.h"
@@ -16,11 +15,6 @@ namespace {
 constexpr int polls_before_take_back = 200;
 constexpr uint64_t tests_before_close_look = 256;
 constexpr uint64_t taken_before_close_look = 64;
-
-bool is_too_long(std::chrono::steady_clock::duration time) {
-  const int64_t limit = options().stall_seconds;
-  return limit > 0 && time >= std::chrono::seconds(limit);
-}
 
 // The transfer as a server gets it.
 Transfer packed(const Transfer& transfer) {
@@ -109,8 +103,7 @@ bool Client::is_outstanding(const Handle& handle) const {
 }
 
 void Client::end(const Handle& handle) {
-  late_since_.reset();
-  late_was_told_ = false;
+  late_.reset();
   queue(handle).release(handle.position);
   --outstanding_;
   const auto is_over = [this](const Handle& started) { return !is_outstanding(started); };
@@ -230,10 +223,10 @@ void Client::kill_if_stopped(int32_t server) const {
 // test() finds nothing complete for long.
 void Client::look_at_late(const Handle& handle) {
   const auto now = std::chrono::steady_clock::now();
-  if (!late_since_) late_since_ = now;
-  if (!is_too_long(now - *late_since_)) return;
-  if (!std::exchange(late_was_told_, true)) say_stall(handle);
-  kill_if_stopped(handle.server);
+  if (!late_) late_.emplace(now);
+  late_->look(now);
+  if (late_->stalls()) say_stall(handle);
+  if (late_->is_too_long()) kill_if_stopped(handle.server);
 }
 
 Code Client::wait(const Handle& handle) {
@@ -249,7 +242,7 @@ Code Client::wait(const Handle& handle) {
     waiter.until(is_done, [&] {
       ends = complete_without_server(handle, waiter.looks_closely(), &code);
       if (!ends && waiter.stalls()) say_stall(handle);
-      if (!ends && waiter.looks_closely() && is_too_long(waiter.elapsed()))
+      if (!ends && waiter.looks_closely() && waiter.watched().is_too_long())
         kill_if_stopped(handle.server);
       return ends ? Code::unavailable : Code::ok;
     });

@@ -105,8 +105,7 @@ class Client {
   uint64_t late_tests_ = 0;    // that found nothing complete
   uint64_t taken_in_row_ = 0;  // transfers that were taken back with no other completion between
   // Since when tests have found nothing complete, if a close look found so.
-  std::optional<std::chrono::steady_clock::time_point> late_since_;
-  bool late_was_told_ = false;
+  std::optional<exec::WatchedTime> late_;  // the time for which tests have found nothing
   Counts counts_;
 };
 

@@ -82,7 +82,7 @@ class Start {
     exec::Waiter waiter(exec::pace_of_set_up());
     waiter.until([&] { return answer() != Answer::none; },
                  [&] {
-                   const bool ends = waiter.elapsed() > longest_start ||
+                   const bool ends = waiter.watched().time() > longest_start ||
                                      (waiter.looks_closely() && process_is_gone(process_));
                    return ends ? Code::unavailable : Code::ok;
                  });

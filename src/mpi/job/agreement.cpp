@@ -117,7 +117,7 @@ bool least_of_all(const uint64_t* own, uint64_t* least, int count, MPI_Comm comm
   };
   exec::Waiter waiter(exec::pace_of_set_up());
   waiter.until(has_ended, [&] {
-    waiting.look(waiter.elapsed());
+    waiting.look(waiter.watched().time());
     return Code::ok;
   });
   return !failed;

@@ -185,7 +185,7 @@ bool Node::make_queues(Team::NodeWords& words) {
   exec::Waiter waiter(exec::pace_of_set_up());
   const auto known = [&] { return shm::observe(words.page) != 0; };
   waiter.until(known, [&] {
-    const bool gone = waiter.elapsed() > std::chrono::seconds(10);
+    const bool gone = waiter.watched().time() > std::chrono::seconds(10);
     return gone ? Code::dead_peer : Code::ok;
   });
   const uint64_t page = shm::observe(words.page);

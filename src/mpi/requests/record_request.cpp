@@ -349,11 +349,12 @@ void RecordRequest::note_late() {
   if (++tests_.late % tests_before_look != 0) return;
   const auto now = Clock::now();
   if (tests_.late == tests_before_look) {
-    first_look_ = now;
+    tests_.watched = exec::WatchedTime(now);
     next_look_ = now + looks_every;
   }
   if (now < next_look_) return;
   next_look_ = now + looks_every;
+  tests_.watched.look(now);
   int late = -1;
   try {
     late = late_rank();
@@ -361,11 +362,9 @@ void RecordRequest::note_late() {
     return;  // complete() reports it
   }
   if (late < 0) return;
-  const int64_t limit = options().stall_seconds;
   if (process_is_gone(records_->process(late))) {
     tests_.is_gone = true;
-  } else if (limit > 0 && !tests_.is_told && now - first_look_ >= std::chrono::seconds(limit)) {
-    tests_.is_told = true;
+  } else if (tests_.watched.stalls()) {
     say_late(late, "has not started it");
   }
 }

@@ -131,11 +131,11 @@ class RecordRequest : public OwnRequest, private eager::Waits {
   uint32_t traced_as_ = 0;  // of the communicator in traces
   // What tests have found since the start.
   struct Tests {
-    uint32_t late = 0;     // so many found that a rank was late
-    bool is_told = false;  // a line has named that rank
-    bool is_gone = false;  // its process has ended
+    uint32_t late = 0;          // so many found that a rank was late
+    exec::WatchedTime watched;  // the time since the first of them
+    bool is_gone = false;       // the process of that rank has ended
   } tests_;
-  std::chrono::steady_clock::time_point first_look_, next_look_;
+  std::chrono::steady_clock::time_point next_look_;
   std::vector<std::byte> scratch_;
   // Of an operation that has lent its buffer: its results, once they are taken, and when they were.
   std::optional<eager::Outcome> early_;
