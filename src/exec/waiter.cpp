@@ -22,6 +22,12 @@ constexpr auto closely_every = milliseconds(100);
 constexpr auto yield_before_sleep = microseconds(20);
 constexpr auto yield_before_sleep_in_session = microseconds(1000);
 
+// Threads that yield without end can make the kernel's scheduler fail
+// (docs/decisions/waiting-with-more-ranks-than-cores.md), and they heat a core for nothing. So a
+// wait that has become this long rests by sleeps that are short beside it.
+constexpr auto yield_on_own_core = milliseconds(10);
+constexpr auto sleep_on_own_core = microseconds(10);
+
 constexpr auto one_sleep =
     milliseconds(1);  // so that the progress hook is called a thousand times a second
 // Only one of several peers can wake a sleeper, and a message that is under way can wake none: such
@@ -40,12 +46,19 @@ Pace pace_of_shared_core() {
   return pace;
 }
 
+void rest_in_long_waits(Pace& pace) {
+  pace.sleeps_after = yield_on_own_core;
+  pace.shortest_sleep = pace.longest_sleep = sleep_on_own_core;
+  pace.sleeps_exactly = true;
+}
+
 // This core is ours: the rank polls, and yields only if the wait has become long, or if the peer
-// may itself wait for a message.
+// may itself wait for a message. No peer rings for it, so it sleeps by the clock.
 Pace pace_of_own_core(bool gets_messages) {
   Pace pace;
   pace.polls = 512;
   pace.yields_after = gets_messages ? microseconds(0) : microseconds(100);
+  rest_in_long_waits(pace);
   return pace;
 }
 
@@ -62,8 +75,10 @@ class ValueWait {
   Code run(WaitStyle style, const ProgressHook& hook) {
     const bool own_core = style == WaitStyle::spin;
     Waiter waiter(own_core ? pace_of_own_core(gets_messages_) : pace_of_shared_core(), hook);
-    return waiter.until([this] { return any_here(); }, [&] { return look(waiter); },
-                        [this] { sleep(awaited_[++sleeps_ % count_]); });
+    const auto ready = [this] { return any_here(); };
+    const auto look_closer = [&] { return look(waiter); };
+    if (own_core) return waiter.until(ready, look_closer);
+    return waiter.until(ready, look_closer, [this] { sleep(awaited_[++sleeps_ % count_]); });
   }
 
  private:
@@ -121,8 +136,9 @@ Pace pace_between_calls(WaitStyle style) {
 }
 
 Pace pace_of_copies(WaitStyle style) {
-  Pace pace = style == WaitStyle::spin ? pace_of_own_core(false) : pace_of_shared_core();
-  pace.sleeps_after = Pace::never;
+  if (style == WaitStyle::spin) return pace_of_own_core(false);
+  Pace pace = pace_of_shared_core();
+  rest_in_long_waits(pace);
   return pace;
 }
 
@@ -135,9 +151,8 @@ Pace pace_of_messages(WaitStyle style) {
   pace.polls = 8;
   pace.yields_at_poll = true;
   pace.yields_after = Pace::never;
+  rest_in_long_waits(pace);
   if (style == WaitStyle::yield) pace.sleeps_after = microseconds(100);
-  pace.shortest_sleep = pace.longest_sleep = microseconds(10);
-  pace.sleeps_exactly = true;
   return pace;
 }
 

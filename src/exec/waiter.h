@@ -18,7 +18,8 @@
 namespace tutti::exec {
 
 enum class WaitStyle : uint8_t {
-  spin,   // a core for every rank: poll, call the progress hook now and then
+  spin,   // a core for every rank: poll, call the progress hook now and then; in waits of
+          // milliseconds also yield, and then sleep for microseconds
   yield,  // more ranks than cores: poll a little, yield, then sleep on the peer's doorbell
 };
 

@@ -1,6 +1,7 @@
 #include "exec/waiter.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -71,6 +72,19 @@ TEST(Waiter, SleepsWhenItHasYieldedForLong) {
   EXPECT_GE(first_sleep, milliseconds(2));
 }
 
+// Yields without end can make the kernel's scheduler fail.
+TEST(Waiter, EveryWaitThatBecomesLongSleeps) {
+  for (const WaitStyle style : {WaitStyle::spin, WaitStyle::yield}) {
+    for (const Pace& pace : {pace_between_calls(style), pace_of_copies(style),
+                             pace_of_messages(style), pace_of_set_up(), pace_of_joining()}) {
+      Waiter waiter(pace);
+      int sleeps = 0;
+      waiter.until([&] { return sleeps == 3; }, looks_at_nothing, [&] { ++sleeps; });
+      EXPECT_LT(waiter.elapsed(), std::chrono::seconds(5));
+    }
+  }
+}
+
 TEST(Waiter, LooksCloselyTenTimesASecond) {
   Waiter waiter(pace_of_joining());
   int close_looks = 0;
@@ -99,6 +113,22 @@ struct CountingWatch final : Watch {
   Code stalled() override { return Code::unavailable; }
   std::atomic<int> looks = 0;
 };
+
+TEST(WaitSlowly, SleepsForALatePeerAlsoOnItsOwnCore) {
+  Peer peer;
+  CountingWatch watch;
+  const Awaited awaited = peer.awaits(7);
+  std::thread publisher([&] {
+    std::this_thread::sleep_for(milliseconds(300));
+    shm::publish(peer.control->word, 7);
+  });
+  rusage before{}, after{};
+  getrusage(RUSAGE_THREAD, &before);
+  EXPECT_EQ(wait_slowly(&awaited, 1, peer.areas(), WaitStyle::spin, false, {}, watch), Code::ok);
+  getrusage(RUSAGE_THREAD, &after);
+  publisher.join();
+  EXPECT_GT(after.ru_nvcsw - before.ru_nvcsw, 100);  // a yield is not counted here
+}
 
 TEST(WaitSlowly, EndsWhenThePeerPublishes) {
   for (const WaitStyle style : {WaitStyle::spin, WaitStyle::yield}) {
