@@ -3,12 +3,24 @@ environment of the jobs that they start.
 """
 
 import os
+from pathlib import Path
 
 import pytest
 from open_mpi import WITHOUT_LIBFABRIC
 
 for name, value in WITHOUT_LIBFABRIC.items():
     os.environ.setdefault(name, value)
+
+ROOT = Path(__file__).resolve().parents[1]
+BUILD = Path(os.environ.get("TUTTI_TEST_BUILD", ROOT / "build"))
+RESTING_YIELDS = BUILD / "tests" / "libresting_yields.so"
+
+
+def pytest_configure():
+    """Lets jobs start with a sched_yield that rests now and then (resting_yields.c says why)."""
+    preloaded = os.environ.get("LD_PRELOAD", "").split(":")
+    if RESTING_YIELDS.exists() and str(RESTING_YIELDS) not in preloaded:
+        os.environ["LD_PRELOAD"] = ":".join([str(RESTING_YIELDS), *filter(None, preloaded)])
 
 
 @pytest.hookimpl(optionalhook=True)
