@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tutti.bench.driver import execute
+from tutti.bench.driver import execute_job
 from tutti.bench.measurements import COLLECTIVES, DEFAULT_COLLECTIVES
 from tutti.bench.mpis import Mpi
 from tutti.bench.variants import Variant, command, environment
@@ -27,7 +27,7 @@ def launch(
     words = command(
         variant, ranks, binding, [*prefix, str(program(f"tutti-bench-{mpi.abi}")), *arguments], None
     )
-    return execute(words, environment(variant, binding, directory), 120)
+    return execute_job(words, environment(variant, binding, directory), 120)
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 3, 5])

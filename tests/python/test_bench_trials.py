@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tutti.bench.driver import execute
+from tutti.bench.driver import execute_job
 from tutti.bench.variants import Variant, command, environment
 from tutti.places import program
 
@@ -30,7 +30,7 @@ def launch(mpi, ranks: int, directory: Path, trials: str, *arguments: str, tutti
     launcher = program("tutti-run") if tutti else None
     words = command(variant, ranks, "none", bench, launcher)
     report = {"TUTTI_REPORT": str(directory / "report.json")} if tutti else {}
-    return execute(words, environment(variant, "none", directory) | report, 120)
+    return execute_job(words, environment(variant, "none", directory) | report, 120)
 
 
 def test_each_table_decides_in_its_trial(mpi, tmp_path):

@@ -166,32 +166,50 @@ def test_a_launcher_that_fails_is_one_line(tutti: Tutti, machine: Path):
     assert result.stderr.count("\n") == 1 and "exit code 1" in result.stderr, result.stderr
 
 
+def delays_that_differ(found: dict[str, dict]) -> list[str]:
+    """What does not fit the delays of 1 ms and 3 ms that the links had, a line each."""
+    way = {delay: one["latency"] + 2 * one["overhead"] for delay, one in found.items()}
+    # The way through kernel and switch adds some 0.1 ms, and the same to both.
+    expected = {
+        "the way at 1 ms": (way["1ms"], 1.1e6, 1e5),
+        "the way at 3 ms less that at 1 ms": (way["3ms"] - way["1ms"], 2e6, 1e5),
+        "the latency at 1 ms": (found["1ms"]["latency"], 1e6, 1e5),
+        "the latency at 3 ms": (found["3ms"]["latency"], 3e6, 1.5e5),
+    }
+    return [
+        f"{what}: {time} ns, and not {right} within {margin}"
+        for what, (time, right, margin) in expected.items()
+        if abs(time - right) > margin
+    ]
+
+
 @pytest.mark.alone  # the two nodes and the network between them need both cores
 @pytest.mark.mpi
 @pytest.mark.slow
 def test_a_known_delay_between_emulated_nodes_is_found_again(tutti: Tutti, mpi: Mpi, machine: Path):
+    """In one of three measurements, because others may use the machine during one."""
     try:
         with Hosts(HOSTS, 2):
             pass
     except UserError as error:
         pytest.skip(str(error))
     words = ("--network", "--mpi", mpi.name, "--machine", str(machine), "--json")
-    found = {}
-    for delay in ("1ms", "3ms"):
-        result = tutti("model", "measure", *words, "--hosts", str(HOSTS), "--delay", delay)
-        assert result.returncode == 0, result.stderr
-        found[delay] = json.loads(result.stdout)["network"]
-    way = {delay: one["latency"] + 2 * one["overhead"] for delay, one in found.items()}
-    # The way through kernel and switch adds some 0.1 ms, and the same to both.
-    assert 1e6 <= way["1ms"] <= 1.2e6
-    assert way["3ms"] - way["1ms"] == pytest.approx(2e6, rel=0.05)
-    assert found["1ms"]["latency"] == pytest.approx(1e6, rel=0.1)
-    assert found["3ms"]["latency"] == pytest.approx(3e6, rel=0.05)
-    for network in found.values():
-        assert 0.1 < network["byte"] < 20  # up to some Gbit/s
-        assert network["mpi"] == mpi.abi
-        # Open MPI asks from 64 KiB on, its header included; MPICH never asks.
-        if mpi.family == "openmpi":
-            assert 64000 < network["prompt"] <= 65536
-        else:
-            assert network["prompt"] > 65536
+    faults = []
+    for _ in range(3):
+        found = {}
+        for delay in ("1ms", "3ms"):
+            result = tutti("model", "measure", *words, "--hosts", str(HOSTS), "--delay", delay)
+            assert result.returncode == 0, result.stderr
+            found[delay] = json.loads(result.stdout)["network"]
+        for network in found.values():
+            assert 0.1 < network["byte"] < 20  # up to some Gbit/s
+            assert network["mpi"] == mpi.abi
+            # Open MPI asks from 64 KiB on, its header included; MPICH never asks.
+            if mpi.family == "openmpi":
+                assert 64000 < network["prompt"] <= 65536
+            else:
+                assert network["prompt"] > 65536
+        faults.append(delays_that_differ(found))
+        if not faults[-1]:
+            break
+    assert [] in faults, faults
