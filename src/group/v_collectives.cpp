@@ -25,9 +25,11 @@ namespace {
 
 // The limit for the bytes of a record. For longer parts, an agreement without records costs less.
 constexpr size_t most_record = 2048;
-// The same for a scatter within one of several nodes. There no reader bypasses slots, so a record
-// is copied no more often than the part alone, and the root's hand-over of the length is saved.
-constexpr size_t most_record_beside_messages = 16384;
+// The same for a gather and a scatter within one of several nodes. There no reader bypasses slots,
+// so a record is copied no more often than the part alone, and the hand-over of the length is
+// saved.
+constexpr size_t most_record_gathered = 32768;
+constexpr size_t most_record_scattered = 131072;
 // The limit for the ranks of a gather that uses records. It sends them by an allgather, in which
 // every rank reads the records of all (docs/decisions/parts-of-different-lengths.md).
 constexpr int most_ranks_told = 16;
@@ -185,7 +187,8 @@ Code Group::run_v(const Selector& selector, const void* in, void* out, const exe
 }
 
 size_t Group::most_record_of(Collective collective) const {
-  return plan::scatters(collective) && !on_one_node() ? most_record_beside_messages : most_record;
+  if (on_one_node() || !plan::rooted(collective)) return most_record;
+  return plan::scatters(collective) ? most_record_scattered : most_record_gathered;
 }
 
 [[gnu::always_inline]] inline Group::Entry* Group::find_records(Collective collective,

@@ -58,21 +58,26 @@ TEST(VOnNodes, OneIsLong) {
     with_nodes(node_maps[map], {}, v_calls::one_is_long, 64 * 1024, levels_of(node_maps[map]));
 }
 
-// From the second call on, a scatter's parts travel in records of up to 16 KiB within each node,
-// until one has no room.
-TEST(VOnNodes, ScattersInLongRecords) {
-  for (const std::vector<int32_t>& nodes : node_maps) {
-    SCOPED_TRACE(testing::PrintToString(nodes));
-    with_nodes(
-        nodes, {},
-        [](Group& group) {
-          int round = 0;
-          for (const size_t scale : {300, 300, 700, 700, 1000, 1000, 1030, 4, 900, 2000, 700}) {
-            for (const int root : {0, group.ranks() - 1})
-              v_calls::scatter(group, {Collective::scatter, scale, root, false, false, ++round});
-          }
-        },
-        128 * 1024, levels_of(nodes));
+// From the second call on, the parts of a gather and a scatter travel in records within each node:
+// up to 32 KiB and 128 KiB, until one has no room, and as far as slots hold them.
+TEST(VOnNodes, GathersAndScattersInLongRecords) {
+  for (const size_t area : {size_t{128} << 10, size_t{2} << 20}) {
+    for (const std::vector<int32_t>& nodes : node_maps) {
+      SCOPED_TRACE(testing::PrintToString(nodes));
+      with_nodes(
+          nodes, {},
+          [](Group& group) {
+            int round = 0;
+            for (const size_t scale : {300, 300, 700, 700, 1000, 1000, 1030, 4, 900, 2000, 2000,
+                                       700, 7000, 6000, 9000}) {
+              for (const int root : {0, group.ranks() - 1}) {
+                v_calls::scatter(group, {Collective::scatter, scale, root, false, false, ++round});
+                v_calls::gather(group, {Collective::gather, scale, root, false, false, ++round});
+              }
+            }
+          },
+          area, levels_of(nodes));
+    }
   }
 }
 
