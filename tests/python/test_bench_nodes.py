@@ -13,6 +13,8 @@ from tutti.bench.measurements import LENGTHS, UNEVEN, Cell, Settings
 from tutti.bench.mpis import Mpi
 from tutti.bench.nodes_command import nodes_plan, parse_delays, parse_nodes, startable
 from tutti.bench.nodes_report import delays_of, draw_delays, nodes_json, show
+from tutti.bench.overlap_nodes import Row
+from tutti.bench.overlap_nodes_plot import draw_overlap
 from tutti.bench.worth import BETWEEN, MESSAGES, SHARED, Worth, together
 from tutti.errors import RunError, UserError
 
@@ -46,6 +48,39 @@ def plan(**changes):
     return nodes_plan(
         Settings(**(values | changes)), str(HOSTS), nodes, changes.pop("per_node", 2), delays
     )
+
+
+def test_an_overlap_plot_has_a_panel_for_each_mpi_and_loop(tmp_path):
+    whole = {"": 1.5, "@progress": 1.2, "+tutti": 1.4, "+tutti+servers": 1.05}
+    rows = [
+        Row(
+            mpi=mpi,
+            variant=mpi + way,
+            servers=way.endswith("+servers"),
+            delay_ms=1.0,
+            nodes=2,
+            collective=collective,
+            bytes=size,
+            form="nonblocking",
+            compute=work,
+            blocking_us=1000.0,
+            compute_us=2000.0,
+            start_us=10.0,
+            whole_us=2000 * over,
+            others_us=5.0,
+            wait_us=5.0,
+            after_blocking_us=3000.0,
+        )
+        for mpi in ("mpich", "openmpi")
+        for work in ("arithmetic", "memory")
+        for collective, size in (("barrier", 0), ("bcast", 8), ("bcast", 16384))
+        for way, over in whole.items()
+        if mpi == "mpich" or way != "@progress"
+    ]
+    written = draw_overlap(rows, tmp_path / "plot")
+    assert [name.name for name in written] == ["plot.png", "plot.svg"]
+    assert written[0].stat().st_size > 10000
+    assert written[1].read_text().count('<g id="axes_') == 4
 
 
 class FakeHosts:
@@ -437,10 +472,13 @@ def test_a_small_run_beside_computations(tutti, tmp_path):
         "1",
         "--json",
         str(result),
+        "--plot",
+        str(tmp_path / "plot"),
         seconds=200,
     )
     assert done.returncode == 0, done.stderr
     assert "mpich+tutti+servers" in done.stdout
+    assert all((tmp_path / f"plot{suffix}").stat().st_size > 0 for suffix in (".png", ".svg"))
     cells = json.loads(result.read_text())["cells"]
     variants = ("mpich", "mpich@progress", "mpich+tutti", "mpich+tutti+servers")
     assert {(cell["variant"], cell["compute"]) for cell in cells} == {

@@ -315,12 +315,11 @@ def bench_over_nodes(
         options.delay or ("0" if worth else nodes_command.DEFAULT_DELAYS),
     )
     if options.overlap:
-        if worth or stem is not None:
+        if worth:
             raise UserError(
-                f"{'--worth' if worth else '--plot'}: it cannot be combined with --overlap over "
-                "nodes; leave one of them out"
+                "--worth: it cannot be combined with --overlap over nodes; leave one of them out"
             )
-        return nodes_command.bench_overlap(plan, modes.computing, json_file, console)
+        return nodes_command.bench_overlap(plan, modes.computing, json_file, stem, console)
     if worth:
         return nodes_command.bench_worth(plan, json_file, console)
     return nodes_command.bench_nodes(plan, json_file, stem, console)

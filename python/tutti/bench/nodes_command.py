@@ -101,9 +101,14 @@ def bench_nodes(plan: Nodes, json_file: Path | None, stem: Path | None, console:
 
 
 def bench_overlap(
-    plan: Nodes, microseconds: float | None, json_file: Path | None, console: Console
+    plan: Nodes,
+    microseconds: float | None,
+    json_file: Path | None,
+    stem: Path | None,
+    console: Console,
 ) -> None:
     from tutti.bench import overlap_nodes
+    from tutti.bench.overlap_nodes_plot import draw_overlap
 
     rows = with_progress(
         overlap_nodes.jobs(plan),
@@ -112,6 +117,9 @@ def bench_overlap(
     )
     overlap_nodes.show_overlap(plan, rows, console)
     _write(overlap_nodes.overlap_json(plan, rows), json_file, console)
+    if stem is not None:
+        for name in draw_overlap(rows, stem):
+            console.print(f"wrote {name}", highlight=False)
 
 
 def bench_worth(plan: Nodes, json_file: Path | None, console: Console) -> None:
