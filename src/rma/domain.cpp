@@ -13,7 +13,6 @@ bool claim(ServerState& state) {
   const Standing now = standing_of(seen);
   if (now.life == Life::starting || now.life == Life::running) return false;
   if (!shm::take(state.life, seen, word_of({Life::starting, now.generation + 1}))) return false;
-  shm::publish(state.is_asked_to_stop, 0);
   state.doorbell.sleepers = 0;  // a server that was killed has not left
   return true;
 }
@@ -46,7 +45,6 @@ void release_places(const Domain& domain, const std::vector<int32_t>& places) {
 
 void claim_again(ServerState& state) {
   shm::publish(state.life, word_of({Life::starting, standing(state).generation + 1}));
-  shm::publish(state.is_asked_to_stop, 0);
   state.doorbell.sleepers = 0;
 }
 

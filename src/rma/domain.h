@@ -25,7 +25,7 @@ struct alignas(line_size) ServerState {
   shm::Word process;                  // in which it runs: its number,
   shm::Word process_started;          // and when it began (base/process.h)
   shm::Word is_process;               // 1: this process is the server's alone; 0: it is a rank's
-  shm::Word is_asked_to_stop;         // by those who started it
+  shm::Word asked_to_stop;            // the generation of the server that is; 0: none yet
   // Second line: for reports.
   alignas(line_size) shm::Word transfers;
   shm::Word bytes;
@@ -42,6 +42,11 @@ enum class Life : uint64_t { absent, starting, running, ended };
 struct Standing {
   Life life = Life::absent;
   uint64_t generation = 0;
+};
+// A server that somebody has started.
+struct Started {
+  int32_t place;
+  uint64_t generation;
 };
 constexpr uint64_t word_of(const Standing& standing) {
   return (standing.generation << 2) + static_cast<uint64_t>(standing.life);

@@ -47,7 +47,9 @@ size_t Server::clients() const {
   return in_use == 0 ? queues_.size() : std::min(in_use, queues_.size());
 }
 
-bool Server::is_asked_to_stop() const { return shm::observe(state_.is_asked_to_stop) != 0; }
+bool Server::is_asked_to_stop() const {
+  return shm::observe(state_.asked_to_stop) == standing(state_).generation;
+}
 
 bool Server::is_kept_awake() const { return shm::observe(domain_.awake()) != 0; }
 
@@ -91,9 +93,13 @@ void Server::run() {
   shm::publish(state_.life, word_of({Life::ended, standing(state_).generation}));
 }
 
-void stop(const Domain& domain, int32_t place) {
-  ServerState& state = domain.server(place);
-  shm::publish(state.is_asked_to_stop, 1);
+void stop(const Domain& domain, const Started& server) {
+  ServerState& state = domain.server(server.place);
+  for (;;) {
+    const uint64_t seen = shm::observe(state.asked_to_stop);
+    if (standing(state).generation != server.generation) return;  // another server's place by now
+    if (shm::take(state.asked_to_stop, seen, server.generation)) break;
+  }
   state.doorbell.wake();
 }
 

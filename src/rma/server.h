@@ -46,8 +46,9 @@ class Server {
   std::vector<Consumer> queues_;  // by client
 };
 
-// For any thread. Asks the server to end, and wakes it.
-void stop(const Domain& domain, int32_t place);
+// For any thread. Asks the server to end, and wakes it. Has no effect if it has died and another
+// server has its place.
+void stop(const Domain& domain, const Started& server);
 // Has the domain's servers poll while they are idle, so that they begin at once; or sleep again.
 void keep_awake(const Domain& domain, bool awake);
 

@@ -143,16 +143,18 @@ ServerProcesses::ServerProcesses(const Domain& domain, const ServerHome& home,
   try {
     std::vector<std::unique_ptr<Start>> starts;
     std::vector<pid_t> processes;
+    std::vector<Started> servers;
     for (int32_t nth = 0; nth < settings.count; ++nth) {
-      starts.push_back(std::make_unique<Start>(domain, home, settings, nth,
-                                               places.at(static_cast<size_t>(nth))));
+      const int32_t place = places.at(static_cast<size_t>(nth));
+      servers.push_back({place, standing(domain.server(place)).generation});
+      starts.push_back(std::make_unique<Start>(domain, home, settings, nth, place));
       processes.push_back(static_cast<pid_t>(starts.back()->process()));
     }
     shm::let_read(processes);
     for (const auto& start : starts) start->permit();
     for (size_t nth = 0; nth < starts.size(); ++nth) {
       starts[nth]->await();
-      places_.push_back(places[nth]);
+      started_.push_back(servers[nth]);
     }
   } catch (...) {
     stop_all();
@@ -167,15 +169,16 @@ ServerProcesses::ServerProcesses(const Domain& domain, const ServerHome& home,
 ServerProcesses::~ServerProcesses() { stop_all(); }
 
 // A process that is stopped by a signal would not end before it is continued. To kill it loses
-// nothing: clients take over what it holds.
+// nothing: clients take over what it holds. If a server has died, its place may be another rank's.
 void ServerProcesses::stop_all() {
   if (getpid() != made_by_) return;  // a forked child: they are its parent's
-  for (const int32_t place : places_) stop(domain_, place);
-  for (const int32_t place : places_) {
+  for (const Started& server : started_) stop(domain_, server);
+  for (const auto& [place, generation] : started_) {
     ServerState& state = domain_.server(place);
+    const uint64_t running = word_of({Life::running, generation});
     const ProcessId process = process_of(state);
     exec::Waiter waiter(exec::pace_of_set_up());
-    waiter.until([&] { return !runs(state); },
+    waiter.until([&] { return shm::observe(state.life) != running; },
                  [&] {
                    if (!waiter.looks_closely() || note_death(state)) return Code::ok;
                    if (process_is_stopped(process)) kill_process(process);
@@ -186,7 +189,7 @@ void ServerProcesses::stop_all() {
                    return Code::ok;
                  });
   }
-  places_.clear();
+  started_.clear();
 }
 
 }  // namespace tutti::rma

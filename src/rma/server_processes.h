@@ -48,14 +48,14 @@ class ServerProcesses {
   ~ServerProcesses();
   ServerProcesses(const ServerProcesses&) = delete;
 
-  int32_t count() const { return static_cast<int32_t>(places_.size()); }
+  int32_t count() const { return static_cast<int32_t>(started_.size()); }
 
  private:
   void stop_all();
 
   const Domain domain_;
   const pid_t made_by_;
-  std::vector<int32_t> places_;
+  std::vector<Started> started_;
 };
 
 // For tutti-server: the server that the order in this descriptor describes. Returns the exit code

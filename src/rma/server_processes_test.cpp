@@ -318,6 +318,31 @@ TEST(ServerProcesses, ASuccessorDoesWhatAKilledServerHeld) {
   }
 }
 
+// The place of a killed server is another's by the time that its starter stops it.
+TEST(ServerProcesses, AKilledServersStarterDoesNotStopItsSuccessor) {
+  Fixture fixture;
+  fixture.start();
+  kill(static_cast<pid_t>(fixture.process().number), SIGKILL);
+  const ServerState& state = fixture.domain.server(0);
+  const uint64_t killed = standing(state).generation;
+  std::optional<ServerProcesses> successor;
+  for (int tries = 0; tries < 10000 && !successor; ++tries) {
+    try {
+      successor.emplace(fixture.domain, fixture.home, ServerSettings{.count = 1});
+    } catch (const Error&) {
+      usleep(1000);  // it is still dying
+    }
+  }
+  ASSERT_TRUE(successor);
+  fixture.servers.reset();
+  EXPECT_EQ(standing(state).generation, killed + 1);
+  usleep(50000);  // a server that is asked to stop ends within microseconds
+  EXPECT_TRUE(runs(state));
+  EXPECT_FALSE(process_is_gone(fixture.process()));
+  successor.reset();
+  EXPECT_FALSE(runs(state));
+}
+
 TEST(ServerProcesses, StoppedWithoutARequest) {
   Fixture fixture;
   fixture.start();

@@ -42,7 +42,7 @@ ServerThreads::ServerThreads(const Domain& domain, Mover& mover, const ServerSet
         ask_for_short_slices();
         Server(domain, place, mover, polls).run();
       });
-      places_.push_back(place);
+      started_.push_back({place, standing(domain.server(place)).generation});
     } catch (const std::system_error& error) {
       stop_all();
       for (const int32_t claimed : places) claim_again(domain.server(claimed));
@@ -61,10 +61,10 @@ void ServerThreads::stop_all() {
     static_cast<void>(new std::vector<std::thread>(std::move(threads_)));
     return;
   }
-  for (const int32_t place : places_) stop(domain_, place);
+  for (const Started& server : started_) stop(domain_, server);
   for (std::thread& thread : threads_) thread.join();
   threads_.clear();
-  places_.clear();
+  started_.clear();
 }
 
 }  // namespace tutti::rma

@@ -30,7 +30,7 @@ class ServerThreads {
 
   const Domain domain_;
   const int made_by_;  // the process that has the threads
-  std::vector<int32_t> places_;
+  std::vector<Started> started_;
   std::vector<std::thread> threads_;
 };
 
