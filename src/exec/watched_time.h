@@ -21,7 +21,8 @@ class WatchedTime {
   using Duration = Clock::duration;
   static constexpr Duration longest_step = std::chrono::seconds(1);
 
-  explicit WatchedTime(Clock::time_point now = {}) : last_(now) {}
+  WatchedTime() = default;
+  explicit WatchedTime(Clock::time_point now) : last_(now) {}
 
   void look(Clock::time_point now) {
     time_ += std::min(now - last_, longest_step);
@@ -41,7 +42,7 @@ class WatchedTime {
   Duration time() const { return time_; }
 
  private:
-  Clock::time_point last_;
+  Clock::time_point last_{};
   Duration time_{};
   bool told_ = false;
 };
