@@ -104,8 +104,8 @@ class Client {
   size_t outstanding_ = 0;
   uint64_t late_tests_ = 0;    // that found nothing complete
   uint64_t taken_in_row_ = 0;  // transfers that were taken back with no other completion between
-  // Since when tests have found nothing complete, if a close look found so.
-  std::optional<exec::WatchedTime> late_;  // the time for which tests have found nothing
+  // The time for which tests have found nothing complete, if a close look found so.
+  std::optional<exec::WatchedTime> late_;
   Counts counts_;
 };
 
