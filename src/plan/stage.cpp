@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "plan/blocks.h"
 #include "plan/check.h"
+#include "plan/direct_sends.h"
 #include "plan/lower.h"
 
 namespace tutti::plan {
@@ -23,7 +24,9 @@ auto aliasing(Buffers buffers) {
 class Stager {
  public:
   Stager(const Plan& plan, const placement::Nodes& nodes, Buffers buffers)
-      : staged_(plan),
+      : plan_(plan),
+        staged_(plan),
+        direct_(direct_sends(plan, nodes, buffers)),
         node_of_(nodes),
         next_(plan.ranks, 0),
         written_(plan, BlockTable<size_t>::Aliasing::none),
@@ -31,15 +34,28 @@ class Stager {
     staged_.nodes = nodes;
     staged_.transfers.clear();
     staged_.transfers.reserve(plan.transfers.size() * (nodes.one() ? 2 : 4));
-    for (const Transfer& transfer : plan.transfers) {
+    for (int32_t i = 0; i < static_cast<int32_t>(plan.transfers.size()); ++i) {
+      const Transfer& transfer = plan.transfers[static_cast<size_t>(i)];
+      if (direct_.readers.contains(i)) continue;
       note_tmp(transfer.dst);
-      for (const Region& src : transfer.src) note_tmp(src);
+      for (size_t at = 0; at < transfer.src.size(); ++at) {
+        if (copy_sent(i, at) < 0) note_tmp(transfer.src[at]);
+      }
     }
     first_fresh_ = next_;
   }
 
-  void add(Transfer transfer) {
+  // Adds the transfer with this index in the plan.
+  void add(int32_t index) {
+    Transfer transfer = plan_.transfers[static_cast<size_t>(index)];
     if (staged_.nodes.one()) return add_on_node(std::move(transfer));
+    if (direct_.readers.contains(index)) return send_to_readers(index);
+    for (size_t at = 0; at < transfer.src.size(); ++at) {
+      const int32_t copy = copy_sent(index, at);
+      if (copy < 0) continue;
+      if (transfer.kind == TransferKind::copy) return;  // the message has gone to its destination
+      transfer.src[at] = arrived_.at({copy, transfer.executor()});
+    }
     if (transfer.kind == TransferKind::token) return add_token(std::move(transfer));
     const int32_t executor = transfer.executor();
     if (transfer.kind == TransferKind::copy && crosses(transfer.src.front(), transfer.dst)) {
@@ -68,6 +84,29 @@ class Stager {
   }
 
  private:
+  // The copy that is left out, of which a transfer's source is read; -1: none.
+  int32_t copy_sent(int32_t index, size_t source) const {
+    const auto found = direct_.copies.find(index);
+    return found == direct_.copies.end() ? -1 : found->second[source];
+  }
+
+  // In place of a copy that is left out: sends its source to each rank that reads it.
+  void send_to_readers(int32_t index) {
+    const Transfer& copy = plan_.transfers[static_cast<size_t>(index)];
+    const Region& src = copy.src.front();
+    for (const int32_t number : direct_.readers.at(index)) {
+      const Transfer& reader = plan_.transfers[static_cast<size_t>(number)];
+      if (reader.kind == TransferKind::copy) {
+        add_message(reader, reader.dst, src);
+        continue;
+      }
+      const auto [entry, is_new] = arrived_.try_emplace({index, reader.executor()});
+      if (!is_new) continue;
+      entry->second = fresh_at(reader.executor(), src);
+      add_message(reader, entry->second, src);
+    }
+  }
+
   void add_on_node(Transfer transfer) {
     const int32_t executor = transfer.executor();
     for (Region& src : transfer.src) {
@@ -208,7 +247,12 @@ class Stager {
     return found;
   }
 
+  const Plan& plan_;
   Plan staged_;
+  const DirectSends direct_;
+  // By copy that is left out and rank that reads it: where its message arrives, unless that is the
+  // destination of the rank's own copy.
+  std::map<std::pair<int32_t, int32_t>, Region> arrived_;
   const placement::NodeOf node_of_;
   std::vector<int32_t> next_;  // first unused block of each rank's tmp
   std::map<Key, Copy> copies_;
@@ -337,7 +381,7 @@ Plan stage(const Plan& plan, const placement::Nodes& nodes, Buffers buffers) {
                                         " that a program is made of; use fewer, larger blocks");
   }
   Stager stager(plan, nodes, buffers);
-  for (const Transfer& transfer : plan.transfers) stager.add(transfer);
+  for (int32_t i = 0; i < static_cast<int32_t>(plan.transfers.size()); ++i) stager.add(i);
   Plan staged = stager.take();
   schedule(staged, buffers);
   return staged;

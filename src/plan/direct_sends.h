@@ -1,0 +1,33 @@
+// Direct sends: copies of a user's blocks to `tmp` that only ranks of other nodes read.
+//
+// Such a copy is for ranks that read memory whenever they come to it. Between nodes nobody reads:
+// the owner sends. So staging (stage.cpp) leaves the copy out, and the message leaves from the
+// user's blocks, at the copy's place in the plan. The copy takes no time and no room in the slot.
+// What is written to these blocks later waits until the message has ended, as with any message.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "placement/nodes.h"
+#include "plan/lower.h"
+#include "plan/plan.h"
+
+namespace tutti::plan {
+
+struct DirectSends {
+  // By such a copy's index in the plan: the indices of the transfers that read it, in their order.
+  std::map<int32_t, std::vector<int32_t>> readers;
+  // By such a transfer's index: for each of its sources the index of the copy, or -1.
+  std::map<int32_t, std::vector<int32_t>> copies;
+};
+
+// Of a plan as it was written, without messages; O(number of blocks that it names). Nothing is sent
+// directly in a plan on one node. Left as they are: copies with explicit stages, or with a token
+// between them and a reader, because these say when data is sent; a copy of which a message would
+// arrive at its reader's destination too early; and one from blocks in which a message arrives
+// later, whose receive could be posted only after a delay.
+DirectSends direct_sends(const Plan& plan, const placement::Nodes& nodes, Buffers buffers);
+
+}  // namespace tutti::plan
