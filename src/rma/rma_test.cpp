@@ -224,10 +224,10 @@ TEST(Rma, IdleServersSleep) {
   EXPECT_EQ(shm::load_relaxed(fixture.domain.server(handle.server).transfers), 1u);
 }
 
-// Many clients that keep many transfers outstanding, at several servers, in any order.
+// Sixteen threads: clients that keep many transfers outstanding, and servers, in any order.
 TEST(Rma, ManyClientsAndServers) {
-  constexpr int32_t clients = 6, servers = 3;
-  constexpr size_t values = 64, rounds = 50;
+  constexpr int32_t clients = 12, servers = 4;
+  constexpr size_t values = 64, rounds = 25;
   Fixture fixture({.clients = clients, .servers = servers, .entries = 16});
   fixture.start(servers);
   std::vector<std::vector<uint64_t>> heaps(clients, std::vector<uint64_t>(values * clients));
