@@ -176,16 +176,18 @@ def test_a_bad_map_is_one_line_and_the_job_goes_on(put, tmp_path, case):
 
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("valgrind") is None, reason="needs valgrind")
-def test_instructions_of_a_short_transfer(host_named, with_tutti, tmp_path):
+@pytest.mark.parametrize("options", [(), ("--servers", "1")], ids=["alone", "idle server"])
+def test_instructions_of_a_short_transfer(host_named, with_tutti, tmp_path, options):
     """A put or get of 8 bytes that its caller executes takes at most 60 instructions, with the
-    calling function's own; none of them waits or calls the system."""
+    calling function's own; none of them waits or calls the system. An idle server adds none."""
     host, wrapper, counts = host_named("mpich"), tmp_path / "wrapper", tmp_path / "counts"
     wrapper.write_text(
         '#!/bin/sh\n[ "$PMI_RANK" = 1 ] || exec "$@"\nexec valgrind -q --tool=callgrind '
         f"--combine-dumps=yes --callgrind-out-file={counts} --toggle-collect='counted_*' \"$@\"\n"
     )
     wrapper.chmod(0o755)
-    support.expect_ok(support.job(host, 2, wrapper, with_tutti(host, "put_costs")))
+    program = with_tutti(host, "put_costs")
+    support.expect_ok(support.job(host, 2, wrapper, program, options=options))
     found = re.findall(
         r"Client Request: (\w+)$.*?^totals: (\d+)$", counts.read_text(), re.MULTILINE | re.DOTALL
     )
