@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "plan/lower.h"
 #include "plan/plan.h"
 
 namespace tutti::plan {
@@ -87,5 +88,12 @@ class BlockTable {
   std::vector<Value> values_;
   std::unordered_map<size_t, Value, Hash> scattered_;
 };
+
+// Whether blocks of `in` and `out` may be the same memory.
+template <class Value>
+auto aliasing_of(Buffers buffers) {
+  using Aliasing = typename BlockTable<Value>::Aliasing;
+  return buffers == Buffers::two ? Aliasing::none : Aliasing::user_buffers_are_one;
+}
 
 }  // namespace tutti::plan

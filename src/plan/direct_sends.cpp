@@ -15,13 +15,16 @@ struct Known {
   std::vector<int32_t> copied_by;  // such copies that read it
 };
 
+bool may_be_left_out(const Transfer& transfer) {
+  if (transfer.kind != TransferKind::copy || transfer.stage != stage_automatic) return false;
+  const Region &dst = transfer.dst, &src = transfer.src.front();
+  return dst.buffer == Buffer::tmp && src.buffer != Buffer::tmp && dst.rank == src.rank;
+}
+
 class Finder {
  public:
   Finder(const Plan& plan, const placement::Nodes& nodes, Buffers buffers)
-      : plan_(plan),
-        node_of_(nodes),
-        table_(plan, buffers == Buffers::two ? BlockTable<Known>::Aliasing::none
-                                             : BlockTable<Known>::Aliasing::user_buffers_are_one) {}
+      : plan_(plan), node_of_(nodes), table_(plan, aliasing_of<Known>(buffers)) {}
 
   DirectSends find() {
     for (int32_t i = 0; i < static_cast<int32_t>(plan_.transfers.size()); ++i) {
@@ -45,12 +48,6 @@ class Finder {
   }
 
  private:
-  static bool may_be_left_out(const Transfer& transfer) {
-    const Region &dst = transfer.dst, &src = transfer.src.front();
-    return transfer.kind == TransferKind::copy && transfer.stage == stage_automatic &&
-           dst.buffer == Buffer::tmp && src.buffer != Buffer::tmp && dst.rank == src.rank;
-  }
-
   // A message that arrives in blocks of the user's cannot be posted before all messages from these
   // blocks have ended. That would cost a delay, so what is copied from such blocks stays a copy.
   void written(const Transfer& transfer) {
@@ -122,7 +119,8 @@ class Finder {
 }  // namespace
 
 DirectSends direct_sends(const Plan& plan, const placement::Nodes& nodes, Buffers buffers) {
-  if (nodes.one()) return {};
+  const auto& transfers = plan.transfers;
+  if (nodes.one() || std::none_of(transfers.begin(), transfers.end(), may_be_left_out)) return {};
   return Finder(plan, nodes, buffers).find();
 }
 

@@ -13,12 +13,6 @@
 namespace tutti::plan {
 namespace {
 
-template <class Value>
-auto aliasing(Buffers buffers) {
-  using Aliasing = typename BlockTable<Value>::Aliasing;
-  return buffers == Buffers::two ? Aliasing::none : Aliasing::user_buffers_are_one;
-}
-
 // Rewrites one plan so that ranks read others' user buffers through `tmp`, and other nodes' buffers
 // by messages.
 class Stager {
@@ -30,7 +24,7 @@ class Stager {
         node_of_(nodes),
         next_(plan.ranks, 0),
         written_(plan, BlockTable<size_t>::Aliasing::none),
-        leaving_(plan, aliasing<std::vector<int32_t>>(buffers)) {
+        leaving_(plan, aliasing_of<std::vector<int32_t>>(buffers)) {
     staged_.nodes = nodes;
     staged_.transfers.clear();
     staged_.transfers.reserve(plan.transfers.size() * (nodes.one() ? 2 : 4));
@@ -305,7 +299,7 @@ void put_in_order(std::vector<Transfer>& transfers, const std::vector<int32_t>& 
 }  // namespace
 
 void schedule(Plan& plan, Buffers buffers) {
-  BlockTable<LastUse> table(plan, aliasing<LastUse>(buffers));
+  BlockTable<LastUse> table(plan, aliasing_of<LastUse>(buffers));
   std::vector<Reached> reached(static_cast<size_t>(plan.ranks));
   auto& transfers = plan.transfers;
   std::vector<int32_t> post_of, send_of;  // by message
