@@ -9,8 +9,9 @@
 //
 //   between_nodes  every part for another node: out of the reader <- in of the owner
 //   within_nodes   every part for the same node, by one_hand_over (parts.h) of the node's ranks;
-//                  also an allgather, by which a gather's ranks tell each other their lengths
-//   both           one plan after the other: the whole collective, for checks
+//                  also an allgather, by which the node's ranks tell each other their lengths
+//   both           one plan after the other: the whole collective, for checks, and for calls in
+//                  which every part is a message, as if each rank were a node
 //
 // When: the host MPI's own v-collectives do the same between nodes. Short parts of an alltoall
 // could share a message of each pair of nodes, but the leaders would have to know which are short.

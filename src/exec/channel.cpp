@@ -156,10 +156,12 @@ std::string Channel::standing(int rank) const {
   if (const uint64_t message = shm::load_relaxed(its.waits_for_message); message != 0) {
     if (message == shm::Control::among_leaders)
       return text + ": in " + call + ", in the host MPI's own collective among the nodes' leaders";
-    const auto peer = std::to_string((message >> 1) - 1);
+    const auto peer = static_cast<int>((message >> 1) - 1);
+    const std::string name = "rank " + std::to_string(peer);
+    const char* const elsewhere = index_of(peer) < 0 ? ", on another node" : "";
     return text + ": in " + call +
-           ((message & 1) != 0 ? ", waits for rank " + peer + ", on another node, to take a message"
-                               : ", waits for a message of rank " + peer + ", on another node");
+           ((message & 1) != 0 ? ", waits for " + name + elsewhere + ", to take a message"
+                               : ", waits for a message of " + name + elsewhere);
   }
   if (const uint64_t peer = shm::load_relaxed(its.waits_for); peer != 0) {
     return text + ": in " + call + ", waits for rank " +

@@ -312,6 +312,7 @@ class Group {
   Code v_collective(const Call& call);
   // A v-collective over several nodes, in which only the two ends of a part know its length.
   Code v_in_pairs(const Call& call);
+  Code v_in_messages(const Call& call);  // the same, by in_messages() alone
   // Runs the messages of a v-collective between nodes, up to their beginnings or from there on.
   Code run_messages(const BetweenNodes& messages, bool begins, const exec::Operation& operation);
   // A v-collective in which the ranks find out the longest part: all ranks, or (over several nodes)

@@ -4,8 +4,9 @@
 // moves them.
 //
 // Over several nodes an allgather and a reduce_scatter run any plan, because all ranks know all
-// lengths. In the others the parts for other nodes are messages of their own, which begin before
-// and end after the parts within each node (algo/pairwise.h); only the latter need an agreement.
+// lengths. In a gather every part is a message. In a scatter and an alltoall the parts for other
+// nodes are messages, which begin before and end after the parts within each node
+// (algo/pairwise.h); only the latter need an agreement.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -25,10 +26,10 @@ namespace {
 
 // The limit for the bytes of a record. For longer parts, an agreement without records costs less.
 constexpr size_t most_record = 2048;
-// The same for a gather and a scatter within one of several nodes. There no reader bypasses slots,
-// so a record is copied no more often than the part alone, and the hand-over of the length is
-// saved.
-constexpr size_t most_record_gathered = 32768;
+// The same for an alltoall and a scatter within one of several nodes. There no reader bypasses
+// slots, so a record is copied no more often than the part alone, and the hand-over of the length
+// is saved.
+constexpr size_t most_record_exchanged = 32768;
 constexpr size_t most_record_scattered = 131072;
 // The limit for the ranks of a gather that uses records. It sends them by an allgather, in which
 // every rank reads the records of all (docs/decisions/parts-of-different-lengths.md).
@@ -187,28 +188,30 @@ Code Group::run_v(const Selector& selector, const void* in, void* out, const exe
 }
 
 size_t Group::most_record_of(Collective collective) const {
-  if (on_one_node() || !plan::rooted(collective)) return most_record;
-  return plan::scatters(collective) ? most_record_scattered : most_record_gathered;
+  if (on_one_node()) return most_record;
+  return plan::scatters(collective) ? most_record_scattered : most_record_exchanged;
 }
 
 [[gnu::always_inline]] inline Group::Entry* Group::find_records(Collective collective,
                                                                 size_t expected, int root,
                                                                 size_t& room) {
   const bool gathers = plan::gathers(collective);
-  const Serves serves = unknown();
   if (expected > most_record_of(collective) - exec::record_header) return nullptr;
-  if (gathers) {
-    const int told = serves == Serves::v_form ? ranks() : static_cast<int>(here_.size());
-    if (told > most_ranks_told) return nullptr;
-  }
+  if (gathers && ranks() > most_ranks_told) return nullptr;
   const size_t least = expected + exec::record_header;
-  const size_t record = least <= shm::line_payload ? shm::line_payload
-                                                   : std::max(shm::line_size, std::bit_ceil(least));
+  size_t record = least <= shm::line_payload ? shm::line_payload
+                                             : std::max(shm::line_size, std::bit_ceil(least));
   const Selector selector{
-      gathers ? Collective::allgather : collective, gathers ? 0 : root, {}, 1, serves};
+      gathers ? Collective::allgather : collective, gathers ? 0 : root, {}, 1, unknown()};
   Entry* const entry = &entry_for_v(selector, record);
-  // A record needs several segments, because there are too many ranks or too little memory.
-  if (record >= entry->direct_below) return nullptr;
+  if (record >= entry->direct_below) {
+    const plan::Program& program = *entry->bound->program;
+    if (!program.in_place) return nullptr;
+    // As much as a slot holds. The bound of direct_below is for vectors that gain from segments.
+    record = std::min(record,
+                      plan::whole_up_to(program, channel_.resources(), most_record_of(collective)));
+    if (record < least) return nullptr;  // too many ranks or too little memory
+  }
   room = record - exec::record_header;
   return entry;
 }
@@ -253,6 +256,7 @@ Code Group::v_collective(const Call& call) {
   const exec::VParts& parts = *call.parts;
   size_t longest = call.longest;
   if (!on_one_node()) {
+    if (plan::gathers(call.collective)) return v_in_messages(call);
     if (!all_know_lengths(call.collective)) return v_in_pairs(call);
     if (longest == unknown_length) longest = longest_anywhere(call.collective, parts, ranks());
   }
@@ -290,6 +294,17 @@ Code Group::v_in_pairs(const Call& call) {
   release_scratch(sent_);
   last_v_ = messages.bound->program->algorithm;
   return code;
+}
+
+Code Group::v_in_messages(const Call& call) {
+  const exec::BoundProgram& messages = *in_messages(call.collective, call.root);
+  const exec::VParts& parts = *call.parts;
+  const size_t most = longest_anywhere(call.collective, parts, ranks());
+  last_v_ = messages.program->algorithm;
+  return channel_.execute(
+      messages.start,
+      {call.in, call.out, most, most, nullptr, most,
+       exec::call_signature(call.collective, exec::bytes_not_agreed, call.root), &parts});
 }
 
 // Among nodes of one rank each, all parts are between nodes.

@@ -3,6 +3,7 @@
 // which messages they send.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "algo/algo.h"
@@ -11,6 +12,7 @@
 #include "group/test_v_calls.h"
 #include "plan/check.h"
 #include "plan/simulate.h"
+#include "trace/tracer.h"
 
 namespace tutti::group::test {
 namespace {
@@ -58,9 +60,9 @@ TEST(VOnNodes, OneIsLong) {
     with_nodes(node_maps[map], {}, v_calls::one_is_long, 64 * 1024, levels_of(node_maps[map]));
 }
 
-// From the second call on, the parts of a gather and a scatter travel in records within each node:
-// up to 32 KiB and 128 KiB, until one has no room, and as far as slots hold them.
-TEST(VOnNodes, GathersAndScattersInLongRecords) {
+// From the second call on, the parts of an alltoall and a scatter travel in records within each
+// node, until one has no room, and as far as slots hold them.
+TEST(VOnNodes, InLongRecords) {
   for (const size_t area : {size_t{128} << 10, size_t{2} << 20}) {
     for (const std::vector<int32_t>& nodes : node_maps) {
       SCOPED_TRACE(testing::PrintToString(nodes));
@@ -70,15 +72,63 @@ TEST(VOnNodes, GathersAndScattersInLongRecords) {
             int round = 0;
             for (const size_t scale : {300, 300, 700, 700, 1000, 1000, 1030, 4, 900, 2000, 2000,
                                        700, 7000, 6000, 9000}) {
-              for (const int root : {0, group.ranks() - 1}) {
+              for (const int root : {0, group.ranks() - 1})
                 v_calls::scatter(group, {Collective::scatter, scale, root, false, false, ++round});
-                v_calls::gather(group, {Collective::gather, scale, root, false, false, ++round});
-              }
+              const bool in_place = ++round % 2 == 0;
+              v_calls::alltoall(group, {Collective::alltoall, scale, 0, in_place, false, round});
             }
           },
           area, levels_of(nodes));
     }
   }
+}
+
+// The operations that rank 1 executes in a call whose parts all have this length, after an equal
+// one.
+size_t operations_of(Collective collective, size_t bytes) {
+  const std::vector<int32_t> nodes{0, 0, 1};
+  size_t operations = 0;
+  trace::Tracer tracer({});
+  with_nodes(
+      nodes, {},
+      [&](Group& group) {
+        const auto executed = [&] {
+          const trace::Ring::Contents contents = tracer.ring().contents();
+          EXPECT_EQ(contents.lost, 0u);
+          return std::count_if(contents.first.begin(), contents.first.end(), [](auto& record) {
+            return (record.what & 0xFF) == static_cast<uint32_t>(trace::Kind::operation);
+          });
+        };
+        const std::vector<size_t> lengths(nodes.size(), bytes);
+        std::vector<ptrdiff_t> at(nodes.size());
+        for (size_t i = 0; i < at.size(); ++i) at[i] = static_cast<ptrdiff_t>(i * bytes);
+        std::vector<std::byte> in(nodes.size() * bytes), out(nodes.size() * bytes);
+        const exec::VParts parts{{at.data(), lengths.data()}, {at.data(), lengths.data()}};
+        ptrdiff_t before = 0;
+        for (int call = 0; call < 2; ++call) {
+          before = executed();
+          ASSERT_EQ(
+              v_collective(group, collective, in.data(), out.data(), parts, unknown_length, 0),
+              Code::ok);
+        }
+        if (group.rank() == 1) operations = static_cast<size_t>(executed() - before);
+      },
+      size_t{4} << 20, levels_of(nodes), false, {}, &tracer);
+  return operations;
+}
+
+// A scatter's part of 64 KiB and an alltoall's of 16 KiB travel with their lengths. Longer ones
+// need one operation for the length and one for the parts.
+TEST(VOnNodes, RecordsSaveAnOperation) {
+  const size_t scattered = operations_of(Collective::scatter, 8);
+  EXPECT_EQ(operations_of(Collective::scatter, 65536), scattered);
+  EXPECT_EQ(operations_of(Collective::scatter, 262144), scattered + 1);
+  const size_t exchanged = operations_of(Collective::alltoall, 8);
+  EXPECT_EQ(operations_of(Collective::alltoall, 16384), exchanged);
+  EXPECT_EQ(operations_of(Collective::alltoall, 65536), exchanged + 1);
+  // A gather's parts are messages, whatever their length.
+  EXPECT_EQ(operations_of(Collective::gather, 8), 1u);
+  EXPECT_EQ(operations_of(Collective::gather, 262144), 1u);
 }
 
 // In an allgather and a reduce_scatter any algorithm serves parts of different lengths.
@@ -155,8 +205,8 @@ int64_t messages_of(Collective collective, const std::vector<int32_t>& nodes,
 
 TEST(VOnNodes, APartWithoutDataIsNoMessage) {
   const std::vector<int32_t> nodes{0, 0, 1, 1, 1};
-  EXPECT_EQ(messages_of(Collective::gather, nodes, {8, 8, 8, 8, 8}), 3);
-  EXPECT_EQ(messages_of(Collective::gather, nodes, {8, 8, 0, 8, 0}), 1);
+  EXPECT_EQ(messages_of(Collective::gather, nodes, {8, 8, 8, 8, 8}), 4);
+  EXPECT_EQ(messages_of(Collective::gather, nodes, {8, 8, 0, 8, 0}), 2);
   EXPECT_EQ(messages_of(Collective::scatter, nodes, {8, 8, 8, 4000, 8}), 3);
   EXPECT_EQ(messages_of(Collective::scatter, nodes, {0, 0, 0, 0, 1}), 1);
   EXPECT_EQ(messages_of(Collective::alltoall, nodes, {8, 8, 8, 8, 8}), 12);
