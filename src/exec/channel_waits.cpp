@@ -26,13 +26,7 @@ class Channel::PeerWatch final : public Watch {
     return is_in_other_call(awaited) ? channel_.fail_mismatch(awaited.peer, call_) : Code::ok;
   }
 
-  Code dead(const Awaited& awaited) override {
-    const uint64_t process = shm::load_relaxed(channel_.control(awaited.peer).process);
-    return channel_.fail(Code::dead_peer, "rank " + std::to_string(channel_.rank_of(awaited.peer)) +
-                                              " (process " + std::to_string(process) +
-                                              ") is gone; rank " + std::to_string(channel_.rank_) +
-                                              " waited for it in " + describe_call(call_));
-  }
+  Code dead(const Awaited& awaited) override { return channel_.fail_gone(awaited.peer, call_); }
 
   Code stalled() override { return channel_.report_stall(channel_.rank_of(first_.peer), call_); }
 
@@ -52,6 +46,18 @@ class Channel::PeerWatch final : public Watch {
   const Awaited& first_;
   const uint64_t call_;
 };
+
+bool Channel::is_gone(int peer) const {
+  const uint64_t process = shm::load_relaxed(control(peer).process);
+  return process != 0 && process_is_gone(process);
+}
+
+Code Channel::fail_gone(int peer, uint64_t call) {
+  return fail(Code::dead_peer, "rank " + std::to_string(rank_of(peer)) + " (process " +
+                                   std::to_string(shm::load_relaxed(control(peer).process)) +
+                                   ") is gone; rank " + std::to_string(rank_) +
+                                   " waited for it in " + describe_call(call));
+}
 
 Code Channel::wait_for_late(const Awaited* awaited, int count, uint64_t call) {
   PeerWatch watch(*this, *awaited, call);
@@ -105,8 +111,7 @@ Code Channel::look_at_suspended(uint64_t call, bool stalls) {
   if (awaited.here()) return Code::ok;
   PeerWatch watch(*this, awaited, call);
   if (const Code code = watch.look(awaited); code != Code::ok) return code;
-  const uint64_t process = shm::load_relaxed(control(awaited.peer).process);
-  if (process != 0 && process_is_gone(process) && !awaited.here()) return watch.dead(awaited);
+  if (is_gone(awaited.peer) && !awaited.here()) return watch.dead(awaited);
   return stalls ? watch.stalled() : Code::ok;
 }
 

@@ -170,7 +170,7 @@ class alignas(64) Channel {
   int rank_of(int index) const {
     return members_.empty() ? index : members_[static_cast<size_t>(index)];
   }
-  // -1 on other nodes. For set-up and reports: a search.
+  // -1 on other nodes. For set-up, slow waits and reports: a search.
   int index_of(int rank) const;
   // The counters at a point in the past. A rank waits until all ranks have passed it before it
   // writes a ring's first unit again.
@@ -182,6 +182,8 @@ class alignas(64) Channel {
   // Keeps the failure and returns its code.
   Code fail(Code code, std::string message);
   Code fail_mismatch(int peer, uint64_t call);
+  Code fail_gone(int peer, uint64_t call);  // its process has ended
+  bool is_gone(int peer) const;
   // Reports what the ranks of this node do, and fails if TUTTI_STALL=abort. `awaited` is a rank of
   // the group.
   Code report_stall(int awaited, uint64_t call);

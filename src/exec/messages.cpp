@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <utility>
 
+#include "exec/entered.h"
 #include "plan/semantics.h"
 
 namespace tutti::exec {
@@ -167,6 +169,9 @@ Code Channel::MessageStep::wait(size_t request, int32_t peer) {
   return state == State::done ? Code::ok : fail();
 }
 
+// The other end of a message may be on this node. It is then looked at as in waits for words: it
+// may be in another call, or gone. What it sent before it went may still arrive until the next
+// close look.
 template <class HasEnded>
 Code Channel::MessageStep::wait_slowly(int32_t peer, HasEnded has_ended) {
   shm::Control& own = *channel_.own_;
@@ -174,6 +179,9 @@ Code Channel::MessageStep::wait_slowly(int32_t peer, HasEnded has_ended) {
   shm::store_relaxed(own.call, operation_.call);
   shm::store_relaxed(own.waits_for_message,
                      (static_cast<uint64_t>(peer) + 1) << 1 | (takes ? 1 : 0));
+  say_entered(own, channel_.base_, operation_.call);
+  const int near = channel_.index_of(peer);
+  bool was_gone = false;
   Waiter waiter(pace_of_messages(channel_.style_));
   const ProgressHook& hook = channel_.hook_;
   auto next_hook = Pace::Duration::zero();
@@ -181,6 +189,12 @@ Code Channel::MessageStep::wait_slowly(int32_t peer, HasEnded has_ended) {
     if (hook.call != nullptr && waiter.elapsed() >= next_hook) {
       hook.call(hook.context);
       next_hook = waiter.elapsed() + time_between_hooks;
+    }
+    if (near >= 0) {
+      if (entered_other_call(channel_.control(near), channel_.base_, operation_.call))
+        return channel_.fail_mismatch(near, operation_.call);
+      if (waiter.looks_closely() && std::exchange(was_gone, channel_.is_gone(near)) && was_gone)
+        return channel_.fail_gone(near, operation_.call);
     }
     return waiter.stalls() ? channel_.report_stall(peer, operation_.call) : Code::ok;
   });

@@ -2,6 +2,8 @@
 // interleaved ranks, in one piece and in segments, by the chosen algorithms and by every other; and
 // which messages they send.
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <numeric>
@@ -236,6 +238,65 @@ TEST(VOnNodes, PairwisePlansHoldInAllOrders) {
       }
     }
   }
+}
+
+// Also between ranks of one node, whose parts of a gather are messages.
+TEST(VOnNodes, AnotherCallFails) {
+  with_nodes({0, 0, 1}, {}, [](Group& group) {
+    std::array<uint64_t, 3> in{}, out{};
+    const std::array<ptrdiff_t, 3> at{0, 8, 16};
+    const std::array<size_t, 3> bytes{8, 8, 8};
+    const exec::Parts parts{at.data(), bytes.data()};
+    const Code code = group.rank() == 1
+                          ? bcast(group, out.data(), 8, 0)
+                          : v_collective(group, Collective::gather, in.data(), out.data(),
+                                         {parts, parts}, unknown_length, 0);
+    EXPECT_EQ(code, group.rank() == 2 ? Code::ok : Code::mismatch);
+    if (group.rank() == 0) {
+      EXPECT_NE(group.failure().find("while rank 1 called bcast"), std::string::npos)
+          << group.failure();
+    }
+  });
+}
+
+TEST(VOnNodes, ARankOfTheNodeThatIsGoneIsNoticed) {
+  const pid_t child = fork();
+  if (child == 0) _exit(0);
+  ASSERT_GT(child, 0);
+  ASSERT_EQ(waitpid(child, nullptr, 0), child);
+  const placement::Nodes nodes({0, 0, 1});
+  const shm::Layout layout = shm::Layout::fit(2, 64 * 1024);
+  struct alignas(shm::page_size) Page {
+    std::byte bytes[shm::page_size];
+  };
+  std::vector<Page> memory(layout.bytes() / shm::page_size + 1);
+  exec::Mailboxes mailboxes;
+  std::vector<std::unique_ptr<exec::Mailboxes::Box>> boxes;
+  std::vector<std::unique_ptr<Group>> groups;
+  for (const int rank : {0, 1}) {
+    Group::Settings settings;
+    settings.layout = layout;
+    settings.areas = memory.front().bytes;
+    settings.rank = rank;
+    settings.ranks = 3;
+    settings.nodes = nodes;
+    settings.process = static_cast<uint64_t>(rank == 0 ? getpid() : child);
+    settings.net =
+        boxes.emplace_back(std::make_unique<exec::Mailboxes::Box>(mailboxes, rank)).get();
+    settings.style = exec::WaitStyle::yield;
+    groups.push_back(std::make_unique<Group>(settings));
+  }
+  const std::array<ptrdiff_t, 3> at{0, 8, 16};
+  const std::array<size_t, 3> bytes{8, 8, 8};
+  std::array<uint64_t, 3> in{}, out{};
+  const exec::Parts parts{at.data(), bytes.data()};
+  Group& group = *groups.front();
+  EXPECT_EQ(v_collective(group, Collective::gather, in.data(), out.data(), {parts, parts},
+                         unknown_length, 0),
+            Code::dead_peer);
+  EXPECT_NE(group.failure().find("rank 1 (process " + std::to_string(child) + ") is gone"),
+            std::string::npos)
+      << group.failure();
 }
 
 // A message that is longer than what its receiver expects is a mismatched call.
