@@ -1,11 +1,15 @@
 /* tutti-limits: times the machine's own operations of which collectives consist, without any MPI.
  *
+ *   tutti-limits           operations on one core and between two
+ *   tutti-limits --matrix  how long a cache line takes between each two processing units
+ *
  * A collective's latency means little by itself. Compared with the time in which a cache line goes
  * from core to core it shows how much can be gained. Writes JSON to stdout; a value that cannot be
  * measured here is null. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <linux/futex.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -220,10 +224,50 @@ static void write_report(Limits* limits) {
   bench_json_write_indented(limits->json, stdout);
 }
 
+/* A row for each usable processing unit, with half the round trip of a line to each of them in
+ * nanoseconds; null for a unit and itself. The matrix is symmetric: each pair is measured once. */
+static void write_matrix(Limits* limits) {
+  enum { most = CPU_SETSIZE };
+  static int unit[most];
+  cpu_set_t usable;
+  CPU_ZERO(&usable);
+  sched_getaffinity(0, sizeof usable, &usable);
+  int count = 0;
+  for (int i = 0; i < most; ++i)
+    if (CPU_ISSET(i, &usable)) unit[count++] = i;
+  double* times = calloc((size_t)count * (size_t)count, sizeof *times);
+  for (int i = 0; times != NULL && i < count * count; ++i) {
+    const int row = i / count, column = i % count, pair[2] = {unit[row], unit[column]};
+    if (row > column)
+      times[i] = times[column * count + row];
+    else if (row == column || !pair_run(limits->shared, &limits->clock, pair, 0, ping_pong))
+      times[i] = -1;
+    else
+      times[i] = limits->shared->result[0] * 1e9;
+  }
+  limits->json = bench_json_open();
+  bench_json_text(limits->json, "format", "tutti-matrix 1");
+  bench_json_begin_list(limits->json, "processing_units");
+  for (int i = 0; i < count; ++i) bench_json_integer(limits->json, NULL, unit[i]);
+  bench_json_end(limits->json);
+  bench_json_begin_list(limits->json, "line_half_round_trip_ns");
+  for (int row = 0; row < count; ++row) {
+    bench_json_begin_list(limits->json, NULL);
+    for (int column = 0; column < count; ++column)
+      write_value(limits, NULL, times != NULL, times != NULL ? times[row * count + column] : -1);
+    bench_json_end(limits->json);
+  }
+  bench_json_end(limits->json);
+  bench_json_write_indented(limits->json, stdout);
+  free(times);
+}
+
 int main(int argc, char** argv) {
-  if (argc != 1) {
+  const bool matrix = argc == 2 && strcmp(argv[1], "--matrix") == 0;
+  if (argc != 1 && !matrix) {
     fprintf(stderr,
-            "tutti-limits: unknown argument '%.40s'; it takes none and writes JSON to stdout\n",
+            "tutti-limits: unknown argument '%.40s'; it takes --matrix or none, and writes JSON to "
+            "stdout\n",
             argv[1]);
     return 2;
   }
@@ -236,6 +280,6 @@ int main(int argc, char** argv) {
     fprintf(stderr, "tutti-limits: no shared memory or no core to run on: %s\n", strerror(errno));
     return 1;
   }
-  write_report(&limits);
+  matrix ? write_matrix(&limits) : write_report(&limits);
   return 0;
 }

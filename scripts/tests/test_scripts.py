@@ -87,3 +87,9 @@ def test_unknown_groups_and_environments_are_named() -> None:
 def test_current_environments_are_not_installed_again() -> None:
     result = run(SCRIPTS / "environments.sh", "venv", "mpich", "openmpi")
     assert (result.returncode, result.stdout) == (0, ""), result.stderr
+
+
+def test_many_cores_says_how_it_is_used() -> None:
+    result = run(SCRIPTS / "many_cores.sh", "pakc")
+    assert result.returncode == 2
+    assert result.stderr == "many_cores: usage: many_cores.sh pack [FILE] | run [DIRECTORY]\n"

@@ -336,3 +336,20 @@ def test_limits_are_json():
         [program("tutti-limits"), "x"], capture_output=True, text=True, timeout=60, check=False
     )
     assert refused.returncode == 2 and len(refused.stderr.splitlines()) == 1
+
+
+def test_the_matrix_of_lines_is_symmetric():
+    done = subprocess.run(
+        [program("tutti-limits"), "--matrix"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    matrix = json.loads(done.stdout)
+    assert matrix["format"] == "tutti-matrix 1"
+    units, times = matrix["processing_units"], matrix["line_half_round_trip_ns"]
+    assert units == sorted(os.sched_getaffinity(0))
+    for row, own in enumerate(times):
+        assert own[row] is None and len(own) == len(units)
+        assert all(time > 0 and time == times[i][row] for i, time in enumerate(own) if i != row)
