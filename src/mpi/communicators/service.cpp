@@ -1,6 +1,7 @@
 #include "mpi/communicators/service.h"
 
 #include <algorithm>
+#include <iterator>
 #include <mutex>
 #include <new>
 #include <utility>
@@ -64,10 +65,14 @@ bool may_be_parked(const Service& service) {
   return !service.members.empty() && service.group != nullptr && service.group->failure().empty();
 }
 
-bool is_parked_by_all(const Service& service) {
-  for (int rank = 0; rank < service.layout.ranks; ++rank)
-    if (shm::observe(service.parked(rank)) != is_parked) return false;
-  return true;
+// Takes the words of all ranks, or of none. A rank may retire its part at any time.
+bool take_words(const Service& service) {
+  int taken = 0;
+  while (taken < service.layout.ranks && shm::take(service.parked(taken), is_parked, in_use))
+    ++taken;
+  if (taken == service.layout.ranks) return true;
+  while (taken > 0) shm::publish(service.parked(--taken), is_parked);
+  return false;
 }
 
 // Moves the services that the lot should not keep to `ended`. The caller holds the lock.
@@ -271,14 +276,15 @@ void park(std::unique_ptr<Service> service) noexcept {
 }
 
 std::unique_ptr<Service> take_parked(const Team& team, const std::vector<int>& members) {
-  std::unique_ptr<Service> taken = take([&](const Service& one) {
-    return one.is_leader() && one.team.get() == &team && one.members == members &&
-           is_parked_by_all(one);
+  return take([&](const Service& one) {
+    return one.is_leader() && one.team.get() == &team && one.members == members && take_words(one);
   });
-  if (taken == nullptr) return nullptr;
-  for (int rank = 0; rank < taken->layout.ranks; ++rank)
-    shm::store_relaxed(taken->parked(rank), in_use);
-  return taken;
+}
+
+void park_again(std::unique_ptr<Service> service) noexcept {
+  for (int rank = 1; rank < service->layout.ranks; ++rank)
+    shm::publish(service->parked(rank), is_parked);
+  park(std::move(service));
 }
 
 std::unique_ptr<Service> take_parked(const Team& team, uint64_t identity) {
@@ -291,14 +297,27 @@ void empty_parking_lot() noexcept {
   {
     const std::lock_guard<std::mutex> lock(lot().mutex);
     parked.swap(lot().services);
+    // A service that its leader has taken stays for the set-up in which the leader names it.
+    const auto first_taken =
+        std::partition(parked.begin(), parked.end(), [](const std::unique_ptr<Service>& one) {
+          return shm::take(one->parked(one->group->rank()), is_parked, is_retired);
+        });
+    try {
+      lot().services.reserve(static_cast<size_t>(parked.end() - first_taken));
+    } catch (const std::bad_alloc&) {
+      lot().services.swap(parked);  // all stay until the registry closes
+      return;
+    }
+    std::move(first_taken, parked.end(), std::back_inserter(lot().services));
+    parked.erase(first_taken, parked.end());
   }
   for (std::unique_ptr<Service>& one : parked) retire(std::move(one));
 }
 
 void end_services() {
-  empty_parking_lot();
-  Services left;
+  Services parked, left;
   const std::lock_guard<std::mutex> lock(lot().mutex);
+  parked.swap(lot().services);
   left.swap(lot().left);
 }
 

@@ -8,12 +8,15 @@
 // same ranks in the same order takes it, with its memory, programs, kernels and known calls.
 //
 // Rank 0 of those ranks, the leader, decides. Each rank has a word at the start of its area,
-// shm::Control::parked, whose value is `in use`, `parked` or `retired`; only the leader's word can
-// be `retired`. Each rank stores `parked` when it parks the service. The leader takes a service
-// that all ranks have parked, sets their words to `in use` and sends them the service's identity.
-// The leader keeps a few services and retires the others by its own word. Each rank then releases
-// its part of a retired service when it next parks one. A piece of memory is taken anew only when
-// all ranks have released it, so the leader's word stays readable as long as any rank reads it.
+// shm::Control::parked, whose value is `in use`, `parked` or `retired`. Each rank stores `parked`
+// when it parks the service. The leader takes a service that all ranks have parked, sets their
+// words to `in use` and sends them the service's identity. The leader keeps a few services and
+// retires the others by its own word. Each rank then releases its part of a retired service when it
+// next parks one. Another rank may retire its part first, when MPI_COMM_WORLD ends there while the
+// leader goes on: a word goes from `parked` to either of the other values by one atomic step, so
+// either the leader has taken the service, and the rank keeps its part for the set-up to come, or
+// the leader finds that it cannot take it. A piece of memory is taken anew only when all ranks have
+// released it, so the leader's word stays readable as long as any rank reads it.
 //
 // A communicator may also have a service that has nothing but records, because it makes collectives
 // that outlive their call before it has set up (Communicator::find_records). Each rank makes its
@@ -115,6 +118,8 @@ void park(std::unique_ptr<Service> service) noexcept;
 // For the leader of these members: takes a service that all of them have parked; null if there is
 // none.
 std::unique_ptr<Service> take_parked(const Team& team, const std::vector<int>& members);
+// For the leader: parks a service again that it has taken and that no other member will take.
+void park_again(std::unique_ptr<Service> service) noexcept;
 // For the other members: takes the service that the leader has taken; null if it is not parked.
 std::unique_ptr<Service> take_parked(const Team& team, uint64_t identity);
 // Destroys the parked services that no rank needs, when MPI_COMM_WORLD ends while sessions go on.
