@@ -49,7 +49,7 @@ class PointToPoint final : public exec::Net {
   ~PointToPoint() override;
   PointToPoint(const PointToPoint&) = delete;
 
-  MPI_Comm& communicator() { return communicator_; }
+  MPI_Comm communicator() const { return communicator_; }
 
   void reserve(size_t count) override;
   size_t prompt() const override {

@@ -12,6 +12,8 @@ const char* describe(Reason reason) {
     case Reason::no_shared_memory: return "no shared memory on this node";
     case Reason::shared_memory_exhausted:
       return "shared memory exhausted (TUTTI_SHM_BYTES_PER_RANK)";
+    case Reason::communicators_kept:
+      return "many communicators between nodes: the host MPI's supply is kept for the program";
     case Reason::different_options: return "ranks with different TUTTI_* variables";
     case Reason::host_failed: return "host MPI failed in set-up (a revoked communicator)";
     case Reason::set_up_broken: return "set-up failed at a rank (memory ran out)";

@@ -14,6 +14,7 @@ enum class Reason : uint8_t {
   not_on_one_node,
   no_shared_memory,
   shared_memory_exhausted,
+  communicators_kept,
   different_options,
   host_failed,
   set_up_broken,  // by a failure of this rank alone

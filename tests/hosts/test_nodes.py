@@ -279,3 +279,19 @@ def test_messages_within_nodes_are_counted_too(compiled, tmp_path):
         "within_nodes": 10,
         "bytes_within_nodes": 240,
     }
+
+
+@pytest.mark.parametrize("servers", ["0", "1"])
+@pytest.mark.parametrize("mpi", MPIS)
+def test_communicators_come_and_go(compiled, mpi, servers):
+    """Every communicator that Tutti makes for another ends with it (issue 33)."""
+    expect_ok(mpi, 2, compiled(mpi, "living"), 30, 0, placement=CYCLIC, TUTTI_SERVERS=servers)
+
+
+@pytest.mark.parametrize("servers", ["0", "1"])
+def test_many_living_communicators(compiled, servers):
+    """MPICH has some 2,000; Tutti takes a share of them, and says so once (issue 33)."""
+    program = compiled("mpich", "living")
+    result = expect_ok("mpich", 2, program, 0, 1020, placement=CYCLIC, TUTTI_SERVERS=servers)
+    said = [line for line in result.stderr.splitlines() if "many communicators" in line]
+    assert len(said) == 1, result.stderr

@@ -1,6 +1,7 @@
 #include "mpi/abi/probe.h"
 
 #include "mpi/abi/host.h"
+#include "mpi/abi/private_communicator.h"
 #include "mpi/abi/types.h"
 
 namespace tutti::mpi {
@@ -18,25 +19,15 @@ void note_error(MPI_Comm*, int*, ...) { error_raised = true; }
 class Trial {
  public:
   Trial() {
-    const Host& mpi = host();
-    if (mpi.Comm_split(mpi.comm_self, 0, 0, &communicator_) != MPI_SUCCESS)
-      communicator_ = mpi.comm_null;
-    if (!made()) return;
-    MPI_Errhandler noting{};
-    mpi.Comm_create_errhandler(note_error, &noting);
-    mpi.Comm_set_errhandler(communicator_, noting);
-    mpi.Errhandler_free(&noting);  // the communicator keeps it
+    if (made()) communicator_.return_errors(note_error);
   }
-  ~Trial() {
-    if (made()) host().Comm_free(&communicator_);
-  }
-  Trial(const Trial&) = delete;
 
-  bool made() const { return communicator_ != host().comm_null; }
+  bool made() const { return static_cast<bool>(communicator_); }
 
   bool refuses_negative_counts() {
     char nothing = 0;
-    return fails([&] { return host().Bcast(&nothing, -1, host().type_byte, 0, communicator_); });
+    return fails(
+        [&] { return host().Bcast(&nothing, -1, host().type_byte, 0, communicator_.get()); });
   }
 
   // All reductions of a host look up the function of a type in the same way. MPI_Allreduce is tried
@@ -44,7 +35,8 @@ class Trial {
   bool refuses_to_add(MPI_Datatype type) {
     alignas(32) const unsigned char in[32] = {};
     alignas(32) unsigned char out[32] = {};
-    return fails([&] { return host().Allreduce(in, out, 1, type, host().op_sum, communicator_); });
+    return fails(
+        [&] { return host().Allreduce(in, out, 1, type, host().op_sum, communicator_.get()); });
   }
 
  private:
@@ -54,7 +46,7 @@ class Trial {
     return call() != MPI_SUCCESS || error_raised;
   }
 
-  MPI_Comm communicator_{};
+  PrivateCommunicator communicator_ = PrivateCommunicator::split(host().comm_self, 0, 0);
 };
 
 }  // namespace

@@ -116,6 +116,7 @@ Communicator::~Communicator() {
   const Inside inside;
   leaders_.reset();
   net_.reset();
+  messages_.reset();
 }
 
 void Communicator::record_sent() const {
@@ -239,7 +240,13 @@ Reason Communicator::set_up() {
     std::vector<int> members = team_->members(handle_, ranks);
     if (!members.empty()) return join(ranks, std::move(members));
   }
-  if (in_world(handle_, ranks)) return span_nodes(ranks);
+  if (in_world(handle_, ranks)) {
+    const Reason reason = span_nodes(ranks);
+    if (reason == Reason::none) return reason;
+    net_.reset();
+    messages_.reset();
+    return reason;
+  }
   team_.reset();
   if (!may_ask(handle_, ranks)) return Reason::not_on_one_node;
   return form_team(ranks);
@@ -282,6 +289,14 @@ bool Communicator::take_over(const AreaGrant& grant) {
   return true;
 }
 
+// For rank 0, if no rank will use what it has granted: gives the shares of all ranks back, because
+// some may not even have attached to the memory.
+void Communicator::forgo(const AreaGrant& grant) {
+  if (grant.taken_over) return park_again(std::move(service_));
+  shm::Segment* const segment = grant.granted ? team_->segment(grant) : nullptr;
+  for (int rank = 0; segment != nullptr && rank < ranks_; ++rank) segment->leave(grant.page);
+}
+
 // Sets up if all ranks are members of the team. `members` are their ranks in the team; if it is
 // empty, the service will not be parked.
 Reason Communicator::join(int ranks, std::vector<int> members) {
@@ -302,8 +317,10 @@ Reason Communicator::join(int ranks, std::vector<int> members) {
   if (rank == 0) grant.lineage = new_lineage(*team_);
   // If the communicator was revoked, this fails at all ranks. The program's call then raises the
   // same error.
-  if (mpi.Bcast(&grant, sizeof grant, mpi.type_byte, 0, handle_) != MPI_SUCCESS)
+  if (mpi.Bcast(&grant, sizeof grant, mpi.type_byte, 0, handle_) != MPI_SUCCESS) {
+    if (rank == 0) forgo(grant);
     return Reason::host_failed;
+  }
   if (!born_.known())
     got_ = {key_of_child({{grant.lineage, team_->identity()}}, Descent::set_up, 0), team_};
   if (take_over(grant)) return Reason::none;
@@ -314,8 +331,11 @@ Reason Communicator::join(int ranks, std::vector<int> members) {
   service.page = grant.page;
   service.layout = layout;
   service.missing_types = grant.missing_types;
-  if (!grant.node_segment && !all_attached(service.segment != nullptr))
+  if (!grant.node_segment && !all_attached(service.segment != nullptr)) {
+    service.segment = nullptr;
+    if (rank == 0) forgo(grant);
     return Reason::shared_memory_exhausted;
+  }
 
   if (grant.touch) {
     touch_area(service.segment->address(grant.page) + static_cast<size_t>(rank) * layout.stride(),

@@ -35,6 +35,7 @@
 #include "base/options.h"
 #include "group/group.h"
 #include "mpi/abi/host.h"
+#include "mpi/abi/private_communicator.h"
 #include "mpi/communicators/leaders.h"
 #include "mpi/communicators/lineage.h"
 #include "mpi/communicators/neighbour_records.h"
@@ -119,6 +120,11 @@ class Communicator {
   bool is_of_several_jobs() const {
     return (team_ != nullptr && team_->of_several_jobs()) ||
            (born_.team != nullptr && born_.team->of_several_jobs());
+  }
+  // True if it ends with MPI_COMM_WORLD, and Tutti has made communicators for it, which must be
+  // freed before. Those that were made beside open sessions may be of these.
+  bool has_messages_of_world() const {
+    return net_ != nullptr && (noted_ == Noted::by_calls || handle_ == host().comm_world);
   }
   // Null if the ranks exchange no messages.
   const net::PointToPoint* net() const { return net_.get(); }
@@ -213,6 +219,7 @@ class Communicator {
   Reason form_team(int ranks);
   Reason join(int ranks, std::vector<int> members);
   bool take_over(const AreaGrant& grant);
+  void forgo(const AreaGrant& grant);
   // The next three are in several_nodes.cpp.
   Reason span_nodes(int ranks);
   void make_lanes(const group::Group::Settings& settings, const std::vector<int32_t>& here,
@@ -239,8 +246,10 @@ class Communicator {
   bool decided_ = false;
   bool said_ = false;
   Reason reason_ = Reason::set_up_pending;
-  // The group in service_ uses the next four, so they come before it and end after it.
+  // The group in service_ uses the next five, so they come before it and end after it.
   std::shared_ptr<Team> team_;
+  PrivateCommunicator messages_;  // of net_
+  int64_t private_left_ = 0;  // how many private ones set-up may still take, the same at all ranks
   std::unique_ptr<net::PointToPoint> net_;
   std::unique_ptr<HostLeaders> leaders_;
   NodeAreas areas_;                     // of the group, if there are several nodes

@@ -56,15 +56,12 @@ std::unique_ptr<HostLeaders> HostLeaders::make(MPI_Comm among,
   const auto found = std::find(leading.begin(), leading.end(), rank);
   if (found != leading.end()) made->place_ = static_cast<int>(found - leading.begin());
   const int color = made->place_ >= 0 ? 0 : MPI_UNDEFINED;
-  const bool split = mpi.Comm_split(among, color, rank, &made->communicator_) == MPI_SUCCESS;
-  uint64_t own = split ? 1 : 0, all = 0;
+  int code = MPI_SUCCESS;
+  made->communicator_ = PrivateCommunicator::split(among, color, rank, &code);
+  uint64_t own = code == MPI_SUCCESS ? 1 : 0, all = 0;
   if (mpi.Allreduce(&own, &all, 1, mpi.type_uint64, mpi.op_min, among) != MPI_SUCCESS || all == 0)
     return nullptr;
   return made;
-}
-
-HostLeaders::~HostLeaders() {
-  if (communicator_ != host().comm_null) host().Comm_free(&communicator_);
 }
 
 bool HostLeaders::run(const group::Call& call) {
@@ -90,10 +87,10 @@ bool HostLeaders::run(const group::Call& call) {
 }
 
 int HostLeaders::move(const group::Call& call) {
-  if (!plan::has_data(call.collective)) return host().Barrier(communicator_);
+  if (!plan::has_data(call.collective)) return host().Barrier(communicator_.get());
   return in_pieces(call.count, most_at_once, [&](size_t first, int count) {
     return host().Bcast(static_cast<std::byte*>(call.out) + first, count, host().type_byte,
-                        call.root, communicator_);
+                        call.root, communicator_.get());
   });
 }
 
@@ -116,10 +113,10 @@ int HostLeaders::combine_with_gaps(const group::Call& call) {
     const size_t at = first * element;
     const auto part = static_cast<size_t>(piece);
     int code = unpack(static_cast<const std::byte*>(call.in) + at, elements, part, type,
-                      communicator_, part * element);
+                      communicator_.get(), part * element);
     if (code == MPI_SUCCESS) code = combine_piece(call, elements, elements, piece);
     if (code != MPI_SUCCESS || !receives(call)) return code;
-    return pack(elements, part, type, communicator_, static_cast<std::byte*>(call.out) + at,
+    return pack(elements, part, type, communicator_.get(), static_cast<std::byte*>(call.out) + at,
                 part * element);
   });
 }
@@ -129,9 +126,9 @@ int HostLeaders::combine_piece(const group::Call& call, const void* in, void* ou
   const auto [type, op, dense] = handles_of(*call.combine);
   const void* const from = in == out && receives(call) ? MPI_IN_PLACE : in;
   if (!plan::rooted(call.collective))
-    return mpi.Allreduce(from, out, count, type, op, communicator_);
+    return mpi.Allreduce(from, out, count, type, op, communicator_.get());
   return mpi.Reduce(from, receives(call) ? out : nullptr, count, type, op, call.root,
-                    communicator_);
+                    communicator_.get());
 }
 
 }  // namespace tutti::mpi

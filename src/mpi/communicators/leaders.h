@@ -14,6 +14,7 @@
 #include "placement/periodic_row.h"
 #include "group/leaders.h"
 #include "mpi/abi/host.h"
+#include "mpi/abi/private_communicator.h"
 
 namespace tutti::mpi {
 
@@ -22,8 +23,6 @@ class HostLeaders final : public group::Leaders {
   // Collective over `among`, which returns errors as codes. `leading` are the leaders' ranks in it,
   // in order. Null at all ranks if the host makes no communicator of them.
   static std::unique_ptr<HostLeaders> make(MPI_Comm among, const std::vector<int32_t>& leading);
-  ~HostLeaders() override;
-  HostLeaders(const HostLeaders&) = delete;
 
   // A call that combines must have a combination of Communicator::kernel or HostReduction, because
   // the context of these leads to the host's type and operation.
@@ -50,7 +49,7 @@ class HostLeaders final : public group::Leaders {
   int combine_piece(const group::Call& call, const void* in, void* out, int count);
 
   const placement::PeriodicRow leading_;
-  MPI_Comm communicator_ = host().comm_null;  // of the leaders; null at ranks that lead no node
+  PrivateCommunicator communicator_;  // of the leaders; null at ranks that lead no node
   // This rank's index among the leaders; -1 if it leads no node. run() must not be called then.
   int place_ = -1;
   Calls calls_;

@@ -45,6 +45,14 @@ bool NodeAreas::take(MPI_Comm messages, const std::vector<int32_t>& here, int ra
   return segment_ != nullptr;
 }
 
+// All ranks know that some rank has no memory, and none has used this. Some may not even have
+// attached to it, so the first member gives all shares back.
+void NodeAreas::forgo(const std::vector<int32_t>& here, int rank) {
+  if (segment_ != nullptr && rank == here.front())
+    for (size_t member = 0; member < here.size(); ++member) segment_->leave(page_);
+  segment_ = nullptr;
+}
+
 // Zeroes the areas, except for the slots, and finds their start.
 void NodeAreas::ready(const std::vector<int32_t>& here, int rank, const AreaGrant& grant) {
   if (here.size() == 1) {
@@ -76,8 +84,10 @@ std::vector<NodeAreas> NodeAreas::agree(MPI_Comm messages, const std::vector<int
   }
   uint64_t least[2] = {};
   if (mpi.Allreduce(own, least, 2, mpi.type_uint64, mpi.op_min, messages) != MPI_SUCCESS ||
-      least[0] == 0)
+      least[0] == 0) {
+    for (NodeAreas& areas : made) areas.forgo(here, rank);
     return {};
+  }
   uint64_t ready = 1, all_ready = 0;
   for (size_t i = 0; i < count; ++i) {
     made[i].layout_ = shm::Layout::fit(static_cast<int32_t>(here.size()), least[1]);

@@ -47,6 +47,7 @@ class NodeAreas {
   };
   void swap(NodeAreas& other) noexcept;
   bool take(MPI_Comm messages, const std::vector<int32_t>& here, int rank, AreaGrant* grant);
+  void forgo(const std::vector<int32_t>& here, int rank);
   void ready(const std::vector<int32_t>& here, int rank, const AreaGrant& grant);
 
   std::shared_ptr<Team> team_;  // owns the segment

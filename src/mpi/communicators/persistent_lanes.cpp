@@ -17,8 +17,11 @@ constexpr size_t most_made = 16;
 PersistentLanes::Lease PersistentLanes::take(MPI_Comm over, MPI_Comm communicator, bool serves) {
   const Host& mpi = host();
   constexpr auto count = static_cast<size_t>(group::Lanes::count);
-  // Whether this rank serves the request; then, for each lane, whether it has no user here.
-  std::vector<uint64_t> own{serves ? uint64_t{1} : uint64_t{0}};
+  // Whether this rank serves the request, and whether it may make lanes; then, for each lane,
+  // whether it has no user here.
+  std::vector<uint64_t> own{
+      serves ? uint64_t{1} : uint64_t{0},
+      PrivateCommunicator::living() < PrivateCommunicator::most ? uint64_t{1} : 0};
   for (const auto& lanes : made_)
     for (size_t i = 0; i < count; ++i) own.push_back(lanes->is_free(i) ? 1 : 0);
   std::vector<uint64_t> all(own.size());
@@ -26,10 +29,10 @@ PersistentLanes::Lease PersistentLanes::take(MPI_Comm over, MPI_Comm communicato
                     mpi.op_min, over) != MPI_SUCCESS ||
       all.front() == 0)
     return {};
-  const auto free = std::find(all.begin() + 1, all.end(), 1);
-  const auto found = static_cast<size_t>(free - all.begin()) - 1;
+  const auto free = std::find(all.begin() + 2, all.end(), 1);
+  const auto found = static_cast<size_t>(free - all.begin()) - 2;
   if (found / count == made_.size()) {
-    if (exhausted_ || made_.size() == most_made) return {};
+    if (exhausted_ || made_.size() == most_made || all[1] == 0) return {};
     std::string why_not;
     std::shared_ptr<ServedLanes> lanes = ServedLanes::make(over, making_, &why_not);
     if (lanes == nullptr) {

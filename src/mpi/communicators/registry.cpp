@@ -10,6 +10,7 @@
 
 #include "base/hash.h"
 #include "group/handle_table.h"
+#include "mpi/abi/private_communicator.h"
 
 namespace tutti::mpi {
 
@@ -25,9 +26,10 @@ struct Session {
 
 struct Registry {
   std::mutex mutex;
-  bool open = false;
   bool record = false;
-  shm::Word off{0};  // this and left_world change under the lock and are read without it
+  // These three change under the lock and are read without it.
+  shm::Word is_open{0};
+  shm::Word off{0};
   shm::Word left_world{0};
   uint64_t made = 0;  // communicators so far
   std::unordered_map<uint64_t, Communicator> communicators;
@@ -49,6 +51,8 @@ Registry& registry() {
   static Registry& made = *new Registry;
   return made;
 }
+
+bool is_open(const Registry& registry) { return shm::observe(registry.is_open) != 0; }
 
 using Table = group::HandleTable<Communicator, group::Group>;
 
@@ -104,7 +108,7 @@ int forget(MPI_Comm, int, void* value, void*) {
   Ended ended;  // destroyed without the lock
   {
     const std::lock_guard<std::mutex> lock(registry.mutex);
-    if (!registry.open) return MPI_SUCCESS;
+    if (!is_open(registry)) return MPI_SUCCESS;
     const uint64_t key = key_of(static_cast<Communicator*>(value)->handle());
     const auto found = registry.communicators.find(key);
     if (found == registry.communicators.end() || &found->second != value) return MPI_SUCCESS;
@@ -215,13 +219,13 @@ bool refused_for_arguments(int code) {
 void open_registry(bool record) {
   Registry& registry = mpi::registry();
   const std::lock_guard<std::mutex> lock(registry.mutex);
-  if (registry.open) return;
+  if (is_open(registry)) return;
   host().Comm_create_keyval(copy_nothing, forget, &registry.keyval, nullptr);
   host().Comm_create_keyval(copy_trust, delete_nothing, &registry.trust_keyval, nullptr);
   registry.record = record;
   registry.spare.reserve(most_spare);
   shm::store_relaxed(registry.left_world, 0);
-  registry.open = true;
+  shm::publish(registry.is_open, 1);
 }
 
 void close_registry() {
@@ -230,8 +234,8 @@ void close_registry() {
   std::shared_ptr<Team> team;
   {
     const std::lock_guard<std::mutex> lock(registry.mutex);
-    if (!registry.open) return;
-    registry.open = false;
+    if (!is_open(registry)) return;
+    shm::publish(registry.is_open, 0);
     tables().clear();
     shm::store_relaxed(generation, shm::load_relaxed(generation) + 1);
     while (!registry.communicators.empty())
@@ -268,7 +272,8 @@ void leave_world() {
     const std::lock_guard<std::mutex> lock(registry.mutex);
     std::vector<uint64_t> keys;
     for (const auto& [key, communicator] : registry.communicators)
-      if (communicator.is_of_several_jobs()) keys.push_back(key);
+      if (communicator.is_of_several_jobs() || communicator.has_messages_of_world())
+        keys.push_back(key);
     for (const uint64_t key : keys) ended.push_back(take_out(registry, key));
     // Communicators that have ended without notice are detected when their handles are looked up.
     tables().clear();
@@ -281,14 +286,14 @@ void leave_world() {
   destroy(std::move(ended));
 }
 
-bool world_lasts() { return registry().open && shm::load_relaxed(registry().left_world) == 0; }
+bool world_lasts() { return is_open(registry()) && shm::load_relaxed(registry().left_world) == 0; }
 
 void switch_off() {
   const std::lock_guard<std::mutex> lock(registry().mutex);
   shm::store_relaxed(registry().off, 1);
 }
 
-bool registry_is_open() { return registry().open; }
+bool registry_is_open() { return is_open(registry()); }
 
 std::vector<const Communicator*> known_communicators() {
   const std::lock_guard<std::mutex> lock(registry().mutex);
@@ -452,7 +457,7 @@ Newborn communicator_made(const Making& making, MPI_Comm handle) noexcept {
 
 void communicator_ends(MPI_Comm handle) noexcept {
   Registry& registry = mpi::registry();
-  if (!registry.open || Inside::depth != 0) return;
+  if (!is_open(registry) || Inside::depth != 0) return;
   Ended ended;  // destroyed without the lock
   const std::lock_guard<std::mutex> lock(registry.mutex);
   const auto found = registry.communicators.find(key_of(handle));
@@ -474,6 +479,11 @@ void communicator_revoked(MPI_Comm handle) {
   found->second.leave_to_host();
   tables().ready.remove(key_of(handle));
   shm::store_relaxed(generation, shm::load_relaxed(generation) + 1);
+}
+
+size_t communicators_in_use() {
+  const std::lock_guard<std::mutex> lock(registry().mutex);
+  return registry().communicators.size() + PrivateCommunicator::living();
 }
 
 const Remembered* recall(MPI_Comm handle) {
@@ -514,13 +524,13 @@ void expect_nonblocking(MPI_Comm handle) {
 }
 
 Communicator* known_communicator(MPI_Comm handle) {
-  if (!registry().open || Inside::depth != 0 || handle == host().comm_null) return nullptr;
+  if (!is_open(registry()) || Inside::depth != 0 || handle == host().comm_null) return nullptr;
   return find_known(handle);
 }
 
 Communicator* find_communicator(MPI_Comm handle) {
   Registry& registry = mpi::registry();
-  if (!registry.open || Inside::depth != 0 || handle == host().comm_null) return nullptr;
+  if (!is_open(registry) || Inside::depth != 0 || handle == host().comm_null) return nullptr;
   Communicator* communicator = find_known(handle);
   if (communicator == nullptr) communicator = make_communicator(handle);
   if (communicator->group() != nullptr && tables().ready.find(key_of(handle)).object == nullptr)

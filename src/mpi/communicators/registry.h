@@ -117,6 +117,10 @@ bool refused_for_arguments(int code);
 // Leaves all further calls on a communicator to the host, because this rank revokes it.
 void communicator_revoked(MPI_Comm handle);
 
+// How many communicators of the host's this process has, as far as Tutti knows: the program's, and
+// Tutti's own.
+size_t communicators_in_use();
+
 // The Communicator of a call; null if Tutti must leave the call to the host. It is made if the
 // registry has none, and sets up if it is time to. The result is valid until the communicator ends.
 // This function and count_call may throw, and set-up is collective.

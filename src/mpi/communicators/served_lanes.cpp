@@ -11,8 +11,6 @@
 namespace tutti::mpi {
 namespace {
 
-void return_code(MPI_Comm*, int*, ...) {}
-
 // Servers call no function of the program, the host's collectives among leaders take all of a
 // rank's time, and nothing is recorded in steps.
 group::Group::Settings settings_of_lanes(const NodeAreas& areas, group::Group::Settings settings) {
@@ -24,13 +22,6 @@ group::Group::Settings settings_of_lanes(const NodeAreas& areas, group::Group::S
 }
 
 }  // namespace
-
-void return_errors(MPI_Comm communicator) {
-  MPI_Errhandler handler{};
-  host().Comm_create_errhandler(return_code, &handler);
-  host().Comm_set_errhandler(communicator, handler);
-  host().Errhandler_free(&handler);  // the communicator keeps it
-}
 
 net::Calls calls_of(const Host& mpi) { return {mpi.Isend, mpi.Irecv, mpi.Test, mpi.Wait}; }
 
@@ -49,23 +40,23 @@ std::shared_ptr<ServedLanes> ServedLanes::make(MPI_Comm over, const Making& maki
   Parts parts;
   parts.team = making.team;
   *why_not = "the host makes no communicator for their messages";
-  if (mpi.Comm_split(over, 0, rank, &parts.messages) != MPI_SUCCESS) return nullptr;
-  return_errors(parts.messages);
+  parts.messages = PrivateCommunicator::split(over, 0, rank);
+  if (!parts.messages) return nullptr;
+  parts.messages.return_errors();
   uint64_t own = start_server() ? 1 : 0, all = 0;
-  const bool agreed =
-      mpi.Allreduce(&own, &all, 1, mpi.type_uint64, mpi.op_min, parts.messages) == MPI_SUCCESS;
+  const bool agreed = mpi.Allreduce(&own, &all, 1, mpi.type_uint64, mpi.op_min,
+                                    parts.messages.get()) == MPI_SUCCESS;
   if (agreed && all == 1)
-    parts.areas = NodeAreas::agree(parts.messages, making.here, parts.team, count);
+    parts.areas = NodeAreas::agree(parts.messages.get(), making.here, parts.team, count);
   if (parts.areas.empty()) {
     *why_not = all == 1 ? "there is no memory for their lanes (TUTTI_SHM_BYTES_PER_RANK)"
                         : "a rank has no server";
-    mpi.Comm_free(&parts.messages);
     return nullptr;
   }
   const int tags = largest_tag() / group::Lanes::count;
   for (size_t lane = 0; lane < count; ++lane)
     parts.nets.push_back(std::make_unique<net::PointToPoint>(
-        calls_of(mpi), parts.messages, mpi.type_byte,
+        calls_of(mpi), parts.messages.get(), mpi.type_byte,
         net::Tags{static_cast<int>(lane) * tags, tags}, making.machine_nodes, rank));
   return std::shared_ptr<ServedLanes>(new ServedLanes(std::move(parts), making.settings));
 }
@@ -92,7 +83,6 @@ ServedLanes::~ServedLanes() {
   const Inside inside;
   if (report::recording()) record_sent();
   parts_.nets.clear();
-  host().Comm_free(&parts_.messages);
 }
 
 const ServedLanes::Neighbours* ServedLanes::neighbours() {

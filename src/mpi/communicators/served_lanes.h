@@ -18,6 +18,7 @@
 #include "eager/neighbours.h"
 #include "group/lanes.h"
 #include "mpi/abi/host.h"
+#include "mpi/abi/private_communicator.h"
 #include "mpi/communicators/node_areas.h"
 #include "mpi/job/team.h"
 #include "net/point_to_point.h"
@@ -44,7 +45,7 @@ class ServedLanes {
 
   group::Lanes& lanes() { return *lanes_; }
   // The private communicator, for collective calls of all ranks.
-  MPI_Comm messages() const { return parts_.messages; }
+  MPI_Comm messages() const { return parts_.messages.get(); }
   // The communicator on which errors are raised; MPI_COMM_NULL after its end. Any thread.
   MPI_Comm communicator() const { return (MPI_Comm)shm::load_relaxed(communicator_); }
   void serve(MPI_Comm communicator) { shm::store_relaxed(communicator_, (uint64_t)communicator); }
@@ -73,8 +74,8 @@ class ServedLanes {
 
  private:
   struct Parts {
-    std::shared_ptr<Team> team;  // of the areas; may be null
-    MPI_Comm messages{};
+    std::shared_ptr<Team> team;    // of the areas; may be null
+    PrivateCommunicator messages;  // the nets' requests end before it
     // One for each lane.
     std::vector<NodeAreas> areas;
     std::vector<std::unique_ptr<net::PointToPoint>> nets;
@@ -92,9 +93,6 @@ class ServedLanes {
   bool recorded_ = false;
 };
 
-// An error handler of the communicator that returns error codes: the rank that waits for a message
-// reports the error.
-void return_errors(MPI_Comm communicator);
 // What a PointToPoint needs of the host.
 net::Calls calls_of(const Host& mpi);
 int largest_tag();

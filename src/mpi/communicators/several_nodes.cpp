@@ -4,6 +4,11 @@
 // The ranks of each node take areas (node_areas.h). If ranks of a node do not share memory, each of
 // them counts as a node and has an area of its own. Set-up uses the private communicator, which
 // carries only the ranks' messages from then on.
+//
+// A communicator takes private ones for its messages, its leaders and its lanes. All of them come
+// from the host's supply, which is the program's, too (MPICH has about 2,000). So Tutti takes only
+// a bounded share of it, and further communicators stay on the host.
+#include <algorithm>
 #include <utility>
 
 #include "algo/by_host.h"
@@ -26,6 +31,23 @@ struct Common {
   uint32_t missing_types = 0;
 };
 
+// None is taken where a rank has so many communicators in all, so that Tutti never takes the
+// program's last ones.
+constexpr uint64_t most_in_use = 1024;
+
+// How many private communicators all ranks of a communicator can take. Collective; negative if the
+// host fails, which it does at all ranks.
+int64_t private_communicators_left(MPI_Comm communicator) {
+  const Host& mpi = host();
+  const uint64_t own[] = {PrivateCommunicator::living(), communicators_in_use()};
+  uint64_t most[2] = {};
+  if (mpi.Allreduce(own, most, 2, mpi.type_uint64, mpi.op_max, communicator) != MPI_SUCCESS)
+    return -1;
+  constexpr uint64_t most_private = PrivateCommunicator::most;
+  return static_cast<int64_t>(std::min(most_private - std::min(most[0], most_private),
+                                       most_in_use - std::min(most[1], most_in_use)));
+}
+
 // How a rank waits that shares memory with no other.
 exec::WaitStyle style_of_one(const GatheredPlacement& placement) {
   const WaitChoice choice = options().wait;
@@ -42,7 +64,8 @@ exec::WaitStyle style_of_one(const GatheredPlacement& placement) {
 void Communicator::make_lanes(const group::Group::Settings& settings,
                               const std::vector<int32_t>& here,
                               const placement::PeriodicRow& machine_nodes) {
-  if (options().servers.count == 0) return;
+  if (options().servers.count == 0 || private_left_ == 0) return;
+  --private_left_;
   ServedLanes::Making making{settings, here, here.size() > 1 ? team_ : nullptr, machine_nodes};
   std::string why_not;
   lanes_ = ServedLanes::make(handle_, making, &why_not);
@@ -61,7 +84,8 @@ void Communicator::make_lanes(const group::Group::Settings& settings,
 // Makes the leaders only if a rule or a variable may ask for them, because their communicator costs
 // the host memory and time. Null if none are made.
 group::Leaders* Communicator::make_leaders(const placement::Levels& levels, int ranks) {
-  if (!select::may_go_by_host(group::overrides_of(options()))) return nullptr;
+  if (!select::may_go_by_host(group::overrides_of(options())) || private_left_ == 0) return nullptr;
+  --private_left_;
   leaders_ = HostLeaders::make(net_->communicator(), algo::leaders(levels, ranks));
   if (leaders_ == nullptr)
     log_once("leaders", LogLevel::warning,
@@ -82,9 +106,20 @@ Reason Communicator::span_nodes(int ranks) {
   if (machine_nodes == 1 && options().reach != ReachChoice::net) return by_host;
   int rank = 0;
   mpi.Comm_rank(handle_, &rank);
-  MPI_Comm messages = mpi.comm_null;
-  if (mpi.Comm_split(handle_, 0, rank, &messages) != MPI_SUCCESS) return Reason::host_failed;
-  return_errors(messages);
+  private_left_ = private_communicators_left(handle_);
+  if (private_left_ < 0) return Reason::host_failed;
+  if (private_left_ == 0) {
+    if (rank == 0)
+      log_once("communicators", LogLevel::warning,
+               "this program has many communicators between nodes; further ones stay on the host "
+               "MPI, whose supply of communicators is kept for the program");
+    return Reason::communicators_kept;
+  }
+  --private_left_;
+  messages_ = PrivateCommunicator::split(handle_, 0, rank);
+  if (!messages_) return Reason::host_failed;
+  messages_.return_errors();
+  const MPI_Comm messages = messages_.get();
   net_ = std::make_unique<net::PointToPoint>(calls_of(mpi), messages, mpi.type_byte,
                                              net::Tags{0, largest_tag()},
                                              world.machine_nodes(members), rank);

@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "base/options.h"
+#include "mpi/abi/private_communicator.h"
 #include "mpi/communicators/registry.h"
 #include "mpi/job/thrown.h"
 #include "shm/process_heap.h"
@@ -84,8 +85,6 @@ WindowMemory take_for_window(MPI_Aint size) {
   return held;
 }
 
-void return_code(MPI_Comm*, int*, ...) {}
-
 // A copy of a communicator for one attempt. Its errors are returned as codes, and the program's
 // error handler is not called.
 class Trial {
@@ -94,31 +93,23 @@ class Trial {
   explicit Trial(MPI_Comm communicator) {
     int rank = 0;
     host().Comm_rank(communicator, &rank);
-    code_ = host().Comm_split(communicator, 0, rank, &copy_);
-    if (code_ != MPI_SUCCESS) return;
-    MPI_Errhandler handler{};
-    host().Comm_create_errhandler(return_code, &handler);
-    host().Comm_set_errhandler(copy_, handler);
-    host().Errhandler_free(&handler);  // the communicator keeps it
+    copy_ = PrivateCommunicator::split(communicator, 0, rank, &code_);
+    if (copy_) copy_.return_errors();
   }
-  ~Trial() {
-    if (code_ == MPI_SUCCESS) host().Comm_free(&copy_);
-  }
-  Trial(const Trial&) = delete;
 
   int code() const { return code_; }
-  MPI_Comm communicator() const { return copy_; }
+  MPI_Comm communicator() const { return copy_.get(); }
   // Collective: true if `own` is true at all ranks.
   bool all(bool own) const {
     const uint64_t here = own ? 1 : 0;
     uint64_t least = 0;
-    return host().Allreduce(&here, &least, 1, host().type_uint64, host().op_min, copy_) ==
+    return host().Allreduce(&here, &least, 1, host().type_uint64, host().op_min, copy_.get()) ==
                MPI_SUCCESS &&
            least == 1;
   }
 
  private:
-  MPI_Comm copy_{};
+  PrivateCommunicator copy_;
   int code_ = MPI_SUCCESS;
 };
 

@@ -9,6 +9,7 @@
 #include "base/options.h"
 #include "base/process.h"
 #include "mpi/abi/host.h"
+#include "mpi/abi/private_communicator.h"
 #include "mpi/job/team.h"
 #include "placement/clusters.h"
 #include "placement/cores.h"
@@ -27,22 +28,13 @@ using placement::WorldPlacement;
 class Neighbours {
  public:
   static Neighbours on_node() {
-    const Host& mpi = host();
-    MPI_Comm made{};
-    mpi.Comm_split_type(mpi.comm_world, MPI_COMM_TYPE_SHARED, 0, mpi.info_null, &made);
-    return Neighbours(made);
+    return Neighbours(PrivateCommunicator::split_by_node(host().comm_world, 0));
   }
   // The ranks that pass the same number as this one; no ranks if it passes MPI_UNDEFINED.
   // Collective over MPI_COMM_WORLD.
   static Neighbours by(int number) {
-    MPI_Comm made{};
-    host().Comm_split(host().comm_world, number, 0, &made);
-    return Neighbours(made);
+    return Neighbours(PrivateCommunicator::split(host().comm_world, number, 0));
   }
-  ~Neighbours() {
-    if (communicator_ != host().comm_null) host().Comm_free(&communicator_);
-  }
-  Neighbours(const Neighbours&) = delete;
 
   int rank() const { return rank_; }
   int ranks() const { return ranks_; }
@@ -51,20 +43,21 @@ class Neighbours {
   std::vector<Item> gather(const Item& own) const {
     std::vector<Item> all(static_cast<size_t>(ranks_));
     host().Allgather(&own, sizeof own, host().type_byte, all.data(), sizeof own, host().type_byte,
-                     communicator_);
+                     communicator_.get());
     return all;
   }
 
   // Returns the value that the node's first rank gives.
   int32_t of_first(int32_t value) const {
-    host().Bcast(&value, sizeof value, host().type_byte, 0, communicator_);
+    host().Bcast(&value, sizeof value, host().type_byte, 0, communicator_.get());
     return value;
   }
   // The same for a text.
   std::string of_first(std::string text) const {
     text.resize(static_cast<size_t>(of_first(static_cast<int32_t>(text.size()))));
     if (!text.empty())
-      host().Bcast(text.data(), static_cast<int>(text.size()), host().type_byte, 0, communicator_);
+      host().Bcast(text.data(), static_cast<int>(text.size()), host().type_byte, 0,
+                   communicator_.get());
     return text;
   }
   // The levels of the ranks of a node, which the node's first rank finds. Simulated ranks have one
@@ -94,8 +87,8 @@ class Neighbours {
       MPI_Status status{};
       int bytes = 0;
       mpi.Irecv(items.data() + held, bytes_of<Item>(most - held), mpi.type_byte, round.from, 0,
-                communicator_, &request);
-      mpi.Send(items.data(), bytes_of<Item>(sent), mpi.type_byte, round.to, 0, communicator_);
+                communicator_.get(), &request);
+      mpi.Send(items.data(), bytes_of<Item>(sent), mpi.type_byte, round.to, 0, communicator_.get());
       mpi.Wait(&request, &status);
       mpi.Get_count(&status, mpi.type_byte, &bytes);
       items.resize(held + static_cast<size_t>(bytes) / sizeof(Item));
@@ -104,10 +97,10 @@ class Neighbours {
   }
 
  private:
-  explicit Neighbours(MPI_Comm made) : communicator_(made) {
-    if (made == host().comm_null) return;
-    host().Comm_size(communicator_, &ranks_);
-    host().Comm_rank(communicator_, &rank_);
+  explicit Neighbours(PrivateCommunicator made) : communicator_(std::move(made)) {
+    if (!communicator_) return;
+    host().Comm_size(communicator_.get(), &ranks_);
+    host().Comm_rank(communicator_.get(), &rank_);
   }
 
   template <class Item>
@@ -115,7 +108,7 @@ class Neighbours {
     return static_cast<int>(items * sizeof(Item));
   }
 
-  MPI_Comm communicator_;
+  PrivateCommunicator communicator_;
   int rank_ = 0, ranks_ = 0;
 };
 

@@ -49,10 +49,10 @@ shm::Segment make_segment(shm::Segment::Kind kind, int ranks) {
 }
 
 void progress(void* context) {
-  const MPI_Comm private_communicator = *static_cast<MPI_Comm*>(context);
+  const auto& private_communicator = *static_cast<const PrivateCommunicator*>(context);
   int flag = 0;
-  if (private_communicator != host().comm_null)
-    host().Iprobe(0, 0, private_communicator, &flag, MPI_STATUS_IGNORE);
+  if (private_communicator)
+    host().Iprobe(0, 0, private_communicator.get(), &flag, MPI_STATUS_IGNORE);
   drive_transfers();
 }
 
@@ -105,10 +105,10 @@ void rebase(MPI_Group* group, MPI_Group from) {
 
 void Team::split(MPI_Comm communicator) {
   const Host& mpi = host();
-  mpi.Comm_split_type(communicator, MPI_COMM_TYPE_SHARED, 0, mpi.info_null, &private_communicator_);
-  mpi.Comm_size(private_communicator_, &ranks_);
-  mpi.Comm_rank(private_communicator_, &rank_);
-  mpi.Comm_group(private_communicator_, &group_);
+  private_communicator_ = PrivateCommunicator::split_by_node(communicator, 0);
+  mpi.Comm_size(private_communicator_.get(), &ranks_);
+  mpi.Comm_rank(private_communicator_.get(), &rank_);
+  mpi.Comm_group(private_communicator_.get(), &group_);
 }
 
 std::unique_ptr<Team> Team::form_of_all(MPI_Comm communicator, int ranks, bool of_several_jobs,
@@ -136,14 +136,12 @@ std::unique_ptr<Team> Team::form_of_world(std::string* why_not) {
 }
 
 Team::~Team() {
-  host().Group_free(&group_);
-  if (private_communicator_ != host().comm_null) host().Comm_free(&private_communicator_);
+  if (may_free_handles()) host().Group_free(&group_);
 }
 
 void Team::leave_world(MPI_Group processes) {
   rebase(&group_, processes);
-  if (private_communicator_ != host().comm_null) host().Comm_free(&private_communicator_);
-  private_communicator_ = host().comm_null;
+  private_communicator_.reset();
 }
 
 bool Team::share_segment(std::string* why_not) {
@@ -177,7 +175,7 @@ bool Team::try_segment(shm::Segment::Kind kind, std::string* why_not) {
   } catch (const Error& error) {
     *why_not = error.what();
   }
-  mpi.Bcast(&told, sizeof told, mpi.type_byte, 0, private_communicator_);
+  mpi.Bcast(&told, sizeof told, mpi.type_byte, 0, private_communicator_.get());
   try {
     if (rank_ != 0 && location.bytes > 0)
       node_segment_ = std::make_unique<shm::Segment>(shm::Segment::attach(location));
@@ -193,7 +191,8 @@ bool Team::try_segment(shm::Segment::Kind kind, std::string* why_not) {
   // The reduction orders what members have written into their pages before all that others read.
   uint64_t attached = node_segment_ != nullptr ? 1 : 0;
   uint64_t all_attached = 0;
-  mpi.Allreduce(&attached, &all_attached, 1, mpi.type_uint64, mpi.op_min, private_communicator_);
+  mpi.Allreduce(&attached, &all_attached, 1, mpi.type_uint64, mpi.op_min,
+                private_communicator_.get());
   if (rank_ == 0 && node_segment_ != nullptr) node_segment_->forget_name();
   if (all_attached == 1) return true;
   node_segment_.reset();
@@ -206,7 +205,7 @@ void Team::agree_on_waiting() {
   const placement::CoreMask own = placement::usable_cores();
   std::vector<placement::CoreMask> masks(static_cast<size_t>(ranks_));
   host().Allgather(&own, sizeof own, host().type_byte, masks.data(), sizeof own, host().type_byte,
-                   private_communicator_);
+                   private_communicator_.get());
   const WaitChoice choice = options().wait;
   const bool yields =
       choice == WaitChoice::automatic ? ranks_share_cores(masks) : choice == WaitChoice::yield;
@@ -230,11 +229,11 @@ void Team::agree_on_levels(const std::vector<placement::CoreMask>& masks) {
   if (rank_ == 0 && !simulated)
     contents = placement::levels_of(masks, options().topology).contents();
   uint64_t length = contents.size();
-  host().Bcast(&length, sizeof length, host().type_byte, 0, private_communicator_);
+  host().Bcast(&length, sizeof length, host().type_byte, 0, private_communicator_.get());
   contents.resize(length);
   if (length > 0)
     host().Bcast(contents.data(), static_cast<int>(length), host().type_byte, 0,
-                 private_communicator_);
+                 private_communicator_.get());
   levels_ = placement::read_levels(contents);
 }
 

@@ -26,6 +26,7 @@
 #include "exec/reach.h"
 #include "placement/cores.h"
 #include "mpi/abi/host.h"
+#include "mpi/abi/private_communicator.h"
 #include "shm/heap.h"
 #include "shm/layout.h"
 #include "shm/segment.h"
@@ -161,7 +162,7 @@ class Team {
   int rank_ = 0;
   int ranks_ = 0;
   bool of_several_jobs_ = false;
-  MPI_Comm private_communicator_{};
+  PrivateCommunicator private_communicator_;
   MPI_Group group_{};
   exec::WaitStyle wait_style_ = exec::WaitStyle::spin;
   topo::Shape shape_;

@@ -69,7 +69,7 @@ void Team::agree_on_reach() {
   own.heap_base = heap != nullptr ? reinterpret_cast<uint64_t>(heap->base()) : 0;
   std::vector<Offer> offers(static_cast<size_t>(ranks_));
   mpi.Allgather(&own, sizeof own, mpi.type_byte, offers.data(), sizeof own, mpi.type_byte,
-                private_communicator_);
+                private_communicator_.get());
   for (const Offer& offer : offers)
     told_.push_back({.heap = offer.heap_base,
                      .bytes = offer.heap.bytes,
@@ -83,7 +83,7 @@ void Team::agree_on_reach() {
     for (const Offer& offer : offers)
       if (offer.process != own.process) others.push_back(static_cast<pid_t>(offer.process));
     shm::let_read(others);
-    mpi.Barrier(private_communicator_);  // all have given permission before any member tries
+    mpi.Barrier(private_communicator_.get());  // all have given permission before any member tries
   }
 
   uint64_t works[3] = {own.heap.bytes > 0 ? 1u : 0u, try_cma ? 1u : 0u,
@@ -99,7 +99,7 @@ void Team::agree_on_reach() {
     works[0] = 0;
   }
   if (works[1] == 1 && !std::all_of(offers.begin(), offers.end(), reads)) works[1] = 0;
-  mpi.Allreduce(works, works_for_all, 3, mpi.type_uint64, mpi.op_min, private_communicator_);
+  mpi.Allreduce(works, works_for_all, 3, mpi.type_uint64, mpi.op_min, private_communicator_.get());
   if (works_for_all[0] == 0) {
     heaps_.clear();
     peers_.clear();

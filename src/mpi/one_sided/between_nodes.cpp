@@ -102,17 +102,17 @@ std::shared_ptr<BetweenNodes> BetweenNodes::make(MPI_Comm over, size_t most, exe
   int rank = 0, ranks = 0;
   mpi.Comm_rank(over, &rank);
   mpi.Comm_size(over, &ranks);
-  MPI_Comm communicator = mpi.comm_null;
-  if (mpi.Comm_split(over, 0, rank, &communicator) != MPI_SUCCESS)
+  PrivateCommunicator communicator = PrivateCommunicator::split(over, 0, rank);
+  if (!communicator)
     throw Error(Code::unavailable,
                 "the host MPI makes no communicator for transfers between nodes");
-  return_errors(communicator);
+  communicator.return_errors();
   const rma::Extent own = own_heap();
   std::vector<rma::Extent> heaps(static_cast<size_t>(ranks));
   mpi.Allgather(&own, sizeof own, mpi.type_byte, heaps.data(), sizeof own, mpi.type_byte,
-                communicator);
-  auto made =
-      std::make_shared<BetweenNodes>(communicator, std::move(heaps), rank, most, style, told);
+                communicator.get());
+  auto made = std::make_shared<BetweenNodes>(std::move(communicator), std::move(heaps), rank, most,
+                                             style, told);
   {
     const std::lock_guard lock(sides().mutex);
     sides().all.push_back(made);
@@ -122,23 +122,26 @@ std::shared_ptr<BetweenNodes> BetweenNodes::make(MPI_Comm over, size_t most, exe
   return made;
 }
 
-BetweenNodes::BetweenNodes(MPI_Comm communicator, std::vector<rma::Extent> heaps, int rank,
-                           size_t most, exec::WaitStyle style, const ServersTold& told)
+BetweenNodes::BetweenNodes(PrivateCommunicator communicator, std::vector<rma::Extent> heaps,
+                           int rank, size_t most, exec::WaitStyle style, const ServersTold& told)
     : heaps_(std::move(heaps)),
       most_(most),
       style_(style),
       told_(told),
       made_by_(getpid()),
-      communicator_(communicator),
-      asking_(communicator, window_to_rank()),
-      answering_(communicator, heaps_[static_cast<size_t>(rank)]),
+      communicator_(std::move(communicator)),
+      asking_(communicator_.get(), window_to_rank()),
+      answering_(communicator_.get(), heaps_[static_cast<size_t>(rank)]),
       last_moved_(Clock::now()) {}
 
+// A forked child must not call MPI.
+BetweenNodes::~BetweenNodes() {
+  if (getpid() != made_by_) communicator_.abandon();
+}
+
 void BetweenNodes::release() {
-  const Inside inside;
   const std::lock_guard lock(mutex_);
-  if (communicator_ != host().comm_null) host().Comm_free(&communicator_);
-  communicator_ = host().comm_null;
+  communicator_.reset();
 }
 
 // The target finds out the rest.
@@ -218,7 +221,7 @@ void BetweenNodes::wait_until(Done done, uint64_t number) {
     log_line(LogLevel::error, "stalled for %d s; ended because TUTTI_STALL=abort",
              options().stall_seconds);
     let_launcher_read();
-    end_job(communicator_);
+    end_job(communicator_.get());
   });
   shm::count_out(helpers_);
 }
@@ -259,9 +262,9 @@ void BetweenNodes::leave() {
   const std::lock_guard lock(mutex_);
   if (std::exchange(leaves_, true)) return;
   if (asking_.failure().empty() && answering_.failure().empty() &&
-      host().Ibarrier(communicator_, &all_have_left_) == MPI_SUCCESS)
+      host().Ibarrier(communicator_.get(), &all_have_left_) == MPI_SUCCESS)
     return;
-  communicator_ = host().comm_null;  // it is of no use, and others may not free it
+  communicator_.abandon();  // it is of no use, and others may not free it
   shm::publish(ended_, 1);
 }
 
@@ -271,7 +274,7 @@ bool BetweenNodes::drive_end() {
   int done = 0;
   const bool failed = !answering_.failure().empty() ||
                       host().Test(&all_have_left_, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS;
-  if (failed) communicator_ = host().comm_null;
+  if (failed) communicator_.abandon();
   // All have had their replies, so these leave soon.
   if (!failed && (done == 0 || !answering_.is_idle())) return false;
   shm::publish(ended_, 1);

@@ -18,6 +18,7 @@
 #include "exec/lane.h"
 #include "exec/waiter.h"
 #include "mpi/abi/host.h"
+#include "mpi/abi/private_communicator.h"
 #include "mpi/one_sided/answering.h"
 #include "mpi/one_sided/asking.h"
 #include "report/tally.h"
@@ -45,8 +46,9 @@ class BetweenNodes final : public rma::FarRanks {
   static std::shared_ptr<BetweenNodes> make(MPI_Comm over, size_t most, exec::WaitStyle style,
                                             const ServersTold& told);
   // Use make().
-  BetweenNodes(MPI_Comm communicator, std::vector<rma::Extent> heaps, int rank, size_t most,
-               exec::WaitStyle style, const ServersTold& told);
+  BetweenNodes(PrivateCommunicator communicator, std::vector<rma::Extent> heaps, int rank,
+               size_t most, exec::WaitStyle style, const ServersTold& told);
+  ~BetweenNodes() override;
 
   uint64_t start(const rma::Transfer& transfer, int rank, rma::Outcome* outcome) override;
   bool is_outstanding(uint64_t number) override;
@@ -102,7 +104,7 @@ class BetweenNodes final : public rma::FarRanks {
   shm::Word ended_{0};
 
   std::mutex mutex_;  // guards all below
-  MPI_Comm communicator_;
+  PrivateCommunicator communicator_;
   Asking asking_;
   Answering answering_;
   bool leaves_ = false;

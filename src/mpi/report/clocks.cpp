@@ -4,6 +4,8 @@
 #include <chrono>
 #include <thread>
 
+#include "mpi/abi/private_communicator.h"
+
 namespace tutti::mpi {
 namespace {
 
@@ -21,11 +23,9 @@ Clocks::Clocks(MPI_Comm communicator) : communicator_(communicator) {
 
 void Clocks::find_nodes() {
   const Host& mpi = host();
-  MPI_Comm node;
-  mpi.Comm_split_type(communicator_, MPI_COMM_TYPE_SHARED, rank_, mpi.info_null, &node);
   int leader = rank_;
-  mpi.Bcast(&leader, sizeof leader, mpi.type_byte, 0, node);
-  mpi.Comm_free(&node);
+  mpi.Bcast(&leader, sizeof leader, mpi.type_byte, 0,
+            PrivateCommunicator::split_by_node(communicator_, rank_).get());
   std::vector<int> leader_of(static_cast<size_t>(ranks_));
   mpi.Allgather(&leader, sizeof leader, mpi.type_byte, leader_of.data(), sizeof leader,
                 mpi.type_byte, communicator_);

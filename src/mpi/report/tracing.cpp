@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/options.h"
+#include "mpi/abi/private_communicator.h"
 #include "mpi/report/clocks.h"
 #include "trace/file.h"
 #include "trace/header.h"
@@ -33,7 +34,7 @@ constexpr size_t most_description_bytes = size_t{128} << 20;
 // The state of this process for writing the job's trace. Made inside MPI_Init and used until the
 // end of MPI_Finalize.
 struct Job {
-  MPI_Comm communicator{};
+  PrivateCommunicator communicator;
   int rank = 0;
   int ranks = 0;
   std::string file;
@@ -47,14 +48,14 @@ void send(const void* bytes, size_t count, int to) {
   const auto* at = static_cast<const std::byte*>(bytes);
   for (size_t sent = 0; sent < count; sent += piece)
     host().Send(at + sent, static_cast<int>(std::min(piece, count - sent)), host().type_byte, to, 0,
-                job->communicator);
+                job->communicator.get());
 }
 
 void receive(void* bytes, size_t count, int from) {
   auto* at = static_cast<std::byte*>(bytes);
   for (size_t done = 0; done < count; done += piece)
     host().Recv(at + done, static_cast<int>(std::min(piece, count - done)), host().type_byte, from,
-                0, job->communicator, MPI_STATUS_IGNORE);
+                0, job->communicator.get(), MPI_STATUS_IGNORE);
 }
 
 // This rank's records, ring after ring, the oldest of a ring first.
@@ -177,7 +178,7 @@ bool can_write(const Job& made) {
     log_line(LogLevel::error, "%s", error.what());
     writable = 0;
   }
-  mpi.Bcast(&writable, sizeof writable, mpi.type_byte, 0, made.communicator);
+  mpi.Bcast(&writable, sizeof writable, mpi.type_byte, 0, made.communicator.get());
   return writable == 1;
 }
 
@@ -190,10 +191,10 @@ void start_tracing() {
   made->file = std::filesystem::absolute(options().trace).string();
   mpi.Comm_rank(mpi.comm_world, &made->rank);
   mpi.Comm_size(mpi.comm_world, &made->ranks);
-  mpi.Comm_split(mpi.comm_world, 0, made->rank, &made->communicator);
+  made->communicator = PrivateCommunicator::split(mpi.comm_world, 0, made->rank);
   if (!can_write(*made)) _exit(2);
   made->clock = trace::choose_clock();
-  made->clocks = std::make_unique<Clocks>(made->communicator);
+  made->clocks = std::make_unique<Clocks>(made->communicator.get());
   made->clocks->read();
   const size_t descriptions = most_description_bytes / static_cast<size_t>(made->ranks);
   try {
@@ -213,7 +214,7 @@ void write_trace() {
     collect_all();
   else
     send_all();
-  host().Comm_free(&job->communicator);
+  job->communicator.reset();
   process_tracer = nullptr;  // not destroyed: threads that recorded use it when they end
 }
 
