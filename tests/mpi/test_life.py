@@ -18,6 +18,14 @@ def lines_with(result, text):
     return [line for line in result.stderr.splitlines() if text in line]
 
 
+@pytest.mark.parametrize("what", ["alone", "beside"])
+def test_a_handle_that_is_left_fails_the_job(host_named, compiled, what):
+    """The ledger, which all jobs of the tests keep, sees a group that nobody frees."""
+    host = host_named("mpich")
+    result = job(host, 2, compiled(host, "sessions"), what, 5, variables={"TEST_TUTTI_LEDGER": "2"})
+    assert result.returncode != 0 and "never frees: 1 groups" in result.stderr, result.stderr
+
+
 def test_ranks_without_the_launcher(host, compiled):
     """The ranks under it print in one line what they wait for, and end the job with
     TUTTI_STALL=abort.

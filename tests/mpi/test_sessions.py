@@ -81,6 +81,13 @@ def test_session_beside_the_world(host_named, compiled, tmp_path, what, name, ra
         )
 
 
+@pytest.mark.parametrize(("name", "ranks"), [("mpich", 2), ("openmpi", 2), ("mpiabi", 3)])
+def test_sessions_close_between_collectives(host_named, compiled, name, ranks):
+    """Collectives of MPI_COMM_WORLD outlive sessions that closed beside it (issue 33)."""
+    host = host_named(name)
+    must_work(host, ranks, compiled(host, "sessions"), "between", 5)
+
+
 def test_sessions_alone_are_served(host, compiled):
     """The watchdog reports the group, which exists only for communicators that Tutti serves."""
     result = job(

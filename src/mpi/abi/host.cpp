@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "mpi/abi/inside.h"
+#include "mpi/abi/ledger.h"
 
 namespace tutti::mpi {
 namespace {
@@ -131,6 +132,7 @@ Host* make_host() {
     return host;
   }
   find_handles(*host);
+  keep_ledger(*host);
   return host;
 }
 

@@ -13,7 +13,7 @@ constexpr size_t unpacked_at_once = 32 * 1024;
 
 }  // namespace
 
-HostReduction::HostReduction(MPI_Datatype type, MPI_Op op, MPI_Comm communicator)
+HostReduction::HostReduction(MPI_Datatype type, MPI_Op op, MPI_Comm (*communicator)())
     : type_(type), op_(op), communicator_(communicator) {
   const TypeShape shape = shape_of(type);
   element_ = shape.bytes;
@@ -50,14 +50,15 @@ void HostReduction::apply_dense(const std::byte* in, std::byte* inout, size_t co
 }
 
 void HostReduction::apply_with_gaps(const std::byte* in, std::byte* inout, size_t count) {
+  const MPI_Comm communicator = communicator_();
   std::byte* const left = left_.data() + span_.before;
   std::byte* const right = right_.data() + span_.before;
   for (size_t done = 0; done < count; done += at_once_) {
     const size_t part = std::min(at_once_, count - done);
-    note(unpack(in + done * element_, left, part, type_, communicator_, part * element_));
-    note(unpack(inout + done * element_, right, part, type_, communicator_, part * element_));
+    note(unpack(in + done * element_, left, part, type_, communicator, part * element_));
+    note(unpack(inout + done * element_, right, part, type_, communicator, part * element_));
     note(host().Reduce_local(left, right, static_cast<int>(part), type_, op_));
-    note(pack(right, part, type_, communicator_, inout + done * element_, part * element_));
+    note(pack(right, part, type_, communicator, inout + done * element_, part * element_));
   }
 }
 

@@ -18,7 +18,8 @@ namespace tutti::mpi {
 
 class HostReduction {
  public:
-  HostReduction(MPI_Datatype type, MPI_Op op, MPI_Comm communicator);
+  // It packs over the communicator that `communicator` returns at that time.
+  HostReduction(MPI_Datatype type, MPI_Op op, MPI_Comm (*communicator)());
 
   // The combination for a group. It refers to this object.
   exec::Combine combine();
@@ -39,7 +40,7 @@ class HostReduction {
 
   MPI_Datatype type_;
   MPI_Op op_;
-  MPI_Comm communicator_;
+  MPI_Comm (*communicator_)();
   size_t element_;
   bool dense_;
   bool commutative_;

@@ -6,6 +6,7 @@
 #include "mpi/abi/packing.h"
 #include "mpi/abi/types.h"
 #include "mpi/collectives/general.h"
+#include "mpi/job/self.h"
 
 namespace tutti::mpi {
 namespace {
@@ -121,7 +122,7 @@ void* destination(const Call& call, const Lengths& lengths) {
 
 Served by_host_op(Communicator& communicator, const Call& call, const Lengths& lengths) {
   if (signature_bytes(call.in.type) > communicator.largest_element()) return Reason::large_element;
-  HostReduction host_op(call.in.type, call.op, communicator.handle());
+  HostReduction host_op(call.in.type, call.op, self_communicator);
   const exec::Combine combine = host_op.combine();
   const Served served = host_op.is_dense()
                             ? Served(run(communicator, call, source(call),

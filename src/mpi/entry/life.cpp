@@ -20,6 +20,8 @@
 #include "mpi/entry/calls.h"
 #include "mpi/job/end.h"
 #include "mpi/abi/known_types.h"
+#include "mpi/abi/ledger.h"
+#include "mpi/abi/private_communicator.h"
 #include "mpi/abi/probe.h"
 #include "mpi/job/self.h"
 #include "mpi/job/servers.h"
@@ -116,7 +118,12 @@ void close() {
   free_handles();
   close_registry();
   forget_types();
-  leave_self();
+}
+
+// To be called after close().
+void end_use_of_host() {
+  check_ledger();
+  may_free_handles(false);
 }
 
 }  // namespace
@@ -149,6 +156,7 @@ void settle() {
   // Fortran's routine may call C's, which then finds everything done.
   if (host().foreign || std::exchange(life().settled, true)) return;
   const Inside inside;
+  may_free_handles(true);
   int rank = 0;
   host().Comm_rank(host().comm_world, &rank);
   set_log_rank(rank);
@@ -173,6 +181,7 @@ void settle() {
     open();
     enter_world(std::move(team), std::move(why_no_team), std::move(placement));
     life().world = true;
+    note_world_of_self(true);
   }
   set_up_if_due(host().comm_world);
   meet_parents(true);
@@ -209,10 +218,14 @@ void before_finalize() {
   });
   const std::lock_guard<std::mutex> lock(life().mutex);
   life().world = false;
-  if (any_session())
+  if (any_session()) {
     leave_world();
-  else
-    close();
+    note_world_of_self(false);
+    return;
+  }
+  close();
+  note_world_of_self(false);
+  end_use_of_host();
 }
 
 // Makes no collective call, because the other ranks may be anywhere.
@@ -288,6 +301,7 @@ void settle_session(MPI_Session session) {
   // A process with TUTTI_DISABLE goes on: it takes part in what the ranks agree on.
   if (life().off || knows_session(key_of(session))) return;  // Fortran's routine may call C's
   const Inside inside;
+  may_free_handles(true);
   MPI_Group processes;
   if (host().Group_from_session_pset(session, processes_of_this_job, &processes) != MPI_SUCCESS)
     return;
@@ -311,7 +325,11 @@ int after_session_init(MPI_Session session) {
 void before_session_finalize(MPI_Session session) {
   const std::lock_guard<std::mutex> lock(life().mutex);
   const Inside inside;
-  if (forget_session(key_of(session)) && !life().world && !any_session()) close();
+  if (!forget_session(key_of(session))) return;
+  const bool last = !life().world && !any_session();
+  if (last) close();
+  leave_session_of_self(session);
+  if (last) end_use_of_host();
 }
 
 int session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session* session) {

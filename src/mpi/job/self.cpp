@@ -1,8 +1,11 @@
 #include "mpi/job/self.h"
 
+#include <algorithm>
 #include <mutex>
+#include <vector>
 
 #include "mpi/abi/inside.h"
+#include "mpi/abi/private_communicator.h"
 #include "shm/order.h"
 
 namespace tutti::mpi {
@@ -10,12 +13,13 @@ namespace {
 
 struct Self {
   std::mutex mutex;
-  shm::Word has_session{0};  // read without the lock
+  shm::Word by_session{0};  // read without the lock
+  bool world_lives = false;
 #ifdef TUTTI_SESSIONS
-  MPI_Session session{};
+  std::vector<MPI_Session> sessions;  // open, the oldest first
 #endif
-  bool made = false;
-  MPI_Comm communicator{};
+  bool made = false;  // from the first session
+  PrivateCommunicator communicator;
 };
 
 // Never destroyed: exit handlers may still call MPI.
@@ -25,23 +29,25 @@ Self& self() {
 }
 
 #ifdef TUTTI_SESSIONS
-// It takes the place of MPI_ERRORS_RETURN (abi/probe.cpp says why).
-void ignore_error(MPI_Comm*, int*, ...) {}
-
-MPI_Comm make_self(MPI_Session session) {
+PrivateCommunicator make_self(MPI_Session session) {
   const Host& mpi = host();
   const Inside inside;
   MPI_Group own;
   MPI_Comm made = mpi.comm_null;
   if (mpi.Comm_create_from_group == nullptr ||
       mpi.Group_from_session_pset(session, "mpi://SELF", &own) != MPI_SUCCESS)
-    return mpi.comm_null;
+    return {};
   MPI_Errhandler ignoring{};
-  mpi.Comm_create_errhandler(ignore_error, &ignoring);
+  mpi.Comm_create_errhandler(PrivateCommunicator::ignore_error, &ignoring);
   const int code = mpi.Comm_create_from_group(own, "tutti.self", mpi.info_null, ignoring, &made);
   mpi.Errhandler_free(&ignoring);
   mpi.Group_free(&own);
-  return code == MPI_SUCCESS ? made : mpi.comm_null;
+  return PrivateCommunicator(code == MPI_SUCCESS ? made : mpi.comm_null);
+}
+
+// The caller holds the lock.
+void choose(Self& self) {
+  shm::store_relaxed(self.by_session, !self.world_lives && !self.sessions.empty() ? 1 : 0);
 }
 #endif
 
@@ -49,31 +55,45 @@ MPI_Comm make_self(MPI_Session session) {
 
 MPI_Comm self_communicator() {
   Self& self = mpi::self();
-  if (shm::load_relaxed(self.has_session) == 0) [[likely]]
+  if (shm::load_relaxed(self.by_session) == 0) [[likely]]
     return host().comm_self;
   const std::lock_guard<std::mutex> lock(self.mutex);
 #ifdef TUTTI_SESSIONS
-  if (!self.made) self.communicator = make_self(self.session);
-  self.made = true;
+  if (!self.made && !self.sessions.empty()) {
+    self.communicator = make_self(self.sessions.front());
+    self.made = true;
+  }
 #endif
-  return self.communicator;
+  return self.communicator.get();
+}
+
+void note_world_of_self([[maybe_unused]] bool lives) {
+#ifdef TUTTI_SESSIONS
+  const std::lock_guard<std::mutex> lock(self().mutex);
+  self().world_lives = lives;
+  choose(self());
+#endif
 }
 
 #ifdef TUTTI_SESSIONS
 void note_session_of_self(MPI_Session session) {
   const std::lock_guard<std::mutex> lock(self().mutex);
-  if (shm::load_relaxed(self().has_session) != 0) return;
-  self().session = session;
-  shm::store_relaxed(self().has_session, 1);
+  self().sessions.push_back(session);
+  choose(self());
 }
-#endif
 
-void leave_self() {
+void leave_session_of_self(MPI_Session session) {
   Self& self = mpi::self();
   const std::lock_guard<std::mutex> lock(self.mutex);
-  if (self.made && self.communicator != host().comm_null) host().Comm_free(&self.communicator);
-  self.made = false;
-  shm::store_relaxed(self.has_session, 0);
+  const auto found = std::find(self.sessions.begin(), self.sessions.end(), session);
+  if (found == self.sessions.end()) return;
+  if (found == self.sessions.begin()) {
+    self.communicator.reset();
+    self.made = false;
+  }
+  self.sessions.erase(found);
+  choose(self);
 }
+#endif
 
 }  // namespace tutti::mpi

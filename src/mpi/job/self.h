@@ -1,8 +1,10 @@
 // The communicator of this process alone, for requests and packing that outlive the program's
 // communicators.
 //
-// It is MPI_COMM_SELF between MPI_Init and MPI_Finalize while no session is open. Otherwise it is
-// made from a session at the first use, by a call that involves no other process. Any thread.
+// It is MPI_COMM_SELF between MPI_Init and MPI_Finalize. While sessions alone are open, it is made
+// from the one that was opened first, at its first use, by a call that involves no other process;
+// before that session closes, it is freed, and another open session takes its place. Whoever keeps
+// it for later must ask again. Any thread.
 #pragma once
 
 #include "mpi/abi/host.h"
@@ -12,11 +14,12 @@ namespace tutti::mpi {
 // MPI_COMM_NULL if there is none.
 MPI_Comm self_communicator();
 
+// Whether MPI_COMM_SELF lives: from the end of MPI_Init to the begin of MPI_Finalize.
+void note_world_of_self(bool lives);
 #ifdef TUTTI_SESSIONS
-// A session that is open until leave_self().
+// To be called when a session has opened, and before it closes.
 void note_session_of_self(MPI_Session session);
+void leave_session_of_self(MPI_Session session);
 #endif
-// To be called before the last session closes: frees the communicator that was made.
-void leave_self();
 
 }  // namespace tutti::mpi

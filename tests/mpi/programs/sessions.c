@@ -175,6 +175,68 @@ static void first(int beside) {
   MPI_Session_finalize(&session);
 }
 
+static void add_pairs(void* in, void* inout, int* count, MPI_Datatype* type) {
+  (void)type;
+  for (int i = 0; i < *count; ++i)  // of three ints; the middle one is a gap
+    for (int k = 0; k < 3; k += 2) ((int*)inout)[3 * i + k] += ((int*)in)[3 * i + k];
+}
+
+// A persistent reduction of a type with a gap, which the ranks pack.
+static MPI_Datatype pairs;
+static MPI_Op adding;
+static int given[3], got[3];
+static void begin_pairs(MPI_Comm communicator, MPI_Request* request) {
+  MPI_Allreduce_init(given, got, 1, pairs, adding, communicator, MPI_INFO_NULL, request);
+}
+static void use_pairs(MPI_Request* request) {
+  given[0] = world_rank, given[2] = 1;
+  MPI_Start(request);
+  MPI_Wait(request, MPI_STATUS_IGNORE);
+  CHECK(got[0] == world_size * (world_size - 1) / 2 && got[2] == world_size, "%d %d", got[0],
+        got[2]);
+}
+
+// Sessions open and close while MPI_COMM_WORLD and collectives that outlive their call go on.
+static void between(int rounds) {
+  MPI_Request kept = MPI_REQUEST_NULL, made;
+  MPI_Init(NULL, NULL);
+  MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &world_size);
+  const int lengths[] = {1, 1};
+  const MPI_Aint places[] = {0, 2 * sizeof(int)};
+  const MPI_Datatype ints[] = {MPI_INT, MPI_INT};
+  MPI_Type_create_struct(2, lengths, places, ints, &pairs);
+  MPI_Type_commit(&pairs);
+  MPI_Op_create(add_pairs, 1, &adding);
+  for (int i = 0; i < rounds; ++i) {
+    MPI_Session session = begin(), other = begin();
+    int sum = -1;
+    MPI_Request request;
+    MPI_Comm all = of_all(session, "tutti://between");
+    call_first(all);
+    begin_pairs(MPI_COMM_WORLD, &made);
+    use_pairs(&made);
+    MPI_Iallreduce(&world_rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
+    MPI_Comm_free(&all);
+    MPI_Session_finalize(&session);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    CHECK(sum == world_size * (world_size - 1) / 2, "round %d: %d", i, sum);
+    use_pairs(&made);
+    call_first(MPI_COMM_WORLD);
+    MPI_Session_finalize(&other);
+    if (kept != MPI_REQUEST_NULL) {
+      use_pairs(&kept);
+      MPI_Request_free(&kept);
+    }
+    kept = made;
+    call_first(MPI_COMM_WORLD);
+  }
+  MPI_Request_free(&kept);
+  MPI_Type_free(&pairs);
+  MPI_Op_free(&adding);
+  MPI_Finalize();
+}
+
 int main(int argc, char** argv) {
   const char* what = argc > 1 ? argv[1] : "alone";
   const int rounds = argc > 2 ? atoi(argv[2]) : 50;
@@ -186,6 +248,8 @@ int main(int argc, char** argv) {
     alone(rounds);
     meet_in(argv[3]);
     alone(rounds);
+  } else if (strcmp(what, "between") == 0) {
+    between(rounds);
   } else if (strncmp(what, "first", 5) == 0) {
     first(strcmp(what, "first-beside") == 0);
   } else {
