@@ -8,6 +8,7 @@ const char* describe(Reason reason) {
     case Reason::set_up_pending: return "first calls of a communicator (TUTTI_SETUP_AFTER)";
     case Reason::one_rank: return "communicator of one rank";
     case Reason::intercommunicator: return "intercommunicator";
+    case Reason::ranks_are_threads: return "communicator whose ranks are threads";
     case Reason::not_on_one_node: return "ranks on several nodes, or of several jobs";
     case Reason::no_shared_memory: return "no shared memory on this node";
     case Reason::shared_memory_exhausted:

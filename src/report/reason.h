@@ -11,6 +11,7 @@ enum class Reason : uint8_t {
   set_up_pending,
   one_rank,
   intercommunicator,
+  ranks_are_threads,
   not_on_one_node,
   no_shared_memory,
   shared_memory_exhausted,

@@ -75,11 +75,12 @@ class Communicator {
   void note(Noted how) { noted_ = how; }
   // True if it is time to set up. It may be true before the first call.
   bool has_enough_calls() const { return calls_left_ == 0; }
-  // The host makes all further calls, because it must report that the communicator is revoked.
-  void leave_to_host() {
+  // The host makes all further calls: it must report that the communicator is revoked, or its ranks
+  // are threads.
+  void leave_to_host(Reason why) {
     decided_ = true;
     group_ = nullptr;
-    reason_ = Reason::host_failed;
+    reason_ = why;
   }
   // Counts a call that the host has made.
   void count() { --calls_left_; }

@@ -185,10 +185,32 @@ Communicator* make_communicator(MPI_Comm handle) {
   return make_communicator(registry, handle);
 }
 
+// *are is false if the ranks of a communicator are threads. False if the host refuses, because the
+// handle is no communicator's.
+bool ranks_are_processes(MPI_Comm handle, bool* are) {
+  const Host& mpi = host();
+  MPI_Group group;
+  int ranks = 0, processes = 0;
+  if (mpi.Comm_size(handle, &ranks) != MPI_SUCCESS || mpi.Comm_group(handle, &group) != MPI_SUCCESS)
+    return false;
+  mpi.Group_size(group, &processes);
+  mpi.Group_free(&group);
+  *are = ranks == processes;
+  return true;
+}
+
 // Sets the attribute whose delete callback the host calls when the communicator ends. False if the
-// host refuses, because the handle is no communicator's.
+// host refuses, because the handle is no communicator's. A communicator of threads is left to the
+// host, and has no attribute, because each thread would have its own.
 bool note(Communicator& communicator) {
   const Inside inside;
+  bool processes = true;
+  if (!ranks_are_processes(communicator.handle(), &processes)) return false;
+  if (!processes) {
+    communicator.leave_to_host(Reason::ranks_are_threads);
+    communicator.note(Noted::by_calls);
+    return true;
+  }
   if (host().Comm_set_attr(communicator.handle(), registry().keyval, &communicator) != MPI_SUCCESS)
     return false;
   communicator.note(Noted::by_attribute);
@@ -416,6 +438,10 @@ Newborn communicator_made(const Making& making, MPI_Comm handle) noexcept {
   try {
     const Inside inside;
     Communicator* const parent = by_session ? nullptr : find_known(making.parent);
+    if (parent != nullptr && parent->reason() == Reason::ranks_are_threads) {
+      if (handle != none) communicator_of_threads(handle);
+      return Newborn::nothing;
+    }
     const bool by_group = making.by == Making::By::group && parent != nullptr;
     const uint64_t group =
         by_group && parent->has_lineage() ? hash_of(making.group, making.parent) : 0;
@@ -476,9 +502,28 @@ void communicator_revoked(MPI_Comm handle) {
   const std::lock_guard<std::mutex> lock(registry.mutex);
   const auto found = registry.communicators.find(key_of(handle));
   if (found == registry.communicators.end()) return;
-  found->second.leave_to_host();
+  found->second.leave_to_host(Reason::host_failed);
   tables().ready.remove(key_of(handle));
   shm::store_relaxed(generation, shm::load_relaxed(generation) + 1);
+}
+
+void communicator_of_threads(MPI_Comm handle) noexcept {
+  Registry& registry = mpi::registry();
+  if (!is_open(registry)) return;
+  Ended stale;  // destroyed without the lock
+  const std::lock_guard<std::mutex> lock(registry.mutex);
+  try {
+    const auto found = registry.communicators.find(key_of(handle));
+    // Each thread that makes a duplicate comes here, and others may use the entry by then.
+    if (found != registry.communicators.end() &&
+        found->second.reason() == Reason::ranks_are_threads)
+      return;
+    if (found != registry.communicators.end()) stale = take_out(registry, key_of(handle));
+    Communicator* const made = make_communicator(registry, handle);
+    made->leave_to_host(Reason::ranks_are_threads);
+    made->note(Noted::by_calls);
+  } catch (...) {  // its first call finds out what it is
+  }
 }
 
 size_t communicators_in_use() {
@@ -505,6 +550,7 @@ void note_ready(Communicator& communicator) {
 }
 
 void decide(Communicator& communicator) {
+  if (communicator.is_decided()) return;  // note() has left it to the host
   communicator.decide();
   note_ready(communicator);
 }
@@ -544,6 +590,7 @@ Communicator* find_communicator(MPI_Comm handle) {
 void count_call(Communicator& communicator, int code) {
   if (communicator.is_decided() || refused_for_arguments(code)) return;
   if (!communicator.is_noted() && !note(communicator)) return;
+  if (communicator.is_decided()) return;
   communicator.count();
   if (communicator.has_enough_calls()) decide(communicator);
 }

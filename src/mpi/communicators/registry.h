@@ -116,6 +116,10 @@ bool refused_for_arguments(int code);
 
 // Leaves all further calls on a communicator to the host, because this rank revokes it.
 void communicator_revoked(MPI_Comm handle);
+// Leaves all calls on a communicator to the host whose ranks are threads, several in a process
+// (MPICH's MPIX_Threadcomm_init). They call at once, and Tutti's ranks are processes. So are all
+// communicators whose size is not that of their group.
+void communicator_of_threads(MPI_Comm handle) noexcept;
 
 // How many communicators of the host's this process has, as far as Tutti knows: the program's, and
 // Tutti's own.
