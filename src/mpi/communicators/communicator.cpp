@@ -3,10 +3,14 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <map>
+#include <mutex>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "base/log.h"
+#include "base/only_one.h"
 #include "base/options.h"
 #include "group/scratch.h"
 #include "mpi/job/agreement.h"
@@ -46,6 +50,16 @@ uint64_t traced_identity(MPI_Comm communicator, const eager::Key& key) {
   mpi.Group_free(&own);
   mpi.Group_free(&all);
   return key_of_child(key, Descent::traced, static_cast<uint64_t>(place)).words[0];
+}
+
+// True in one process of a node's ranks: every communicator has a rank 0, so many processes may
+// have the same to say.
+bool says_for_node(Reason reason) {
+  static std::mutex mutex;
+  static auto& by_reason = *new std::map<Reason, OnlyOne>;  // lives until the process ends
+  const std::lock_guard<std::mutex> lock(mutex);
+  const std::string purpose = "placement-" + std::to_string(static_cast<int>(reason));
+  return by_reason.try_emplace(reason, purpose.c_str()).first->second.chosen();
 }
 
 // A number that no other communicator of the team gets from the set-up of one.
@@ -218,7 +232,7 @@ void Communicator::decide() {
     return;
   int rank = 0;
   host().Comm_rank(handle_, &rank);
-  if (rank == 0)
+  if (rank == 0 && says_for_node(reason_))
     log_once(std::string("placement/") + describe(reason_), LogLevel::warning,
              "TUTTI_REPRODUCIBLE=placement does not hold for a communicator, whose calls stay on "
              "the host MPI: %s",
