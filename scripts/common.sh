@@ -25,12 +25,15 @@ compile() {
 }
 
 # run_logged NAME COMMAND...: prints nothing if the command succeeds, else the end of its output.
+# The message has the beginning of a long command; the log's first line has all of it.
 run_logged() {
-  local log=$logs/$1.log
+  local log=$logs/$1.log shown="${*:2}"
+  [[ ${#shown} -gt 60 ]] && shown="${shown:0:57}..."
   shift
   mkdir -p "$logs"
-  if ! "$@" >"$log" 2>&1 </dev/null; then
-    tail -n 40 "$log" >&2
-    fail "'$*' failed; its full output is in ${log#"$root"/}"
+  printf '%s\n' "$*" >"$log"
+  if ! "$@" >>"$log" 2>&1 </dev/null; then
+    tail -n +2 "$log" | tail -n 40 >&2
+    fail "'$shown' failed; its full output is in ${log#"$root"/}"
   fi
 }

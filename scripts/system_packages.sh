@@ -28,8 +28,9 @@ fi
 
 say "installing system packages: ${missing[*]}"
 export DEBIAN_FRONTEND=noninteractive
-run_logged apt-update apt-get update
-run_logged apt-install apt-get install -y --no-install-recommends "${missing[@]}"
+# An index or a mirror that fails once is asked again.
+run_logged apt-update apt-get -o Acquire::Retries=3 update
+run_logged apt-install apt-get -o Acquire::Retries=3 install -y --no-install-recommends "${missing[@]}"
 
 mapfile -t missing < <(missing_packages)
 if [[ ${#missing[@]} -gt 0 ]]; then

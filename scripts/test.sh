@@ -7,8 +7,9 @@
 #
 # Python tests run in parallel, one more than there are cores, because they wait for processes that
 # start and end. Those marked alone run one after another. Every part runs even if an earlier one
-# failed. At the end the last line of each part is printed again, and the exit code is 1 if any
-# part failed.
+# failed. At the end the last line of each part is printed again, then how many failures the run may
+# have masked: tests that were skipped, that were expected to fail, and jobs that were tried again
+# (tests/retries.py). The exit code is 1 if any part failed.
 source "$(dirname "$0")/common.sh"
 mode=${1:?usage: test.sh quick|full}
 export PATH=$root/.venv/bin:$PATH CMAKE_GENERATOR=Ninja
@@ -17,6 +18,10 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 summary=()
 failed=0
 mkdir -p "$logs"
+skips=$logs/test-skips.log # a line "[  SKIPPED ] N tests" for each program of unit tests
+export TUTTI_TEST_RETRIES=$logs/test-retries.log
+rm -f "$skips" "$TUTTI_TEST_RETRIES"
+touch "$skips" "$TUTTI_TEST_RETRIES"
 
 # part NAME PATTERN COMMAND...: runs one part; PATTERN matches the last line of its output.
 part() {
@@ -28,16 +33,33 @@ part() {
   summary+=("$name ($((SECONDS - began)) s):" "$closing")
 }
 
-# Tests with several threads need all cores and run alone (tutti_test in cmake/Tutti.cmake).
+# run_ctest TREE OPTION...: tests with several threads need all cores and run alone (tutti_test in
+# cmake/Tutti.cmake).
 run_ctest() {
-  ctest --output-on-failure --no-tests=error --timeout 300 --parallel "$jobs" "$@"
+  local code=0
+  ctest --test-dir "$1" --output-on-failure --no-tests=error --timeout 300 --parallel "$jobs" \
+    "${@:2}" || code=$?
+  grep -hE '^\[  SKIPPED \] [0-9]+ test' "$1/Testing/Temporary/LastTest.log" >>"$skips" || true
+  return "$code"
+}
+
+# closed_with WORD: the sum of the numbers before a word in the parts' last lines, as "3 skipped".
+closed_with() {
+  printf '%s\n' "${summary[@]}" | { grep -oE "[0-9]+ $1\\b" || true; } | awk '{ n += $1 } END { print n + 0 }'
+}
+
+masked_failures() {
+  local skipped
+  skipped=$(($(closed_with skipped) + $(awk '{ n += $4 } END { print n + 0 }' "$skips")))
+  echo "masked failures: $skipped skipped, $(closed_with xfailed) expected to fail," \
+    "$(closed_with xpassed) expected to fail that passed, $(wc -l <"$TUTTI_TEST_RETRIES") tried again"
 }
 
 # sanitized DIRECTORY SANITIZERS: builds a separate tree and runs its quick and protocol tests.
 sanitized() {
   cmake -S . -B "$1" -DTUTTI_TESTS=ON -DTUTTI_SANITIZE="$2" -DCMAKE_BUILD_TYPE=RelWithDebInfo &&
     compile "build-${1##*/}" "$1" unit_tests &&
-    run_ctest --test-dir "$1" -L '^(quick|protocol)$'
+    run_ctest "$1" -L '^(quick|protocol)$'
 }
 
 # python_tests AND_MARKS OPTION...: runs the Python tests, in two parts.
@@ -53,13 +75,13 @@ export ASAN_OPTIONS=${ASAN_OPTIONS:-strict_string_checks=1:detect_stack_use_afte
 
 case $mode in
   quick)
-    part "unit tests" "$ctest_line" run_ctest --test-dir build -L quick
+    part "unit tests" "$ctest_line" run_ctest build -L quick
     part "types" "$mypy_line" mypy --cache-dir build/mypy
     part "python tests" "$pytest_line" python_tests " and not slow"
     part "python tests that run alone" "$pytest_line" python_tests_alone " and not slow"
     ;;
   full)
-    part "unit tests" "$ctest_line" run_ctest --test-dir build
+    part "unit tests" "$ctest_line" run_ctest build
     part "thread sanitizer" "$ctest_line" sanitized build/tsan thread
     part "address sanitizer" "$ctest_line" sanitized build/asan address,undefined
     part "fuzzing" "$fuzz_line" tests/fuzz/run.sh 8
@@ -72,4 +94,5 @@ esac
 
 say "$mode tests: $([[ $failed -eq 0 ]] && echo passed || echo FAILED)"
 printf '%s\n' "${summary[@]}"
+masked_failures
 exit "$failed"

@@ -1,6 +1,7 @@
 """The build's scripts name missing parts and remedies on one line, and leave nothing half done."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -54,11 +55,60 @@ def test_root_installs_missing_packages_and_tests_again(tmp_path: Path) -> None:
         PATH=f"{tmp_path}:{os.environ['PATH']}",
     )
     update, install = (tmp_path / "called").read_text(encoding="utf-8").splitlines()
-    assert update == "update"
-    assert install.startswith("install -y --no-install-recommends python3 ")
+    assert update == "-o Acquire::Retries=3 update"
+    assert install.startswith("-o Acquire::Retries=3 install -y --no-install-recommends python3 ")
     assert "installing system packages: python3 " in result.stdout
     assert result.returncode == 2
     assert "still missing after apt-get install: python3 " in result.stderr
+
+
+def test_a_package_that_fails_is_one_short_line(tmp_path: Path) -> None:
+    """Behind the end of the output; the command with all packages is in the log."""
+    stand_in(tmp_path, "id", "echo 0")
+    stand_in(tmp_path, "apt-get", 'case "$*" in *update) ;; *) echo "E: 404"; exit 100 ;; esac')
+    result = run(
+        SCRIPTS / "system_packages.sh",
+        "build",
+        PYTHON="/no/such/python",
+        PATH=f"{tmp_path}:{os.environ['PATH']}",
+    )
+    output, message = result.stderr.splitlines()
+    assert output == "E: 404"
+    assert len(message) < 160
+    assert (
+        "apt-get -o Acquire::Retries=3 install" in message
+        and "build/logs/apt-install.log" in message
+    )
+    assert (
+        " python3 " in (SCRIPTS.parent / "build/logs/apt-install.log").read_text().splitlines()[0]
+    )
+
+
+def test_the_last_line_counts_masked_failures(tmp_path: Path) -> None:
+    shutil.copytree(SCRIPTS, tmp_path / "scripts", ignore=shutil.ignore_patterns("tests"))
+    commands = tmp_path / ".venv/bin"
+    commands.mkdir(parents=True)
+    stand_in(
+        commands,
+        "ctest",
+        "mkdir -p build/Testing/Temporary\n"
+        "printf '[  SKIPPED ] 2 tests, listed below:\\n[  SKIPPED ] A.B\\n[  SKIPPED ] 1 test, "
+        "listed below:\\n' >build/Testing/Temporary/LastTest.log\n"
+        "echo '100% tests passed, 0 tests failed out of 9'",
+    )
+    stand_in(commands, "mypy", "echo 'Success: no issues found'")
+    stand_in(
+        commands,
+        "python",
+        "echo 'tests/x.py::test_y: E' >>$TUTTI_TEST_RETRIES\n"
+        "echo '=== 10 passed, 4 skipped, 1 xfailed, 2 warnings in 1.5s ==='",
+    )
+    result = run(tmp_path / "scripts/test.sh", "quick")
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.splitlines()[-1] == (
+        "masked failures: 11 skipped, 2 expected to fail, 0 expected to fail that passed, "
+        "2 tried again"
+    )
 
 
 def test_a_complete_system_is_left_alone() -> None:

@@ -9,6 +9,7 @@ import subprocess
 from contextlib import contextmanager
 
 import pytest
+from retries import note_retry
 from several_nodes import (
     HERE,
     TUTTI_RUN,
@@ -92,6 +93,7 @@ def job(mpi, program, *arguments, said=None, **variables):
         try:
             going = process.stdout.readline()
             if going == "" and attempt is not attempts[-1]:
+                note_retry("the job ended before its first connections were made")
                 continue
             assert going == "going\n", process.communicate(timeout=20)[1]
             yield process

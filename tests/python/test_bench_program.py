@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from retries import note_retry
 from tutti.bench.driver import execute_job
 from tutti.bench.measurements import COLLECTIVES, DEFAULT_COLLECTIVES
 from tutti.bench.mpis import Mpi
@@ -35,6 +36,7 @@ def launch(
         code, out, err = execute_job(words, environment(variant, binding, directory), 120)
         if code == 0 or "every start was missed" not in err or tries == 2:
             break
+        note_retry(err)
     return code, out, err
 
 
