@@ -6,9 +6,9 @@
 //                   Cost: (p - 1) (alpha + m beta + m gamma).
 //   allreduce       A reduce_scatter of tiles, then an allgather of them.
 //                   Cost: 2 (p - 1) alpha + 2 (p - 1) / p m beta + (p - 1) / p m gamma.
-//   bcast           A scatter of tiles by a binomial tree, then an allgather of them, in which
-//   ranks
-//                   do not read the tiles that they have from the scatter.
+//   bcast           A scatter of tiles by a binomial tree, then an allgather of them. In it ranks
+//   do
+//                   not read the tiles that they have from the scatter.
 //                   Cost: (log2 p + p - 1) alpha + 2 (p - 1) / p m beta.
 //
 // The ring goes through the ranks in the order of levels: one link of the ring enters each group

@@ -11,7 +11,7 @@
 //               dimension change places: what goes in the negative direction comes from the
 //               positive side. This also holds if both neighbours of a dimension are one rank.
 //   graphs      The k-th edge from rank a to rank b in a's list is the k-th edge from a in b's
-//   list.
+//               list.
 //
 // So a rank must read the lists of the edges out of its sources, and of no other ranks.
 //

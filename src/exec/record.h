@@ -1,8 +1,9 @@
 // Records: short parts that travel with the agreement on how long they are (Agreement in
 // operation.h).
 //
-//   record of a part:  longest part of its owner, 8 bytes | the part, where all parts of its owner
-//   have room
+//   record of a part:  longest part of its owner, 8 bytes | the part
+//
+// The part is left out unless all parts of its owner have room.
 //
 // Pure functions of one step and its call's data; the loop over steps calls them. Source: the eager
 // messages of MPI libraries, whose header travels with the data.

@@ -13,16 +13,16 @@
 // Each line has one rule. Rules are read from top to bottom, and the first that matches a call
 // decides. A condition that a rule leaves out (or gives as `*`) matches anything.
 //
-//   ranks, sizes    a number, or a range LOW..HIGH with both ends in it, either of which may be
-//   left
-//                   out. Sizes are bytes of the vector, or of one part if buffers have parts; K, M
-//                   and G count in 1024s
-//   oversubscribed  there are more ranks than cores
-//   reached         all ranks reach the memory that the program allocates (threads, --shared-heap)
-//   clusters, nodes how many of them the ranks are on
-//   socket, numa    how many sockets (if they are not numa regions) or numa regions the ranks lie
-//   in cache           how many groups of ranks share a cache each; 1 if unknown, as for the two
-//   above
+//   ranks, sizes     a number, or a range LOW..HIGH with both ends in it. Either end may be left
+//                    out. Sizes are bytes of the vector, or of one part if buffers have parts;
+//                    K, M and G count in 1024s
+//   oversubscribed   there are more ranks than cores
+//   reached          all ranks reach the memory that the program allocates (threads,
+//                    --shared-heap)
+//   clusters, nodes  how many of them the ranks are on
+//   socket, numa     how many sockets (if they are not numa regions) or numa regions the ranks
+//                    lie in; 1 if unknown
+//   cache            how many groups of ranks share a cache each; 1 if unknown
 //
 // A plan is a file beside the map or below it, NAME.plan (plan/text.h) or NAME.tree
 // (plan/tree_text.h). `builtin:` names an algorithm as `tutti plan show --algorithm` takes it.

@@ -1,5 +1,5 @@
-// Every atomic operation of Tutti, by name. No other file names a memory order. Any thread of any
-// process may use them; the words belong to the structures that contain them.
+// Every atomic operation of a protocol between ranks, by name. No other file names a memory order:
+// counters of one process use the default. Any thread may use them; structures own the words.
 //
 // The protocol needs three guarantees. A rank's stores become visible before the number that
 // announces them (publish, paired with observe). A rank that is about to sleep is seen by the rank
