@@ -13,7 +13,8 @@ namespace {
 
 // A server that runs begins a transfer sooner; so the client does not take it back too early.
 constexpr int polls_before_take_back = 200;
-constexpr uint64_t tests_before_close_look = 256;
+constexpr uint64_t tests_before_look_at_clock = 256;
+constexpr auto close_looks_every = std::chrono::milliseconds(100);
 constexpr uint64_t taken_before_close_look = 64;
 
 // The transfer as a server gets it.
@@ -164,13 +165,23 @@ bool Client::complete_without_server(const Handle& handle, bool looks_closely, C
   return true;
 }
 
+// For the usual test this costs a count. A look at the clock follows many tests, and a close look,
+// which reads files of the system, follows some of these.
+bool Client::test_looks_closely() {
+  if (++late_tests_ % tests_before_look_at_clock != 0) return false;
+  const auto now = std::chrono::steady_clock::now();
+  if (now < next_close_look_) return false;
+  next_close_look_ = now + close_looks_every;
+  return true;
+}
+
 bool Client::test(const Handle& handle, Code* code) {
   phases_.complete();
   Code ended = Code::ok;
   if (queue(handle).is_done(handle.position)) {
     ended = result(handle);
   } else {
-    const bool looks_closely = ++late_tests_ % tests_before_close_look == 0;
+    const bool looks_closely = test_looks_closely();
     if (!complete_without_server(handle, looks_closely, &ended)) {
       if (looks_closely) look_at_late(handle);
       return false;
@@ -198,13 +209,13 @@ Code Client::result(const Handle& handle) {
 void Client::say_stall(const Handle& handle) const {
   const Transfer& transfer =
       queues_[static_cast<size_t>(handle.server - first_server_)].content(handle.position);
-  log_line(
-      LogLevel::warning,
-      "has waited %d s for server %d (process %llu) to complete a %s of %zu bytes, target "
-      "rank %d",
-      options().stall_seconds, handle.server,
-      static_cast<unsigned long long>(shm::load_relaxed(domain_.server(handle.server).process)),
-      transfer.kind == Kind::put ? "put" : "get", transfer.bytes(), transfer.target);
+  const uint64_t process = shm::load_relaxed(domain_.server(handle.server).process);
+  log_line(LogLevel::warning,
+           "has waited %d s for server %d (process %llu%s) to complete a %s of %zu bytes, target "
+           "rank %d",
+           options().stall_seconds, handle.server, static_cast<unsigned long long>(process),
+           stopped_note(process), transfer.kind == Kind::put ? "put" : "get", transfer.bytes(),
+           transfer.target);
 }
 
 // So that the client can take over what the server holds. Ranks are never killed.

@@ -82,6 +82,7 @@ class Client {
   bool complete_without_server(const Handle& handle, bool looks_closely, Code* code);
   void say_stall(const Handle& handle) const;
   void kill_if_stopped(int32_t server) const;
+  bool test_looks_closely();
   void look_at_late(const Handle& handle);
   Code execute_posted(const Handle& handle);
   Code result(const Handle& handle);
@@ -102,7 +103,8 @@ class Client {
   std::vector<Producer> queues_;  // by server, from first_server_ on
   std::deque<Handle> started_;    // handed over, the oldest first; some may be complete
   size_t outstanding_ = 0;
-  uint64_t late_tests_ = 0;    // that found nothing complete
+  uint64_t late_tests_ = 0;                                 // that found nothing complete
+  exec::WatchedTime::Clock::time_point next_close_look_{};  // of test()
   uint64_t taken_in_row_ = 0;  // transfers that were taken back with no other completion between
   // The time for which tests have found nothing complete, if a close look found so.
   std::optional<exec::WatchedTime> late_;

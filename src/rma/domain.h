@@ -38,20 +38,28 @@ struct alignas(line_size) ServerState {
 enum class Life : uint64_t { absent, starting, running, ended };
 
 // Also counts how often the place was claimed. So a server is told from those before and after it
-// in its place, and a change by somebody who has seen an earlier server fails.
+// in its place, and a change by somebody who has seen an earlier server fails. A place that is
+// `starting` names the process that has claimed it: if that process dies, others get the place.
 struct Standing {
   Life life = Life::absent;
   uint64_t generation = 0;
+  uint64_t claimant = 0;  // 0 unless `starting`
 };
 // A server that somebody has started.
 struct Started {
   int32_t place;
   uint64_t generation;
 };
+// The system's numbers of processes have at most 22 bits.
+constexpr int claimant_shift = 40;
 constexpr uint64_t word_of(const Standing& standing) {
-  return (standing.generation << 2) + static_cast<uint64_t>(standing.life);
+  return (standing.claimant << claimant_shift) + (standing.generation << 2) +
+         static_cast<uint64_t>(standing.life);
 }
-constexpr Standing standing_of(uint64_t word) { return {static_cast<Life>(word & 3), word >> 2}; }
+constexpr Standing standing_of(uint64_t word) {
+  return {static_cast<Life>(word & 3), (word & ((uint64_t{1} << claimant_shift) - 1)) >> 2,
+          word >> claimant_shift};
+}
 inline Standing standing(const ServerState& state) { return standing_of(shm::observe(state.life)); }
 inline bool runs(const ServerState& state) { return standing(state).life == Life::running; }
 inline ProcessId process_of(const ServerState& state) {
@@ -123,7 +131,8 @@ class Domain {
   DomainShape shape_;
 };
 
-// Claims up to `count` places of the range whose servers are absent, have ended or have died.
+// Claims up to `count` places of the range whose servers are absent, have ended or have died, or
+// died as they were started.
 // Returns them; fewer if there are no more.
 std::vector<int32_t> claim_places(const Domain& domain, const ServerRange& range, int32_t count);
 // The same of the whole domain, which has places for all of them. Throws Error(invalid_argument).
@@ -134,8 +143,12 @@ void release_places(const Domain& domain, const std::vector<int32_t>& places);
 void claim_again(ServerState& state);
 // A server runs in a claimed place from now on: clients hand transfers over.
 void announce(ServerState& state, const ProcessId& process, bool is_process);
-// True if the server does not run, or has died, which clients then know: its process has ended.
-// Takes some system calls.
+// True if the server does not run, or has died, which clients then know: its process has ended, or
+// the one that was to start it. Takes some system calls.
 bool note_death(ServerState& state);
+// Sets served_from() by what is: UINT64_MAX unless clients may hand transfers over and some server
+// runs. For whoever has started or ended servers, or changed enabled(). Several processes may call
+// it at once: it looks again after it has stored, so the last one stores what is.
+void tell_served_from(const Domain& domain);
 
 }  // namespace tutti::rma

@@ -1,5 +1,6 @@
 // Clients and servers as threads.
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -7,10 +8,12 @@
 #include <chrono>
 #include <cstring>
 #include <ctime>
+#include <fstream>
 #include <memory>
 #include <new>
 #include <numeric>
 #include <optional>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -148,7 +151,6 @@ TEST(Rma, ServersMayEndAndBeStartedAgain) {
   EXPECT_EQ(client->counts().handed, 15u);
 }
 
-// A server that has begun a transfer and died leaves it to the client.
 // A place is used again. The server goes on where the client before has ended.
 TEST(Rma, AClientMayFollowAnother) {
   Fixture fixture({.clients = 1, .servers = 1, .entries = 8});
@@ -166,11 +168,17 @@ TEST(Rma, AClientMayFollowAnother) {
   }
 }
 
-TEST(Rma, TheClientCompletesWhatADeadServerHasBegun) {
-  Fixture fixture({.clients = 1, .servers = 1, .entries = 4});
+pid_t dead_process() {
   const pid_t dead = fork();
   if (dead == 0) _exit(0);
   waitpid(dead, nullptr, 0);
+  return dead;
+}
+
+// A server that has begun a transfer and died leaves it to the client.
+TEST(Rma, TheClientCompletesWhatADeadServerHasBegun) {
+  Fixture fixture({.clients = 1, .servers = 1, .entries = 4});
+  const pid_t dead = dead_process();
   ServerState& state = fixture.domain.server(0);
   claim_all(fixture.domain, 1);
   announce(state, {dead, 0}, true);
@@ -182,6 +190,76 @@ TEST(Rma, TheClientCompletesWhatADeadServerHasBegun) {
   ASSERT_NE(consumer.take(), nullptr);
   client->wait(handle);
   EXPECT_EQ(to, 1);
+}
+
+// The calls of read(2) that this process has made.
+uint64_t reads() {
+  std::ifstream io("/proc/self/io");
+  std::string word;
+  for (uint64_t number = 0; io >> word >> number;)
+    if (word == "syscr:") return number;
+  return 0;
+}
+
+// A program may test in a loop, so only few tests may ask the system what has become of the server.
+TEST(Rma, AnUnsuccessfulTestSeldomReadsTheSystemsFiles) {
+  if (reads() == 0) GTEST_SKIP() << "the system does not count reads";
+  Fixture fixture({.clients = 1, .servers = 1, .entries = 4});
+  const pid_t server = fork();
+  if (server == 0) {
+    pause();
+    _exit(0);
+  }
+  claim_all(fixture.domain, 1);
+  announce(fixture.domain.server(0), {server, 0}, true);
+  const auto client = fixture.client(0);
+  int from = 1, to = 0;
+  const Handle handle = client->start(put(&from, &to, sizeof to));
+  const uint64_t before = reads();
+  for (int tests = 0; tests < 200'000; ++tests) ASSERT_FALSE(client->test(handle));
+  EXPECT_LT(reads() - before, 200u);
+  kill(server, SIGKILL);
+  waitpid(server, nullptr, 0);
+  client->wait(handle);
+  EXPECT_EQ(to, 1);
+}
+
+// Whoever claims a place may die before a server runs in it.
+TEST(Rma, APlaceWhoseClaimantHasDiedIsFree) {
+  Fixture fixture({.clients = 1, .servers = 2, .entries = 4});
+  shm::publish(fixture.domain.server(0).life,
+               word_of({Life::starting, 1, static_cast<uint64_t>(dead_process())}));
+  EXPECT_EQ(claim_all(fixture.domain, 2).size(), 2u);
+  EXPECT_EQ(standing(fixture.domain.server(0)).generation, 2u);
+  // This process lives, so its places are not free.
+  EXPECT_TRUE(claim_places(fixture.domain, {0, 2}, 2).empty());
+}
+
+// Processes may start and end servers at once; the last one to tell clients must tell what is.
+TEST(Rma, StartsAndEndsAtOnceLeaveWhatIsTrue) {
+  Fixture fixture({.clients = 1, .servers = 2, .entries = 4});
+  const Domain& domain = fixture.domain;
+  shm::store_relaxed(domain.enabled(), 1);
+  shm::store_relaxed(domain.least_bytes(), 100);
+  for (int round = 0; round < 2000; ++round) {
+    const auto change = [&domain](int32_t place, bool runs) {
+      const uint64_t generation = standing(domain.server(place)).generation;
+      shm::publish(domain.server(place).life,
+                   word_of({runs ? Life::running : Life::ended, generation}));
+      tell_served_from(domain);
+    };
+    for (int32_t place = 0; place < 2; ++place)
+      announce(domain.server(place), this_process(), false);
+    tell_served_from(domain);
+    std::thread other([&] { change(0, false); });
+    change(1, false);
+    other.join();
+    ASSERT_EQ(shm::load_relaxed(domain.served_from()), UINT64_MAX) << "round " << round;
+    std::thread starts([&] { change(0, true); });
+    change(1, round % 2 == 0);
+    starts.join();
+    ASSERT_EQ(shm::load_relaxed(domain.served_from()), 100u) << "round " << round;
+  }
 }
 
 TEST(Rma, AForkedChildWorksWithoutItsParentsServers) {

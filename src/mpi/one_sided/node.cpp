@@ -258,12 +258,6 @@ void Node::leave(native::OneSided& group, int place) {
   if (place >= 0) free_places_.insert(place);
 }
 
-void Node::tell() {
-  const bool serves = count_servers() > 0 && shm::load_relaxed(domain().enabled()) != 0;
-  shm::store_relaxed(domain().served_from(),
-                     serves ? shm::load_relaxed(domain().least_bytes()) : UINT64_MAX);
-}
-
 // The clients of this process's domain; `servers`: of it.
 rma::Crew Node::crew(int servers) const {
   const int own = domain_of_[static_cast<size_t>(member_)];
@@ -316,7 +310,7 @@ void Node::start_servers(int count, tutti_serve serve) {
   shm::store_relaxed(domain().least_bytes(),
                      native::least_bytes_of(serve, shares_cores_, crew(running_servers(range))));
   shm::store_relaxed(domain().enabled(), serve != TUTTI_SERVE_NONE ? 1 : 0);
-  tell();
+  rma::tell_served_from(domain());
 }
 
 // Where no process can be started, or reaches the memory, threads serve.
@@ -367,12 +361,12 @@ void Node::end_servers() {
 void Node::stop_servers() {
   const std::lock_guard lock(mutex_);
   end_servers();
-  tell();
+  rma::tell_served_from(domain());
 }
 
 void Node::enable_servers(bool enabled) {
   shm::store_relaxed(domain().enabled(), enabled ? 1 : 0);
-  tell();
+  rma::tell_served_from(domain());
   wake_servers_between_nodes();
 }
 
@@ -440,7 +434,7 @@ void Node::end_groups() {
 void Node::end() {
   const std::lock_guard lock(mutex_);
   end_servers();
-  tell();
+  rma::tell_served_from(domain());
   domain_.reset();
   team_.reset();  // its memory goes with it, and MPI's groups, which MPI_Finalize must find freed
 }

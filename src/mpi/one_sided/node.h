@@ -77,7 +77,6 @@ class Node final : public tutti_team {
   rma::ServerRange own_servers() const;
   rma::Crew crew(int servers) const;
   int running_servers(const rma::ServerRange& range) const;
-  void tell();
 
   std::shared_ptr<Team> team_;
   int member_ = 0;
