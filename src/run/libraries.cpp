@@ -19,12 +19,18 @@ bool is_library(const std::string& path) {
   return file && file->this_machine;
 }
 
-// $ORIGIN is the directory of the file that contains the word.
-std::string expand(std::string directory, const std::string& origin) {
-  for (const std::string word : {"$ORIGIN", "${ORIGIN}"})
-    for (size_t at; (at = directory.find(word)) != std::string::npos;)
-      directory.replace(at, word.size(), origin);
-  return directory;
+// $ORIGIN is the directory of the file that contains the word. The name of that directory may
+// itself contain the word, which then stands for nothing.
+std::string expand(std::string_view directory, const std::string& origin) {
+  std::string expanded;
+  while (!directory.empty()) {
+    size_t taken = 1;
+    for (const std::string_view word : {"$ORIGIN", "${ORIGIN}"})
+      if (directory.starts_with(word)) taken = word.size();
+    expanded += taken > 1 ? std::string_view(origin) : directory.substr(0, 1);
+    directory.remove_prefix(taken);
+  }
+  return expanded;
 }
 
 // The cache that ldconfig writes: a header, entries of 24 bytes, then text; offsets count from the
