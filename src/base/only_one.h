@@ -5,6 +5,7 @@
 #pragma once
 
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -22,12 +23,13 @@ class OnlyOne {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     // If the environment does not name the job, the parent process identifies it, because the ranks
-    // of a job on a node are children of one process.
+    // of a job on a node are children of one process. Its number counts in one namespace of
+    // processes: containers that share a network, and with it these names, number their own.
     const int length = job != nullptr && *job != '\0'
                            ? snprintf(address.sun_path + 1, sizeof address.sun_path - 1,
                                       "tutti-%s-%s", purpose, job)
                            : snprintf(address.sun_path + 1, sizeof address.sun_path - 1,
-                                      "tutti-%s-%d", purpose, getppid());
+                                      "tutti-%s-%d-%llu", purpose, getppid(), processes());
     const size_t bytes = std::min<size_t>(static_cast<size_t>(length), sizeof address.sun_path - 2);
     socket_ = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + bytes);
@@ -40,6 +42,12 @@ class OnlyOne {
   bool chosen() const { return chosen_; }
 
  private:
+  // Identifies this process's namespace of processes; 0 without /proc.
+  static unsigned long long processes() {
+    struct stat status{};
+    return stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
+  }
+
   int socket_ = -1;
   bool chosen_ = true;
 };
