@@ -209,9 +209,11 @@ const std::vector<OptionRow>& option_table() {
       {.name = "TUTTI_SATURATION",
        .kind = OptionKind::text,
        .default_value = "",
-       .doc = "Saturation maps of this machine. From that of a node's memory ranks decide which "
-              "transfers gain from servers, and how many in a row one server gets; from that "
-              "between nodes, how many bytes are under way to a rank at once (docs/injection.md).",
+       .doc =
+           "Saturation maps of this machine. From that of a node's memory ranks decide which "
+           "transfers gain from servers, and how many in a row one server gets; from that "
+           "between nodes, how many bytes are under way to a rank at once (docs/injection.md). A "
+           "map that cannot be used is left out, with a warning.",
        .store = store<&Options::saturation>,
        .text_form = "the name of a file that `tutti bench --saturation --json` has written, or of "
                     "two, with a comma between them"},

@@ -83,6 +83,7 @@ select::Call Group::call_of(const Selector& selector, size_t bytes) const {
 
 Group::Entry* Group::look_up(const Selector& selector, size_t bytes) {
   select::Choice choice = select::choose(call_of(selector, bytes), overrides_);
+  if (choice.by_users_table) select::note_matched_table();
   const Carrier carrier = bytes <= shm::line_payload ? Carrier::line : Carrier::slot;
   if (carrier == Carrier::line) {
     choice.bytes_high = std::min(choice.bytes_high, shm::line_payload);
@@ -142,6 +143,7 @@ Group::Entry* Group::mapped(const Selector& selector, size_t bytes, Carrier carr
   choice.bytes_low = std::max(choice.bytes_low, match.sizes.low);
   choice.bytes_high = std::min(choice.bytes_high, match.sizes.high);
   if (match.rule == nullptr) return nullptr;
+  select::note_matched_plans();
   const size_t segment =
       overrides_.segment_bytes != 0 ? overrides_.segment_bytes : match.rule->rule.segment_bytes;
   const ReachChoice reach =

@@ -389,6 +389,8 @@ exec::SlotStores::Policy store_policy(StoresChoice choice);
 // an Error that names the variable if an algorithm is unknown, does not serve the collective or
 // breaks the promise of TUTTI_REPRODUCIBLE, and the file if plans or the table are broken.
 select::Overrides overrides_of(const Options& options);
+// The user's plans and table, for messages, of which no rule has matched a call of this process.
+std::vector<std::string> unmatched_files(const Options& options);
 
 // The table with these rules, in the grammar of TUTTI_TABLE's file. Each text is read once and kept
 // until the process ends. Any thread may call it. Throws Error as select::read_table, with `name`

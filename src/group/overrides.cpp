@@ -88,6 +88,17 @@ select::Overrides overrides_of(const Options& options) {
   return overrides;
 }
 
+std::vector<std::string> unmatched_files(const Options& options) {
+  const select::Overrides overrides = overrides_of(options);
+  const select::Matched matched = select::matched();
+  std::vector<std::string> files;
+  if (overrides.library != nullptr && !matched.plans)
+    files.push_back(options.plans + " (--plans, TUTTI_PLANS)");
+  if (overrides.table != nullptr && !matched.table)
+    files.push_back(options.table + " (--table, TUTTI_TABLE)");
+  return files;
+}
+
 const select::Table& table_of(const std::string& text, std::string_view name) {
   static std::mutex& mutex = *new std::mutex;
   static auto& tables = *new std::map<std::string, select::Table>;

@@ -85,6 +85,7 @@ Group::Entry* Group::look_up_v(const Selector& selector, size_t longest) {
   if (selector.serves == Serves::within_nodes) return look_up_within_nodes(selector, longest);
   // Rules are written for parts of one length, but their segment sizes and reach apply here, too.
   select::Choice choice = select::choose(call_of(selector, longest), overrides_);
+  if (choice.by_users_table) select::note_matched_table();
   if (on_one_node()) {
     choice.algorithm = direct;
   } else {

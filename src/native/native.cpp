@@ -5,7 +5,9 @@
 #include "native/arguments.h"
 #include "native/collective_call.h"
 #include "native/guard.h"
+#include "native/serving.h"
 #include "native/team.h"
+#include "topo/description.h"
 #include "topo/shape.h"
 #include "topo/tree.h"
 #include "tutti/tutti.h"
@@ -51,6 +53,8 @@ tutti_group* join(tutti::native::ThreadTeam& team, int rank) {
   settings.reach.one_process = settings.reach.ordinary = true;
   settings.reach.own_bytes = SIZE_MAX;
   settings.reach.mapped.resize(static_cast<size_t>(team.layout.ranks));
+  tutti::topo::check_given(tutti::options().topology);
+  if (!tutti::options().saturation.empty()) tutti::native::saturation_maps();
   settings.overrides = tutti::group::overrides_of(tutti::options());
   if (settings.overrides.library != nullptr)
     settings.shape = tutti::topo::shape_of_node(tutti::topo::binding_of_process());

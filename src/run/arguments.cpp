@@ -102,10 +102,11 @@ void ask_to_bind(const std::string& where) {
   set("TUTTI_BIND", where);
 }
 
-void ask_for_servers(const std::string& servers) {
+void ask_for_servers(const std::string& servers, Request& request) {
   if (!read_servers_asked(servers))
     fail("--servers " + servers + " is not accepted: give " + std::string(servers_asked_form));
   set("TUTTI_SERVERS", servers);
+  request.servers_typed_before = "--servers ";
 }
 
 // One of the accepted words of a variable.
@@ -118,10 +119,10 @@ void ask_for_word(const std::string& option, const std::string& word, const char
   set(variable, word);
 }
 
-void ask_for_mpi(const std::string& name, Request& request) {
+void ask_for_mpi(const std::string& name) {
   if (name != "mpich" && name != "openmpi" && name != "mpiabi")
     fail("--mpi " + name + ": no such MPI; accepted: mpich, openmpi or mpiabi");
-  request.mpi = name;
+  set("TUTTI_MPI", name);
 }
 
 void answer(const std::string& word) {
@@ -147,7 +148,7 @@ void read_option(Words& words, Request& request) {
   else if (const auto where = words.value("--bind", "a value: numa, core or none"))
     ask_to_bind(*where);
   else if (const auto servers = words.value("--servers", "a number of servers, as 2 or 2@6,7"))
-    ask_for_servers(*servers);
+    ask_for_servers(*servers, request);
   else if (const auto domain = words.value("--servers-domain", "a value: node, socket or numa"))
     ask_for_word("--servers-domain", *domain, "TUTTI_SERVERS_DOMAIN");
   else if (const auto as = words.value("--servers-as", "a value: threads or processes"))
@@ -161,7 +162,7 @@ void read_option(Words& words, Request& request) {
   else if (const auto trace = words.value("--trace", "the name of a file"))
     set("TUTTI_TRACE", from_here(*trace));
   else if (const auto mpi = words.value("--mpi", "a value: mpich, openmpi or mpiabi"))
-    ask_for_mpi(*mpi, request);
+    ask_for_mpi(*mpi);
   else
     fail("unknown option " + word +
          "; accepted: --report[=FILE], --plans DIR, --table FILE, --trace FILE, "

@@ -9,7 +9,8 @@
 namespace tutti::run {
 
 struct Request {
-  std::string mpi;             // --mpi; empty: tutti-run finds the program's MPI
+  // How the user has given the servers, for messages.
+  const char* servers_typed_before = "TUTTI_SERVERS=";
   std::vector<char*> program;  // its name, its arguments and a null; main owns the texts
 };
 

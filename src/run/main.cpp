@@ -96,15 +96,18 @@ std::vector<std::string> interposers_for(const std::string& path, const std::str
       fail(path +
            " is statically linked, so nothing can be preloaded into it; link its MPI dynamically");
   }
-  if (!asked.empty()) return {asked};
   if (elf) {
     const Choice choice = mpi_of_program(*elf, path);
+    if (!choice.interposers.empty() && !asked.empty() && choice.interposers.front() != asked)
+      fail(path + " is linked to an MPI of the ABI " + choice.interposers.front() +
+           ", of which --mpi " + asked + " (or TUTTI_MPI) would serve nothing; leave it out");
     if (!choice.interposers.empty()) return choice.interposers;
-    if (!choice.unknown_mpi.empty())
+    if (!choice.unknown_mpi.empty() && asked.empty())
       fail(path + " uses " + choice.unknown_mpi +
            ", an MPI for which there is no interposer (there are: mpich, openmpi, mpiabi); --mpi "
            "NAME if it has one of these ABIs");
   }
+  if (!asked.empty()) return {asked};
   if (starts_ranks(path)) refuse_launcher(path);
   const Choice choice = mpi_of_launcher();
   if (choice.interposers.empty())
@@ -120,6 +123,9 @@ std::vector<std::string> library_directories() {
   namespace fs = std::filesystem;
   std::error_code error;
   const fs::path self = fs::read_symlink("/proc/self/exe", error);
+  if (error)
+    fail("/proc/self/exe, beside which tutti-run looks for Tutti's libraries, cannot be read: " +
+         error.message() + "; mount /proc");
   const fs::path prefix = self.parent_path().parent_path();
   std::vector<std::string> directories;
   for (const char* place : {"lib", "lib64", "lib/" TUTTI_ARCHITECTURE, "tutti/lib"})
@@ -194,21 +200,18 @@ void preload(const std::vector<std::string>& interposers) {
 }
 
 // The MPI that the user names, by --mpi or TUTTI_MPI; empty if none.
-std::string asked_mpi(const Request& request) {
-  constexpr const char* names[] = {"mpich", "openmpi", "mpiabi"};
-  const MpiChoice choice = options().mpi;
-  if (!request.mpi.empty() || choice == MpiChoice::automatic) return request.mpi;
-  return names[static_cast<int>(choice) - 1];
+std::string asked_mpi() {
+  constexpr const char* names[] = {"", "mpich", "openmpi", "mpiabi"};
+  return names[static_cast<int>(options().mpi)];
 }
 
 int run(int count, char** arguments) {
   const Request request = read_arguments(count, arguments);
-  const std::string asked = asked_mpi(request);
   const std::string path = find_program(request.program.front());
-  preload(interposers_for(path, asked));
+  preload(interposers_for(path, asked_mpi()));
   if (!options().disable) {
     permit_many_messages();
-    const std::string why = bind(options().bind, set_servers_apart());
+    const std::string why = bind(options().bind, set_servers_apart(request.servers_typed_before));
     if (!why.empty() && speaks())
       fprintf(stderr, "tutti-run: ranks are not bound: %s\n", why.c_str());
   }

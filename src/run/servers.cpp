@@ -13,9 +13,8 @@
 namespace tutti::run {
 namespace {
 
-[[noreturn]] void refuse(const ServersAsked& asked, const std::string& why) {
-  throw Error(Code::invalid_argument, "TUTTI_SERVERS=" + print(asked) + ": " + why);
-}
+// The caller names the option.
+[[noreturn]] void refuse(const std::string& why) { throw Error(Code::invalid_argument, why); }
 
 std::string counted(size_t count, const std::string& what) {
   return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
@@ -27,12 +26,12 @@ std::vector<int> units_as_asked(const ServersAsked& asked, const Domains& domain
                                 const std::set<int>& cpuset) {
   for (const int unit : asked.cores)
     if (!cpuset.contains(unit))
-      refuse(asked, "this process may not use core " + std::to_string(unit) + "; name cores of " +
-                        list_of(cpuset));
+      refuse("this process may not use core " + std::to_string(unit) + "; name cores of " +
+             list_of(cpuset));
   const size_t wanted = static_cast<size_t>(asked.count) * domains.size();
   if (asked.cores.size() < wanted)
-    refuse(asked, counted(wanted, "server") + " in " + counted(domains.size(), "domain") + " on " +
-                      counted(asked.cores.size(), "core") + "; name as many cores as servers");
+    refuse(counted(wanted, "server") + " in " + counted(domains.size(), "domain") + " on " +
+           counted(asked.cores.size(), "core") + "; name as many cores as servers");
   std::set<int> left = asked.cores;
   std::vector<std::vector<int>> of_domains;
   for (const auto& domain : domains) {
@@ -76,8 +75,8 @@ std::vector<int> choose_server_units(const ServersAsked& asked, const Domains& d
   for (const auto& domain : domains) {
     cores += domain.size();
     if (count > domain.size())
-      refuse(asked, "a domain has " + counted(domain.size(), "core") + "; ask for at most " +
-                        std::to_string(domain.size()));
+      refuse("a domain has " + counted(domain.size(), "core") + "; ask for at most " +
+             std::to_string(domain.size()));
   }
   if (cores < count * domains.size() + static_cast<size_t>(std::max(ranks, 1))) return {};
   // The last cores of each domain: launchers and users tend to use the first.
@@ -88,9 +87,9 @@ std::vector<int> choose_server_units(const ServersAsked& asked, const Domains& d
   return units;
 }
 
-std::set<int> set_servers_apart() {
-  const ServersAsked& asked = options().servers;
-  if (asked.count == 0) return {};
+namespace {
+
+std::set<int> set_apart(const ServersAsked& asked) {
   const std::set<int> usable = units_of(0), cpuset = units_of_cpuset();
   const bool bound = is_bound();
   const std::set<int>& seen = bound ? cpuset : usable;
@@ -108,8 +107,20 @@ std::set<int> set_servers_apart() {
                     [&](int unit) { return chosen.contains(unit); }))
       kept.insert(core.units.begin(), core.units.end());
   if (kept.size() == usable.size())
-    refuse(asked, "servers on these cores leave none for the ranks; name fewer cores");
+    refuse("servers on these cores leave none for the ranks; name fewer cores");
   return kept;
+}
+
+}  // namespace
+
+std::set<int> set_servers_apart(const char* typed_before) {
+  const ServersAsked& asked = options().servers;
+  if (asked.count == 0) return {};
+  try {
+    return set_apart(asked);
+  } catch (const Error& error) {
+    throw Error(error.code(), typed_before + print(asked) + ": " + error.what());
+  }
 }
 
 }  // namespace tutti::run

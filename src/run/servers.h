@@ -27,7 +27,9 @@ std::vector<int> choose_server_units(const ServersAsked& asked, const Domains& d
 
 // Chooses them for this node as its ranks are bound now. If the ranks are not bound yet, it tells
 // the interposer the cores (in TUTTI_SERVERS), and returns those that ranks are to keep off: all
-// units of the servers' cores. Throws as above.
-std::set<int> set_servers_apart();
+// units of the servers' cores. Throws as above, with `typed_before` and the value before the
+// reason:
+// "--servers " or "TUTTI_SERVERS=", as the user has given it.
+std::set<int> set_servers_apart(const char* typed_before);
 
 }  // namespace tutti::run

@@ -54,16 +54,14 @@ TEST(Servers, RunWhereTheUserSays) {
 
 TEST(Servers, WhatTheNodeLacksIsRefused) {
   EXPECT_EQ(refusal({2, {5, 12}}, ServersDomain::node),
-            "TUTTI_SERVERS=2@5,12: this process may not use core 12; name cores of 0-11");
+            "this process may not use core 12; name cores of 0-11");
   EXPECT_EQ(refusal({2, {5}}, ServersDomain::node),
-            "TUTTI_SERVERS=2@5: 2 servers in 1 domain on 1 core; name as many cores as servers");
+            "2 servers in 1 domain on 1 core; name as many cores as servers");
   EXPECT_EQ(refusal({2, {4, 5}}, ServersDomain::numa),
-            "TUTTI_SERVERS=2@4-5: 4 servers in 2 domains on 2 cores; name as many cores as "
+            "4 servers in 2 domains on 2 cores; name as many cores as "
             "servers");
-  EXPECT_EQ(refusal({4, {}}, ServersDomain::numa),
-            "TUTTI_SERVERS=4: a domain has 3 cores; ask for at most 3");
-  EXPECT_EQ(refusal({7, {}}, ServersDomain::node),
-            "TUTTI_SERVERS=7: a domain has 6 cores; ask for at most 6");
+  EXPECT_EQ(refusal({4, {}}, ServersDomain::numa), "a domain has 3 cores; ask for at most 3");
+  EXPECT_EQ(refusal({7, {}}, ServersDomain::node), "a domain has 6 cores; ask for at most 6");
 }
 
 TEST(Servers, TheCpusetIsNoLessThanTheBinding) {

@@ -1,6 +1,7 @@
 #include "select/library.h"
 
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
 #include <map>
 #include <mutex>
@@ -167,6 +168,16 @@ Refusals& noted() {
 }
 
 }  // namespace
+
+namespace {
+
+std::atomic<bool> matched_plans{false}, matched_table{false};
+
+}  // namespace
+
+void note_matched_plans() { matched_plans = true; }
+void note_matched_table() { matched_table = true; }
+Matched matched() { return {matched_plans, matched_table}; }
 
 void note_refusal(const LoadedRule& rule, const std::string& why) {
   constexpr size_t most = 1000;

@@ -56,6 +56,15 @@ Match match(const Library& library, const Call& call);
 // Why a plan cannot serve a call whose rule matched; empty if it can.
 std::string refusal(const LoadedPlan& plan, const Call& call);
 
+// The files of the user's whose rules have matched a call of this process. Any thread.
+struct Matched {
+  bool plans = false;
+  bool table = false;
+};
+void note_matched_plans();
+void note_matched_table();
+Matched matched();
+
 // Refusals so far, "FILE:LINE: PLAN: why", each once, in the order met. Any thread.
 void note_refusal(const LoadedRule& rule, const std::string& why);
 std::vector<std::string> refusals();

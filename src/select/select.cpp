@@ -53,7 +53,9 @@ Choice choose(const Call& call, const Overrides& overrides) {
                     "flat"};  // serves everything, should a compiled table ever have a hole
   Sizes sizes;
   for (const Table* table : tables_for(call.collective, overrides)) {
-    if (find_rule(*table, call, choice, sizes)) break;
+    if (!find_rule(*table, call, choice, sizes)) continue;
+    choice.by_users_table = table == overrides.table;
+    break;
   }
   choice.bytes_low = sizes.low;
   choice.bytes_high = sizes.high;

@@ -27,6 +27,7 @@ struct Choice {
   ReachChoice reach = ReachChoice::automatic;
   size_t bytes_low = 0;  // sizes for which the answer is the same, both ends in it
   size_t bytes_high = 0;
+  bool by_users_table = false;
 };
 
 struct Overrides {

@@ -4,15 +4,15 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <memory>
-#include <string_view>
+#include <string>
 #include <type_traits>
 #include <utility>
 
 #include "base/error.h"
 #include "base/text.h"
+#include "topo/description.h"
 #include "topo/tree.h"
 
 namespace tutti::topo {
@@ -144,90 +144,32 @@ void mark_usable(Tree* tree) {
   for (Core& core : tree->cores) core.usable = inside(core);
 }
 
-[[noreturn]] void refuse(const std::string& description, const std::string& reason) {
-  throw Error(Code::invalid_argument,
-              "topology " + in_quotes(description) + ": " + reason +
-                  "; write levels from the outside in, such as \"socket:2 numa:2 cache:2 core:4\"");
-}
-
-// Splits a text into words at blanks outside of brackets; attributes in brackets may hold blanks.
-std::vector<std::string> split_words(const std::string& description) {
-  std::vector<std::string> words(1);
-  int brackets = 0;
-  for (const char c : description) {
-    if (c == '(' || c == '[') ++brackets;
-    if (c == ')' || c == ']') --brackets;
-    if (c == ' ' && brackets <= 0) {
-      words.emplace_back();
-    } else {
-      words.back() += c;
-    }
-  }
-  std::erase(words, "");
-  return words;
-}
-
-// The count in a word such as "core:8(...)" or "8"; 1 for a word without a count, such as "[numa]".
-uint64_t word_count(const std::string& description, const std::string& word) {
-  if (word.front() == '[') return 1;
-  const std::string_view head = std::string_view(word).substr(0, word.find('('));
-  const size_t colon = head.find(':');
-  const std::string_view digits = colon == std::string_view::npos ? head : head.substr(colon + 1);
-  uint64_t count = 0;
-  const auto [rest, error] = std::from_chars(digits.data(), digits.data() + digits.size(), count);
-  if (error == std::errc::result_out_of_range) return UINT64_MAX;
-  if (error != std::errc() || rest != digits.data() + digits.size() || count == 0) {
-    refuse(description, in_quotes(word) + " has no count of 1 or more");
-  }
-  return count;
-}
-
-std::string level_of_word(const std::string& word) {
-  return word.substr(0, word.find_first_of(":("));
-}
-
-// Checks that Tutti's levels are in order from the outside in, because hwloc accepts any order and
-// then makes trees that the user did not mean. Sockets may also be inside numa regions.
-void check_order(const std::string& description, const std::vector<std::string>& words) {
-  static const std::map<std::string, int> order = {
-      {"node", 0}, {"socket", 1}, {"numa", 1}, {"cache", 2}, {"core", 3}};
-  std::string outer = "node";
-  for (const std::string& word : words) {
-    const std::string level = level_of_word(word);
-    const auto place = order.find(level);
-    if (place == order.end()) continue;
-    if (place->second < order.at(outer)) refuse(description, level + " stands inside " + outer);
-    outer = level;
-  }
-}
-
 // Translates a description into hwloc's words: caches get their depth, and the last level becomes
 // processing units.
 std::string translated(const std::string& description) {
-  const std::vector<std::string> words = split_words(description);
-  check_order(description, words);
   uint64_t units = 1;
   int next_cache = 3;
   bool has_units = false;
   bool has_names = false;   // a text such as "2 4" has none; hwloc names its levels itself
   bool has_counts = false;  // a text such as "[numa]" has none, and hwloc leaks memory on it
   std::string text;
-  for (const std::string& word : words) {
-    const uint64_t count = word_count(description, word);
+  for (const auto& [word, named, count] : description_words(description)) {
     if (count > most_units || (units *= count) > most_units) {
-      refuse(description, "more than " + std::to_string(most_units) + " processing units");
+      refuse_description(description,
+                         "more than " + std::to_string(most_units) + " processing units");
     }
-    std::string level = level_of_word(word);
+    std::string level = word.substr(0, word.find_first_of(":("));
     // For hwloc "node" is a numa region. Here it is the whole machine, which needs no word.
     if (level == "node") {
       if (count != 1)
-        refuse(description, "a tree is one node, and regions of its memory are called numa");
+        refuse_description(description,
+                           "a tree is one node, and regions of its memory are called numa");
       continue;
     }
     const std::string rest = word.substr(level.size());
     if (level == "socket") level = "package";
     if (level == "cache") {
-      if (next_cache < 2) refuse(description, "more than two levels of caches");
+      if (next_cache < 2) refuse_description(description, "more than two levels of caches");
       level = "l" + std::to_string(next_cache--);
     }
     has_units |= level == "pu";
@@ -235,7 +177,7 @@ std::string translated(const std::string& description) {
     has_counts |= word.front() != '[';
     text += (text.empty() ? "" : " ") + level + rest;
   }
-  if (!has_counts) refuse(description, "no cores");
+  if (!has_counts) refuse_description(description, "no cores");
   return has_units || !has_names ? text : text + " pu:1";
 }
 
@@ -261,7 +203,7 @@ Tree synthetic(const std::string& description) {
   const Topology topology = new_topology();
   if (hwloc_topology_set_synthetic(topology.get(), text.c_str()) != 0 ||
       hwloc_topology_load(topology.get()) != 0) {
-    refuse(description, "hwloc does not understand it");
+    refuse_description(description, "hwloc does not understand it");
   }
   return read_tree(topology.get(), "synthetic " + description);
 }

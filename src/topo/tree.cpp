@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "topo/description.h"
 
 namespace tutti::topo {
 namespace {
@@ -157,8 +158,7 @@ Tree restricted(const Tree& tree, const std::vector<int>& processing_units) {
 
 Tree load(const std::string& topology) {
   if (topology.empty()) return this_machine();
-  const bool file = topology.find('/') != std::string::npos || topology.ends_with(".xml");
-  return file ? recorded(topology) : synthetic(topology);
+  return names_file(topology) ? recorded(topology) : synthetic(topology);
 }
 
 int usable_cores(const Tree& tree) {

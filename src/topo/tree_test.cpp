@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "placement/levels.h"
+#include "topo/description.h"
 
 namespace tutti::topo {
 namespace {
@@ -44,6 +45,39 @@ int count_level(const Tree& tree, Level level) {
   return static_cast<int>(
       std::count_if(tree.vertices.begin(), tree.vertices.end(),
                     [level](const Vertex& vertex) { return vertex.level == level; }));
+}
+
+std::string given_refusal(const std::string& value) {
+  try {
+    check_given(value);
+    return "";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Code::invalid_argument);
+    return error.what();
+  }
+}
+
+// What libraries without hwloc must tell from nonsense: all that load() or parse_shape() takes.
+TEST(Given, ShapesDescriptionsAndFilesAreAccepted) {
+  const TemporaryFile file("given.xml", "<?xml version=\"1.0\"?><topology version=\"2.0\">");
+  for (const std::string value :
+       {"", "core:8", "node:2 numa:4 core:16", "cluster:2 node:2 core:1", "numa:2 socket:2 core:4",
+        "node:1 numa:2 cache:2 cache:2 core:2", "cache:1(size=1048576) core:2", "2 4",
+        "Package:2 L3Cache:1 core:4 pu:2", "socket:2 [numa] core:4", file.path().c_str()})
+    EXPECT_EQ(given_refusal(value), "") << value;
+}
+
+TEST(Given, NonsenseIsRefusedByOneLine) {
+  const TemporaryFile binary("binary.xml",
+                             "\x7f"
+                             "ELF\x01\x02");
+  for (const std::string value :
+       {"nonsense", "nonsense:2", "numa:2 nonsense:4", "core:8 numa:2", "core:0",
+        "core:", "/nowhere", "nowhere.xml", "core:-1", binary.path().c_str()}) {
+    const std::string message = given_refusal(value);
+    EXPECT_NE(message.find('"' + value + '"'), std::string::npos) << value << ": " << message;
+    EXPECT_EQ(message.find('\n'), std::string::npos);
+  }
 }
 
 TEST(Synthetic, NumaAndCores) {

@@ -81,6 +81,20 @@ def test_a_mapped_plan_runs(host, compiled, plans, tmp_path, ranks):
     assert "warning" not in error
 
 
+def test_files_that_match_no_call_are_named(host_named, compiled, plans):
+    """Once, also without a report: most likely the rules have other sizes or ranks than the calls."""
+    host = host_named("mpich")
+    directory = plans("allreduce ranks 7 -> builtin:flat", "bcast sizes 1G.. -> builtin:flat")
+    for option in (f"--plans={directory}", f"--table={directory / 'map'}"):
+        result = support.expect_ok(support.job(host, 2, compiled(host, "plans"), options=[option]))
+        lines = lines_with(result.stderr, "no call of rank 0 matched a rule of")
+        assert len(lines) == 1 and str(directory) in lines[0], result.stderr
+    plans("allreduce ranks 2 -> builtin:flat")
+    for option in (f"--plans={directory}", f"--table={directory / 'map'}"):
+        result = support.expect_ok(support.job(host, 2, compiled(host, "plans"), options=[option]))
+        assert result.stderr == ""
+
+
 def test_changing_the_file_changes_the_mapping(host, compiled, plans, tmp_path):
     program = compiled(host, "plans")
     directory = plans("allreduce -> one.tree", one__tree=tree(3, CHAIN[3]))

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -80,6 +81,66 @@ def test_an_mpi_without_interposer(tmp_path):
     assert "libmpi.so.1" in refused(tmp_path / "old")
 
 
+def linked_to(library, directory, rpath):
+    """A program in a directory that is linked to a library of this name, which does nothing."""
+    (directory / "mpi.c").write_text("int MPI_Init(int* c, char*** v) { return 0; }\n")
+    (directory / "main.c").write_text(
+        "int MPI_Init(int*, char***); int main(void) { return MPI_Init(0, 0); }\n"
+    )
+    for command in (
+        ["cc", "-shared", "-fPIC", f"-Wl,-soname,{library}", "-o", library, "mpi.c"],
+        ["cc", "-o", "program", "main.c", library, f"-Wl,-rpath,{rpath}"],
+    ):
+        subprocess.run(command, check=True, timeout=60, cwd=directory)
+    return directory / "program"
+
+
+@pytest.mark.parametrize("name", ["$ORIGIN", "a${ORIGIN}b", "$ORIGIN$ORIGIN"])
+def test_a_directory_named_as_the_linkers_word(tmp_path, name):
+    """Issue 33: the directory's own name was replaced again and again."""
+    directory = tmp_path / name
+    directory.mkdir()
+    assert "libmpi.so.1" in refused(linked_to("libmpi.so.1", directory, "$ORIGIN"))
+
+
+@pytest.mark.parametrize(
+    ("words", "variables"), [(["--mpi", "openmpi"], {}), ([], {"TUTTI_MPI": "openmpi"})]
+)
+def test_another_mpi_than_the_programs(tmp_path, words, variables):
+    program = linked_to("libmpi.so.12", tmp_path, tmp_path)
+    line = refused(*words, program, variables=variables)
+    assert "is linked to an MPI of the ABI mpich" in line and "--mpi openmpi" in line
+
+
+@pytest.mark.mpi
+def test_a_script_under_another_mpi_than_named(host_named, compiled):
+    """tutti-run cannot look into a script, so the interposer says that it serves nothing."""
+    host = host_named("mpich")
+    script = ["sh", "-c", str(compiled(host, "again"))]
+    command = [host.launcher, "-n", 2, support.TUTTI_RUN, "--mpi", "openmpi", *script]
+    environment = support.clean_environment() | host.environment
+    result = support.run(command, environment=environment, timeout=60)
+    lines = [line for line in result.stderr.splitlines() if "is no MPI of the ABI" in line]
+    assert len(lines) == 1 and "leave --mpi and TUTTI_MPI out" in lines[0], result.stderr
+
+
+VARIABLES = sorted(
+    set(re.findall(r"^\| `(TUTTI_\w+)`", (support.ROOT / "docs/environment.md").read_text(), re.M))
+)
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("variable", VARIABLES)
+def test_nonsense_in_a_variable_is_one_line(host_named, compiled, variable):
+    """Whatever reads the variable, one rank says which one it is, and what is accepted."""
+    host = host_named("mpich")
+    environment = support.clean_environment() | host.environment | {variable: "/nowhere/nonsense"}
+    command = [host.launcher, "-n", 2, support.TUTTI_RUN, compiled(host, "plans")]
+    result = support.run(command, environment=environment, timeout=60)
+    lines = [line for line in result.stderr.splitlines() if "/nowhere/nonsense" in line]
+    assert len(lines) == 1 and variable in lines[0], result.stderr
+
+
 def test_an_unknown_mpi():
     assert "--mpi" in refused("bash", "-c", "true")
 
@@ -147,7 +208,11 @@ def test_servers_that_cannot_be_had():
     assert "all, selective or none" in refused("--serve", "some", "ls")
     assert "threads or processes" in refused("--servers-as", "fibers", "ls")
     mpi = ["--mpi", "mpich"]
-    assert "may not use core 4000" in refused(*mpi, "--servers=1@4000", "ls")
+    assert "tutti-run: --servers 1@4000: this process may not use core 4000" in refused(
+        *mpi, "--servers=1@4000", "ls"
+    )
+    by_variable = refused(*mpi, "ls", variables={"TUTTI_SERVERS": "1@4000"})
+    assert "tutti-run: TUTTI_SERVERS=1@4000: this process may not use core 4000" in by_variable
     assert "2 servers in 1 domain on 1 core" in refused(*mpi, f"--servers=2@{usable[0]}", "ls")
     if len(usable) < 64:
         assert "ask for at most" in refused(*mpi, f"--servers={len(usable) + 1}", "ls")

@@ -2,10 +2,13 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <strings.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <string>
 
+#include "base/launched.h"
 #include "base/log.h"
 #include "mpi/abi/inside.h"
 #include "mpi/abi/ledger.h"
@@ -116,6 +119,18 @@ void find_handles(Host& host) {
   host.group_null = MPI_GROUP_NULL;
 }
 
+// If the user has named the ABI, every call of the program is left to its MPI against the user's
+// wish. Options are not read here, because a malformed one would end this call by an exception.
+void say_foreign() {
+  const char* const asked = getenv("TUTTI_MPI");
+  const bool by_user = asked != nullptr && *asked != '\0' && strcasecmp(asked, "auto") != 0;
+  if (by_user && launched_rank() != 0) return;
+  log_line(by_user ? LogLevel::warning : LogLevel::info,
+           "%s is no MPI of the ABI '%s'; its calls pass through%s", library().path.c_str(),
+           std::string(abi_name).c_str(),
+           by_user ? "; leave --mpi and TUTTI_MPI out, or name its ABI" : "");
+}
+
 Host* make_host() {
   if (library().path.empty()) {
     log_line(LogLevel::error,
@@ -127,8 +142,7 @@ Host* make_host() {
   host->foreign = !speaks_our_abi();
   find_functions(*host);
   if (host->foreign) {
-    log_line(LogLevel::info, "%s is no MPI of the ABI '%s'; its calls pass through",
-             library().path.c_str(), std::string(abi_name).c_str());
+    say_foreign();
     return host;
   }
   find_handles(*host);

@@ -16,6 +16,7 @@
 #include "base/process.h"
 #include "group/programs.h"
 #include "mpi/job/agreement.h"
+#include "mpi/job/gathered_placement.h"
 #include "mpi/communicators/registry.h"
 #include "mpi/entry/calls.h"
 #include "mpi/job/end.h"
@@ -88,6 +89,7 @@ void warn_of_options() {
 void open() {
   const bool record = !options().report.empty() && !options().disable;
   if (record) report::start_recording();
+  if (!options().disable) look_at_saturation_maps();
   open_registry(record);
 }
 
@@ -131,6 +133,7 @@ void end_use_of_host() {
 void before_init() {
   try {
     options();
+    check_topology();
     group::overrides_of(options());  // reads the user's plans
     if (options().disable) return;
     make_room_for_high_descriptors();  // the host's threads start in its MPI_Init
@@ -187,8 +190,22 @@ void settle() {
   meet_parents(true);
 }
 
+// Rank 0 warns of files of the user's that decided nothing, most likely because their rules have
+// other sizes or numbers of ranks than the calls. It knows its own calls alone.
+void warn_of_unused_files() {
+  int rank = 0;
+  host().Comm_rank(host().comm_world, &rank);
+  if (rank != 0 || options().disable || !why_no_team().empty()) return;
+  for (const std::string& file : group::unmatched_files(options()))
+    log_line(LogLevel::warning,
+             "no call of rank 0 matched a rule of %s; `tutti-run --report` lists the calls, and "
+             "`tutti explain` says which rules they meet",
+             file.c_str());
+}
+
 void write_what_was_recorded() {
   const Inside inside;
+  warn_of_unused_files();
   write_trace();
   if (!report::recording()) return;
   for (const Communicator* communicator : known_communicators())

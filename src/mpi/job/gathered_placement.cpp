@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/options.h"
@@ -15,6 +16,7 @@
 #include "placement/cores.h"
 #include "placement/gathering.h"
 #include "select/contents.h"
+#include "topo/description.h"
 
 namespace tutti::mpi {
 namespace {
@@ -165,6 +167,14 @@ const ClustersFile& clusters_file() {
 }
 
 }  // namespace
+
+void check_topology() {
+  try {
+    topo::check_given(options().topology);
+  } catch (const Error& error) {
+    throw Error(error.code(), std::string("TUTTI_TOPOLOGY: ") + error.what());
+  }
+}
 
 int32_t own_cluster() { return options().clusters.empty() ? 0 : clusters_file().own; }
 uint64_t clusters_fingerprint() { return clusters_file().fingerprint; }

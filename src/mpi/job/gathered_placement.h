@@ -16,6 +16,8 @@ namespace tutti::mpi {
 
 class Team;
 
+// Throws Error, one line, if TUTTI_TOPOLOGY has a value that is not accepted.
+void check_topology();
 // The cluster of this process's node in the file that TUTTI_CLUSTERS names; -1 if the node is in
 // none, 0 without that variable. Throws Error naming file and line if the file is malformed. The
 // first call reads the file.

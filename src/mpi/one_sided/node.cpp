@@ -470,6 +470,10 @@ std::shared_ptr<Node> this_node(bool make) {
   return nodes().now;
 }
 
+void look_at_saturation_maps() {
+  if (!options().saturation.empty()) native::saturation_maps();
+}
+
 void end_one_sided() {
   std::shared_ptr<Node> node;
   {

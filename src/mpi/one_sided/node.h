@@ -106,6 +106,9 @@ class Node final : public tutti_team {
 // This process's Node; made at the first call while MPI runs. Null if it has none and `make` is
 // false.
 std::shared_ptr<Node> this_node(bool make);
+// Reads the maps that TUTTI_SATURATION names, so that the job says at its start which of them it
+// cannot use. Without this only transfers would read them.
+void look_at_saturation_maps();
 // To be called before the report is written, which it tells what this process did, and before the
 // registry closes. Returns when all other ranks have ended their transfers, too.
 void end_one_sided();
