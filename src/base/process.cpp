@@ -81,6 +81,11 @@ bool process_is_stopped(const ProcessId& process) {
   return told && !is_another(*told, process) && (told->state == 'T' || told->state == 't');
 }
 
+const char* stopped_note(uint64_t process) {
+  const bool stopped = process_is_stopped({static_cast<int64_t>(process), 0});
+  return stopped ? ", stopped by a signal" : "";
+}
+
 // With a descriptor of the process, so that no other one can get its number before the signal.
 bool kill_process(const ProcessId& process) {
   const auto number = static_cast<pid_t>(process.number);

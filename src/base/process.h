@@ -27,6 +27,8 @@ bool process_is_gone(const ProcessId& process);
 bool process_is_gone(uint64_t process);
 // True if a signal, or a debugger, has stopped it.
 bool process_is_stopped(const ProcessId& process);
+// For messages that name a process which is waited for: ", stopped by a signal", or nothing.
+const char* stopped_note(uint64_t process);
 // Sends SIGKILL. False if the process has ended, or may not be killed by this one.
 bool kill_process(const ProcessId& process);
 

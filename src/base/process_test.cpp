@@ -54,6 +54,8 @@ TEST(Process, IsStoppedAndKilled) {
   kill(child, SIGSTOP);
   ASSERT_EQ(waitpid(child, nullptr, WUNTRACED), child);
   EXPECT_TRUE(process_is_stopped(process));
+  EXPECT_STREQ(stopped_note(static_cast<uint64_t>(child)), ", stopped by a signal");
+  EXPECT_STREQ(stopped_note(static_cast<uint64_t>(getpid())), "");
   EXPECT_FALSE(process_is_gone(process));
   EXPECT_TRUE(kill_process(process));
   int status = 0;

@@ -8,12 +8,42 @@
 
 namespace tutti {
 
+namespace {
+
+// The bytes of the character at the beginning of a text, if they are UTF-8 that can be shown; else
+// 0. Overlong forms and surrogates are not told apart from others: a terminal copes with them.
+size_t bytes_of_character(std::string_view text) {
+  const auto first = static_cast<unsigned char>(text.front());
+  if (first < 0x80) return first >= ' ' && first != 127 ? 1 : 0;
+  size_t bytes = 0;
+  if (first >= 0xc2 && first <= 0xdf) bytes = 2;
+  if (first >= 0xe0 && first <= 0xef) bytes = 3;
+  if (first >= 0xf0 && first <= 0xf4) bytes = 4;
+  if (bytes == 0 || text.size() < bytes) return 0;
+  for (const char c : text.substr(1, bytes - 1))
+    if ((static_cast<unsigned char>(c) & 0xc0) != 0x80) return 0;
+  const bool is_control = first == 0xc2 && static_cast<unsigned char>(text[1]) < 0xa0;
+  return is_control ? 0 : bytes;
+}
+
+}  // namespace
+
+std::string printable(std::string_view text) {
+  std::string shown;
+  while (!text.empty()) {
+    const size_t bytes = bytes_of_character(text);
+    shown += bytes == 0 ? std::string_view("?") : text.substr(0, bytes);
+    text.remove_prefix(std::max<size_t>(bytes, 1));
+  }
+  return shown;
+}
+
 std::string in_quotes(std::string_view text) {
   constexpr size_t most_shown = 200;  // a path fits
-  std::string shown(text.substr(0, most_shown));
-  std::replace_if(
-      shown.begin(), shown.end(), [](char c) { return (c >= 0 && c < ' ') || c == 127; }, '?');
-  return '"' + shown + (text.size() > most_shown ? "...\"" : "\"");
+  size_t end = text.size();
+  if (end > most_shown)  // not in the middle of a character
+    for (end = most_shown; end > most_shown - 4 && (text[end] & 0xc0) == 0x80;) --end;
+  return '"' + printable(text.substr(0, end)) + (end < text.size() ? "...\"" : "\"");
 }
 
 size_t edit_distance(std::string_view a, std::string_view b) {

@@ -10,8 +10,11 @@
 
 namespace tutti {
 
-// Puts a user's text in quotes for a message of one line: a long text is cut, and control
-// characters become '?'.
+// A user's text for a message of one line: control characters, and bytes that are no UTF-8, become
+// '?'.
+std::string printable(std::string_view text);
+
+// The same in quotes; a long text is cut.
 std::string in_quotes(std::string_view text);
 
 // The least number of insertions, removals and replacements of characters that turn one text into

@@ -294,6 +294,28 @@ TEST(Operation, RanksThatDisagreeGetAnError) {
       << outcome.failure;
 }
 
+// A rank that is not the root in its own eyes gives no bytes, which are not what differs.
+TEST(Operation, RanksThatDisagreeAboutTheRootAreToldTheRoots) {
+  TestRanks ranks({.ranks = 2});
+  exec::SlotStores stores(exec::SlotStores::Policy::plain);
+  std::vector<std::byte> scratch;
+  YieldingWaits waits;
+  int64_t data[2] = {};
+  Operation of_root_1, of_root_0;
+  of_root_1.program = &programs_for(Collective::bcast, 2, 1)[0];
+  of_root_0.program = &programs_for(Collective::bcast, 2, 0)[1];
+  of_root_1.out = reinterpret_cast<std::byte*>(data);
+  of_root_0.out = reinterpret_cast<std::byte*>(data + 1);
+  of_root_1.bytes = of_root_0.bytes = 8;
+  start(ranks[0], of_root_1, stores);
+  start(ranks[1], of_root_0, stores);
+  const Outcome outcome = take(ranks[1], of_root_0, scratch, waits);
+  EXPECT_EQ(outcome.code, Code::mismatch);
+  EXPECT_NE(outcome.failure.find("rank 0 started bcast, root 1 where rank 1 expects bcast, root 0"),
+            std::string::npos)
+      << outcome.failure;
+}
+
 // An allreduce of a vector that has a few tiles.
 struct LongReduction {
   static constexpr size_t elements = 50001;

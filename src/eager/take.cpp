@@ -153,12 +153,16 @@ class Taker {
       if (record.is_long) long_.look_at(awaited);
       return true;
     }
-    return fail(Code::mismatch,
-                "rank " + std::to_string(rank) + " started " + exec::describe_call(theirs) +
-                    " where rank " + std::to_string(program_.rank) + " expects " +
-                    exec::describe_call(mine) + " (operation " + std::to_string(operation_.number) +
-                    " of those that outlive their call); all ranks must start the "
-                    "same collectives in the same order, with the same sizes");
+    // The bytes of a record are those that its rank gives. A rank that takes another rank for the
+    // root of a broadcast gives none.
+    const bool with_bytes = exec::call_root(theirs) == exec::call_root(mine);
+    return fail(Code::mismatch, "rank " + std::to_string(rank) + " started " +
+                                    exec::describe_call(theirs, with_bytes) + " where rank " +
+                                    std::to_string(program_.rank) + " expects " +
+                                    exec::describe_call(mine, with_bytes) + " (operation " +
+                                    std::to_string(operation_.number) +
+                                    " of those that outlive their call); all ranks must start the "
+                                    "same collectives in the same order, with the same sizes");
   }
 
   size_t bytes_of(const Take& take) const {

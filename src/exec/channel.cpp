@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "base/options.h"
+#include "base/process.h"
 #include "exec/entered.h"
 #include "exec/executor.h"
 #include "shm/segment.h"
@@ -32,7 +33,7 @@ plan::Resources resources_of(const shm::Layout& layout, const Channel::Settings&
 
 }  // namespace
 
-std::string describe_call(uint64_t call) {
+std::string describe_call(uint64_t call, bool with_bytes) {
   if (call == 0) return "nothing";
   const plan::Collective collective = call_collective(call);
   std::string text{plan::name(collective)};
@@ -41,7 +42,7 @@ std::string describe_call(uint64_t call) {
     text += " of parts of different lengths";
   } else if (bytes == bytes_among_neighbours) {
     text += " among neighbours";
-  } else if (plan::has_data(collective)) {
+  } else if (plan::has_data(collective) && with_bytes) {
     text += " of " + std::to_string(bytes) + " bytes";
   }
   if (plan::rooted(collective)) text += ", root " + std::to_string(call_root(call));
@@ -149,7 +150,7 @@ std::string Channel::standing(int rank) const {
   const shm::Control& its = control(index_of(rank));
   std::string text = "rank " + std::to_string(rank);
   if (const uint64_t process = shm::load_relaxed(its.process); process != 0)
-    text += " (process " + std::to_string(process) + ")";
+    text += " (process " + std::to_string(process) + stopped_note(process) + ")";
   const uint64_t word = shm::load_relaxed(its.word);
   const std::string call = describe_call(shm::load_relaxed(its.call));
   if (shm::load_relaxed(its.call) == 0) return text + ": has not entered any collective";

@@ -94,7 +94,7 @@ inline plan::Collective call_collective(uint64_t call) {
   return static_cast<plan::Collective>((call >> 60) - 1);
 }
 inline int call_root(uint64_t call) { return static_cast<int>(call >> 40 & ((1u << 20) - 1)); }
-// For messages: "allreduce of 8 bytes", "bcast of 64 bytes from root 2".
-std::string describe_call(uint64_t call);
+// For messages: "allreduce of 8 bytes", "bcast of 64 bytes, root 2"; without bytes "bcast, root 2".
+std::string describe_call(uint64_t call, bool with_bytes = true);
 
 }  // namespace tutti::exec

@@ -1,7 +1,7 @@
 #include "report/pages.h"
 
+#include <cerrno>
 #include <cstdio>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -271,21 +271,23 @@ void write_json(FILE* file, const Report& report) {
 }  // namespace
 
 void write_pages(const std::string& destination, const Report& report) {
-  const bool terminal = destination == "1" || destination == "-";
-  const std::unique_ptr<FILE, int (*)(FILE*)> opened(
-      terminal ? nullptr : fopen(destination.c_str(), "w"),
-      [](FILE* file) { return file != nullptr ? fclose(file) : 0; });
-  if (!terminal && opened == nullptr) {
-    log_line(LogLevel::error,
-             "cannot write the report to %s: %m; set TUTTI_REPORT to a file that can be written",
-             destination.c_str());
-    return;
+  if (destination == "1" || destination == "-") return write_table(stderr, report);
+  errno = 0;
+  FILE* const file = fopen(destination.c_str(), "we");
+  bool whole = file != nullptr;
+  if (whole) {
+    if (destination.ends_with(".json"))
+      write_json(file, report);
+    else
+      write_table(file, report);
+    whole = fflush(file) == 0 && ferror(file) == 0;
+    whole = fclose(file) == 0 && whole;  // some file systems say only now that they are full
   }
-  FILE* const file = terminal ? stderr : opened.get();
-  if (destination.ends_with(".json"))
-    write_json(file, report);
-  else
-    write_table(file, report);
+  if (!whole)
+    log_line(LogLevel::error,
+             "cannot write the report to %s: %m; give --report or TUTTI_REPORT a file that can be "
+             "written",
+             destination.c_str());
 }
 
 }  // namespace tutti::report

@@ -200,7 +200,27 @@ TEST(Pages, AFileThatCannotBeWrittenIsAnError) {
   const std::string on;
   const std::vector<std::string> refused;
   write_pages("/nowhere/report.json", {total, names, Most{}, "mpich", on, refused, 2});
-  EXPECT_NE(testing::internal::GetCapturedStderr().find("TUTTI_REPORT"), std::string::npos);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "tutti: error: cannot write the report to /nowhere/report.json: No such file or "
+            "directory; give --report or TUTTI_REPORT a file that can be written\n");
+}
+
+TEST(Pages, AFullDiskIsAnError) {
+  const auto beside = std::filesystem::temp_directory_path() / "tutti_full.json";
+  std::filesystem::remove(beside);
+  std::filesystem::create_symlink("/dev/full", beside);
+  const Numbers total;
+  const AlgorithmNames names;
+  const std::string on;
+  const std::vector<std::string> refused;
+  for (const std::string& file : {std::string("/dev/full"), beside.string()}) {
+    testing::internal::CaptureStderr();
+    write_pages(file, {total, names, Most{}, "mpich", on, refused, 2});
+    EXPECT_NE(testing::internal::GetCapturedStderr().find("No space left on device"),
+              std::string::npos)
+        << file;
+  }
+  std::filesystem::remove(beside);
 }
 
 }  // namespace

@@ -223,6 +223,16 @@ def test_the_watchdog_ends_a_job(host, compiled):
     assert "ended because TUTTI_STALL=abort" in result.stderr, result.stderr
 
 
+def test_a_stopped_rank_is_named_as_such(host_named, compiled):
+    host = host_named("mpich")  # Open MPI's launcher stops the whole job
+    variables = AT_ONCE | {"TUTTI_STALL_SECONDS": "1", "TUTTI_STALL": "abort"}
+    result = job(host, 3, compiled(host, "missing_rank"), "stopped", "wait", variables=variables)
+    assert result.returncode != 0
+    assert "rank 2 of its communicator, stopped by a signal, has not started it" in result.stderr, (
+        result.stderr
+    )
+
+
 @pytest.mark.parametrize("face", ["MPIF", "USE_MPI", "USE_F08"])
 @pytest.mark.parametrize("name", ["debian-mpich", "debian-openmpi"])
 def test_fortran(host_named, name, face, tmp_path):

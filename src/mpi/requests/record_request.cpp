@@ -334,8 +334,9 @@ bool RecordRequest::wait(int late, size_t seen) {
 
 void RecordRequest::say_late(int rank, const char* what) const {
   const auto seconds = static_cast<long>(options().stall_seconds);
-  log_line(LogLevel::warning, "no progress for %ld s in %s: rank %d of its communicator %s",
-           seconds, described().c_str(), rank, what);
+  const char* const stopped = stopped_note(records_->process(rank));
+  log_line(LogLevel::warning, "no progress for %ld s in %s: rank %d of its communicator%s%s %s",
+           seconds, described().c_str(), rank, stopped, *stopped != '\0' ? "," : "", what);
   if (options().stall != StallAction::abort_job) return;
   log_line(LogLevel::error, "stalled for %ld s; ended because TUTTI_STALL=abort", seconds);
   let_launcher_read();

@@ -1,8 +1,8 @@
 // All ranks but the last one wait for a non-blocking allreduce that the last one has not started.
 //
-//   missing_rank killed|late|never wait|waitall|waitany|waitsome|test
+//   missing_rank killed|late|never|stopped wait|waitall|waitany|waitsome|test
 //
-// The last rank is killed, or comes 2.5 s late, or not at all.
+// The last rank is killed, or comes 2.5 s late, or not at all, or is stopped by a signal.
 #include <signal.h>
 #include <unistd.h>
 
@@ -27,6 +27,7 @@ int main(int argc, char** argv) {
   for (int round = 0; round < 4; ++round) {
     if (round == 3 && world_rank == world_size - 1) {
       if (strcmp(argv[1], "killed") == 0) raise(SIGKILL);
+      if (strcmp(argv[1], "stopped") == 0) raise(SIGSTOP);
       usleep(2500000);
       while (strcmp(argv[1], "never") == 0) sleep(1);
     }
