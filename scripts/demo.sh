@@ -64,9 +64,16 @@ say "the answers of all ${#runs[@]} runs agree (iterations, norm, checksum);" \
   "times are medians of $repetitions runs"
 
 say "2. tutti bench --quick, some minutes; its tables go to $results/bench.txt"
+code=0
 "${tutti[@]}" bench --quick --json "$results/bench.json" --plot "$results/bench" \
-  >"$results/bench.txt" || {
-  tail -n 20 "$results/bench.txt" >&2
-  fail "the benchmark failed; its output is in $results/bench.txt"
-}
+  >"$results/bench.txt" || code=$?
+case $code in
+  0) ;;
+  3) say "the benchmark found no quiet moment to measure in, so it has no numbers. The solver's" \
+    "are above, and its answers agree. When nothing else runs here: make bench ARGS=--quick" ;;
+  *)
+    tail -n 20 "$results/bench.txt" >&2
+    fail "the benchmark failed; its output is in $results/bench.txt"
+    ;;
+esac
 python scripts/demo_report.py closing "$results"

@@ -5,7 +5,7 @@ Usage: demo_report.py solver|closing DIRECTORY
 DIRECTORY has the files cg-MPI-RANKS-WAY.REPETITION.txt, the output of the solver (lines "name:
 value"), and bench.json, the measurements of `tutti bench`. `solver` prints the table of the
 solver's runs, and fails if their answers differ. `closing` summarizes in a few lines the gains,
-and the cells without a gain.
+and the cells without a gain; those of the solver alone if the benchmark has measured nothing.
 """
 
 import json
@@ -22,6 +22,14 @@ WAYS = {
     "yielding-tutti": ("with Tutti, yielding", "yielding"),
 }
 NAMES = {"mpich": "MPICH", "openmpi": "Open MPI"}
+# A ratio is known too badly to be shown if its interval's upper end is so many times its lower end.
+WIDEST = 4.0
+# The part of the time that may change by chance, so that collectives need not explain it.
+CHANCE = 0.1
+POLLING = (
+    "* more ranks than cores: alone, MPICH's ranks poll and never yield, so they wait",
+    "  for the scheduler's ticks. The rows with `yielding` are the fair comparison",
+)
 Runs = dict[tuple[str, int, str], list[dict[str, float]]]
 
 
@@ -67,9 +75,9 @@ def median_of(group: list[dict[str, float]], name: str) -> float:
 
 
 def solver_table(runs: Runs) -> list[str]:
+    # At most 80 columns.
     lines = [
-        f"{'MPI':8} ranks  {'':21} {'iterations':>10} {'norm':>13} {'checksum':>13} "
-        f"{'solved, ms':>11} {'allreduce, ms':>13}  speed-up"
+        f"{'MPI':7} ranks  {'':20} {'iterations':>10} {'solved, ms':>10} {'allreduce':>10} speed-up"
     ]
     for (mpi, ranks, way), group in sorted(
         runs.items(), key=lambda entry: (entry[0][:2], list(WAYS).index(entry[0][2]))
@@ -77,11 +85,17 @@ def solver_table(runs: Runs) -> list[str]:
         label, base = WAYS[way]
         seconds = median_of(group, "seconds")
         gain = f"{median_of(runs[mpi, ranks, base], 'seconds') / seconds:.2f}x" if base else ""
+        if base and base not in (fair_base(runs, mpi, ranks), "yielding"):
+            gain += "*"
         lines.append(
-            f"{mpi:8} {ranks:5}  {label:21} {median_of(group, 'iterations'):10.0f} "
-            f"{median_of(group, 'norm'):13.10f} "
-            f"{median_of(group, 'checksum'):13.8f} {1000 * seconds:11.2f} {1000 * median_of(group, 'allreduce_seconds'):13.2f}  {gain}".rstrip()
+            f"{mpi:7} {ranks:5}  {label:20} {median_of(group, 'iterations'):10.0f} "
+            f"{1000 * seconds:10.2f} {1000 * median_of(group, 'allreduce_seconds'):10.2f} "
+            f"{gain:>8}".rstrip()
         )
+    first = next(iter(runs.values()))[0]
+    lines.append(f"every run: norm {first['norm']:.10f}, checksum {first['checksum']:.8f}")
+    if any(line.endswith("x*") for line in lines):
+        lines += POLLING
     return lines
 
 
@@ -105,11 +119,16 @@ def solver_lines(runs: Runs) -> list[str]:
                 runs[mpi, ranks, base],
                 runs[mpi, ranks, "tutti" if base == "alone" else "yielding-tutti"],
             )
-            gain = median_of(alone, "seconds") / median_of(tutti, "seconds")
-            share = median_of(alone, "allreduce_seconds") / median_of(alone, "seconds")
-            words.append(
-                f"{NAMES.get(mpi, mpi)} {gain:.2f}x (of its time {share:.0%} in allreduce)"
-            )
+            before, after = median_of(alone, "seconds"), median_of(tutti, "seconds")
+            share = median_of(alone, "allreduce_seconds") / before
+            name = NAMES.get(mpi, mpi)
+            if (before - after) / before > share + CHANCE:
+                words.append(
+                    f"{name} no conclusion: {before / after:.2f}x is more than the {share:.0%} of "
+                    "its time in allreduce explain"
+                )
+            else:
+                words.append(f"{name} {before / after:.2f}x (of its time {share:.0%} in allreduce)")
         lines.append(f"   solver, {ranks} ranks: {', '.join(words)}")
     return lines
 
@@ -130,7 +149,10 @@ def own_hosts(bench: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def interval(ratio: dict[str, Any]) -> str:
-    ends = f" ({ratio['low']:.2f} to {ratio['high']:.2f})" if ratio.get("low") is not None else ""
+    low, high = ratio.get("low"), ratio.get("high")
+    if low is not None and high > WIDEST * low:
+        return "no conclusion: other load, or too few repetitions"
+    ends = f" ({low:.2f} to {high:.2f})" if low is not None else ""
     return f"{ratio['value']:.2f}x{ends}"
 
 
@@ -181,23 +203,31 @@ def bench_lines(bench: dict[str, Any]) -> tuple[list[str], list[str]]:
     ]
 
 
-def closing(runs: Runs, bench: dict[str, Any], directory: Path) -> list[str]:
-    machine = bench["machine"]
-    gained, lost = bench_lines(bench)
+def next_lines() -> list[str]:
+    """Commands as a shell finds them from here."""
+    if Path(".venv/bin/tutti-run").exists():
+        return ["== next: .mpi/mpich/bin/mpiexec -n 4 .venv/bin/tutti-run PROGRAM"]
     return [
-        f"== gains: time without Tutti over time with it, on {machine['cores']} cores "
-        f"({machine['processor']})",
-        *solver_lines(runs),
-        *gained,
-        "== no gains",
-        *lost,
+        "== next: .mpi/mpich/bin/mpiexec -n 4 build/bin/tutti-run PROGRAM",
+        "   `make` installs the command `tutti` into .venv",
+    ]
+
+
+def closing(runs: Runs, bench: dict[str, Any] | None, directory: Path) -> list[str]:
+    lines = ["== gains: time without Tutti over time with it", *solver_lines(runs)]
+    files = "the output of each run of the solver"
+    if bench is not None:
+        machine = bench["machine"]
+        gained, lost = bench_lines(bench)
+        lines[0] += f", on {machine['cores']} cores ({machine['processor']})"
+        lines += [*gained, "== no gains", *lost]
+        files = f"bench.txt (tables), bench.json, bench.png, bench.svg, and {files}"
+    return [
+        *lines,
         "   Tutti makes collectives faster and nothing else. The host MPI still executes messages,",
         "   one-sided communication and file access",
-        "== next: mpiexec -n 4 .venv/bin/tutti-run PROGRAM"
-        if Path(".venv/bin/tutti-run").exists()
-        else "== next: mpiexec -n 4 build/bin/tutti-run PROGRAM; `make` installs the command `tutti` into .venv",
-        f"   {directory}/ has all numbers: bench.txt (tables), bench.json, bench.png, bench.svg, "
-        "and the output of each run of the solver",
+        *next_lines(),
+        f"   {directory}/ has all numbers: {files}",
     ]
 
 
@@ -210,15 +240,9 @@ def main() -> None:
     if not runs:
         sys.exit(f"{directory}: there is no run of the solver; run make demo")
     if sys.argv[1] == "closing":
-        print(
-            "\n".join(
-                closing(
-                    runs,
-                    json.loads((directory / "bench.json").read_text(encoding="utf-8")),
-                    directory,
-                )
-            )
-        )
+        file = directory / "bench.json"
+        bench = json.loads(file.read_text(encoding="utf-8")) if file.exists() else None
+        print("\n".join(closing(runs, bench, directory)))
         return
     print("\n".join(solver_table(runs)))
     if what := differing(runs):

@@ -1,6 +1,7 @@
 """The command `tutti`.
 
-Each error is one line on stderr. The exit code is 2 for bad input and 1 for a failure at run time.
+Each error is one line on stderr. The exit code is 2 for bad input, 1 for a failure at run time, and
+3 if other load left no time to measure in.
 """
 
 import os
@@ -25,11 +26,14 @@ COMMANDS = {
     "tune": ("tutti.tuning.command", "tune"),
 }
 
+# Help texts are plain: Rich would take words in square brackets for markup and cut names of
+# options that are wider than its columns.
 app = typer.Typer(
     help="Tutti: the collectives of any MPI program, fast on many-core machines.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,
 )
 
 
@@ -81,6 +85,11 @@ def _complain(message: str) -> None:
     print("tutti: " + " ".join(message.split()), file=sys.stderr)
 
 
+def _forget_output() -> None:
+    """What stdout cannot take is lost, so that the flush at exit does not fail as well."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def run(arguments: list[str]) -> int:
     """Runs a command line and returns its exit code."""
     try:
@@ -93,15 +102,19 @@ def run(arguments: list[str]) -> int:
         return 2
     except RunError as error:
         _complain(str(error))
-        return 1
+        return error.code
     except (KeyboardInterrupt, typer.Abort):
         _complain("interrupted")
         return 130
     except BrokenPipeError:
-        # The reader of our output has closed it. stdout becomes /dev/null, so that the flush at
-        # exit does not fail. (While a command runs, the parser catches this error and exits with 1
-        # too.)
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # The reader of our output has closed it. (While a command runs, the parser catches this
+        # error and exits with 1 too.)
+        _forget_output()
+        return 1
+    except OSError as error:
+        # Output to a full disk, most likely; commands report what they know more of.
+        _forget_output()
+        _complain(f"cannot write {error.filename or 'the output'}: {error.strerror or error}")
         return 1
     except Exception as error:
         # The parser raises its own exceptions, for example for unknown options. The module of their
@@ -111,7 +124,9 @@ def run(arguments: list[str]) -> int:
         if say is None:
             raise
         if message := say():
-            _complain(f"{message.rstrip('.')}; see tutti --help")
+            context = getattr(error, "ctx", None)
+            path = context.command_path if context else "tutti"
+            _complain(f"{message.rstrip('.')}; see {path} --help")
         return 2
 
 

@@ -104,15 +104,17 @@ def report(what: str, directory: Path) -> subprocess.CompletedProcess:
 def test_the_table_compares_each_way_with_its_base(results: Path) -> None:
     done = report("solver", results)
     assert done.returncode == 0, done.stderr
-    rows = {
-        line[16:37].strip() + line[8:14]: line.split()[-1] for line in done.stdout.splitlines()[1:]
-    }
+    lines = done.stdout.splitlines()
+    assert all(len(line) <= 80 for line in lines)
+    rows = {line[15:35].strip() + line[7:14]: line.split()[-1] for line in lines[1:7]}
     assert (
-        rows["with Tutti     2"] == "2.00x"
-        and rows["with Tutti     4"] == "100.00x"
-        and rows["with Tutti, yielding     4"] == "1.50x"
+        rows["with Tutti     2 "] == "2.00x"
+        and rows["with Tutti     4 "] == "100.00x*"
+        and rows["with Tutti, yielding     4 "] == "1.50x"
     )
-    assert " 2020.00 " in done.stdout and len(done.stdout.splitlines()) == 7
+    assert " 2020.00 " in done.stdout
+    assert lines[7] == "every run: norm 0.1250000000, checksum -7.25000000"
+    assert lines[8].startswith("* more ranks than cores: alone, MPICH's ranks poll")
 
 
 @pytest.mark.parametrize("change", [{"norm": 0.1250001}, {"iterations": 303}])
@@ -154,6 +156,35 @@ def test_the_closing_lines_tell_gains_and_losses_over_the_fair_base(results: Pat
     assert "1000" not in done.stdout and "9.00x" not in done.stdout
     assert any("clearly slower with Tutti: 2 of 4 cells" in line for line in lines)
     assert "     bcast 4 KiB, 2 ranks, Open MPI 5.0.11: 0.50x" in lines
+
+
+def test_a_gain_that_collectives_cannot_explain_is_no_conclusion(results: Path) -> None:
+    for way, seconds in (("alone", 4.38), ("tutti", 1.0)):
+        for repetition in (1, 2, 3):
+            file = results / f"cg-mpich-2-{way}.{repetition}.txt"
+            file.write_text(solver_said(seconds, 0.04 * seconds), encoding="utf-8")
+    lines = report("closing", results).stdout.splitlines()
+    assert (
+        "   solver, 2 ranks: MPICH no conclusion: 4.38x is more than the 4% of its time in allreduce "
+        "explain" in lines
+    )
+
+
+def test_an_interval_that_says_nothing_is_no_conclusion(results: Path) -> None:
+    wide = {"value": 1.04, "low": 0.0, "high": 12421.3}
+    means = [mean(2, "mpich", "mpich+tutti", 2.0) | {"up_to_64_KiB": wide}]
+    (results / "bench.json").write_text(json.dumps(BENCH | {"geometric_means": means}))
+    done = report("closing", results)
+    assert done.returncode == 0, done.stderr
+    assert "12421" not in done.stdout and "1.04x" not in done.stdout
+    assert "MPICH 5.0.2 no conclusion: other load, or too few repetitions" in done.stdout
+
+
+def test_the_closing_lines_do_without_a_benchmark(results: Path) -> None:
+    (results / "bench.json").unlink()
+    done = report("closing", results)
+    assert done.returncode == 0, done.stderr
+    assert "solver, 4 ranks: MPICH 1.50x" in done.stdout and "bench" not in done.stdout
 
 
 def test_the_closing_lines_say_so_if_nothing_is_slower(results: Path) -> None:

@@ -92,6 +92,32 @@ def test_bad_input_is_one_line_that_names_the_culprit(tutti, arguments, culprit)
     assert culprit in lines[0]
 
 
+FULL = [
+    ["plan", "list"],
+    ["plan", "show", "allreduce", "--algorithm", "flat", "--ranks", "4"],
+    ["sim", "--list"],
+    ["sim", "--list", "--json", "/dev/full"],
+    ["explain", "barrier", "--ranks", "2"],
+    ["doctor", "--json"],
+    ["plan", "compile", "/dev/null", "--ranks", "2"],
+    ["--version"],
+]
+
+
+@pytest.mark.parametrize("arguments", FULL, ids=" ".join)
+def test_output_to_a_full_disk_is_one_line(arguments):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "tutti.cli", *arguments],
+            stdout=full, stderr=subprocess.PIPE, text=True, timeout=120, check=False,
+        )  # fmt: skip
+    assert done.returncode in (1, 2)
+    assert len(done.stderr.splitlines()) == 1 and "None" not in done.stderr, done.stderr
+    assert done.stderr.startswith("tutti: ")
+    if "compile" not in arguments:
+        assert "No space left on device" in done.stderr
+
+
 def test_plan_list_names_every_algorithm(tutti):
     done = tutti("plan", "list", "--json")
     assert done.returncode == 0

@@ -20,7 +20,7 @@ from tutti.bench.applications_results import as_json, differences
 from tutti.bench.hosts import Hosts
 from tutti.bench.nodes_command import MOST_NODES, parse_delays, parse_nodes
 from tutti.bench.progress import with_progress
-from tutti.errors import RunError, UserError
+from tutti.errors import RunError, UserError, cannot_write
 
 LIST = "list"
 
@@ -97,6 +97,6 @@ def bench_application(
             for name in applications_report.draw(measured, stem):
                 console.print(f"wrote {name}", highlight=False)
     except OSError as error:
-        raise RunError(f"cannot write '{error.filename}': {error.strerror}") from error
+        raise cannot_write(error, json_file or stem) from error
     if different := differences(measured):
         raise RunError(f"{settings.application}: the answers differ: {different[0]}")

@@ -18,10 +18,12 @@ from tutti.bench.hosts import Hosts
 from tutti.bench.load import busy, watched
 from tutti.bench.measurements import JOB_SECONDS, LENGTHS, Measurements, Settings
 from tutti.bench.variants import Variant, binding_for, command, environment
-from tutti.errors import RunError
+from tutti.errors import BusyError, RunError
 from tutti.places import program
 from tutti.processes import started
 
+# What tutti-bench says if other load has taken every moment at which its ranks were to start.
+MISSED = "every start was missed"
 # Open MPI's launcher (PMIx 5) sometimes fails with this message on a busy machine, before it has
 # started a process.
 LAUNCHER_FAILED = "PMIx server's listener thread failed to start"
@@ -155,7 +157,8 @@ def run_job(
     except RunError as error:
         raise RunError(f"{where}: {error}") from error
     if code != 0 or not result.exists():
-        raise RunError(f"{where}: exit code {code}: {what_failed(err + out)}")
+        failure = BusyError if MISSED in err else RunError
+        raise failure(f"{where}: exit code {code}: {what_failed(err + out)}")
     job: dict[str, Any] = json.loads(result.read_text())
     if variant.heap and NO_HEAP in err:
         raise RunError(f"{where}: {what_failed(err)}")

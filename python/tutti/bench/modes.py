@@ -42,7 +42,7 @@ from tutti.bench.words import (
     parse_ranks,
     parse_sizes,
 )
-from tutti.errors import RunError, UserError
+from tutti.errors import UserError, cannot_write
 from tutti.probes import sessions_are_groups
 
 QUICK_SIZES = "8,512,4K,64K"
@@ -130,7 +130,7 @@ def save(
             for name in drawing(measurements.settings)(measurements, stem):
                 console.print(f"wrote {name}", highlight=False)
     except OSError as error:
-        raise RunError(f"cannot write '{error.filename}': {error.strerror}") from error
+        raise cannot_write(error, json_file or stem) from error
 
 
 def bench_openmp(options: Options, threads: list[int], console: Console) -> None:

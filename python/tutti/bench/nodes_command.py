@@ -15,7 +15,7 @@ from tutti.bench.measurements import Settings
 from tutti.bench.mpis import Mpi
 from tutti.bench.over_nodes import Nodes, measure_nodes
 from tutti.bench.progress import with_progress
-from tutti.errors import RunError, UserError
+from tutti.errors import UserError, cannot_write
 
 MOST_NODES = 32
 DEFAULT_NODES = "2,3,4"
@@ -83,7 +83,7 @@ def _write(document: dict[str, Any], json_file: Path | None, console: Console) -
     try:
         json_file.write_text(json.dumps(document, indent=1) + "\n")
     except OSError as error:
-        raise RunError(f"cannot write '{error.filename}': {error.strerror}") from error
+        raise cannot_write(error, json_file) from error
     console.print(f"wrote {json_file}", highlight=False)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tutti.bench.measurements import Cell
-from tutti.errors import RunError, UserError
+from tutti.errors import UserError, cannot_write
 from tutti.tuning.jobs import Job, TuneSettings
 
 FORMAT = "tutti-tune-state 1"
@@ -85,7 +85,7 @@ def save(state: State, path: Path) -> None:
         unfinished.write_text(json.dumps(state.as_json()) + "\n")
         os.replace(unfinished, path)
     except OSError as error:
-        raise RunError(f"cannot write '{error.filename}': {error.strerror}") from error
+        raise cannot_write(error, path) from error
 
 
 def load(path: Path, settings: TuneSettings) -> State:
