@@ -4,17 +4,17 @@ missing.
 
 import json
 import os
+import shutil
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from tutti import __version__, probes
 from tutti.bench.mpis import Mpi, find_mpis
 from tutti.errors import UserError
 from tutti.places import INTERPOSERS, core, find_interposer, find_library, find_program
+from tutti.tables import Table, new_console
 
 GOOD, POOR, BAD = "ok", "note", "missing"
 
@@ -278,6 +278,26 @@ def examine_mpi(mpi: Mpi) -> Finding:
     return Finding(name, GOOD, f"{mpi.label}, {mpi.launcher}, served by {INTERPOSERS[mpi.abi]}")
 
 
+def examine_path(mpis: list[Mpi]) -> list[Finding]:
+    """What a shell must find for `mpiexec -n 4 tutti-run ./app`, and the line that makes it so."""
+    missing = [name for name in ("mpiexec", "tutti-run") if shutil.which(name) is None]
+    if not missing:
+        return []
+    found = {"mpiexec": mpis[0].launcher if mpis else None, "tutti-run": find_program("tutti-run")}
+    launchers = [found[name] for name in missing]
+    places = [str(one.parent.absolute()) for one in launchers if one is not None]
+    if not places:
+        return []
+    return [
+        Finding(
+            "PATH",
+            POOR,
+            f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} not on it",
+            f"export PATH={':'.join(places)}:$PATH",
+        )
+    ]
+
+
 def examine_mpis() -> list[Finding]:
     mpis = find_mpis()
     if not mpis:
@@ -286,7 +306,7 @@ def examine_mpis() -> list[Finding]:
                 "MPI", BAD, "none found", "install one: pip install mpich, or the system's packages"
             )
         ]
-    return [examine_mpi(mpi) for mpi in mpis]
+    return [examine_mpi(mpi) for mpi in mpis] + examine_path(mpis)
 
 
 def examine_environment() -> list[Finding]:
@@ -353,8 +373,7 @@ def examine() -> tuple[Any, list[Finding], list[str]]:
 
 
 def _print(tree: Any, findings: list[Finding], used: list[str]) -> None:
-    console = Console()
-    console = console if console.is_terminal else Console(width=132)
+    console = new_console(132)
     console.print(f"Tutti {__version__}\n\n{tree.text.rstrip()}\n", highlight=False, markup=False)
     table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
     colours = {GOOD: "green", POOR: "yellow", BAD: "red"}

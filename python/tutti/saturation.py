@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 
 from tutti.bench.texts import size_text
+from tutti.tables import Table
 
 KINDS = ("put", "get")
 # A saturation map counts a number of cores as enough from this part of the peak on.

@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 import time
 from pathlib import Path
 
@@ -69,7 +70,9 @@ def make_mpi(directory: Path, says: str, library: str) -> None:
 
 def test_find_mpis_takes_environments_first_and_each_mpi_once(tmp_path, monkeypatch):
     monkeypatch.delenv("I_MPI_ROOT", raising=False)
+    monkeypatch.setattr(sys, "prefix", str(tmp_path / "project" / ".venv"))
     make_mpi(tmp_path / ".mpi" / "mine", "mpiexec (Open MPI) 5.0.1", "libmpi.so.40")
+    make_mpi(tmp_path / "project/.mpi/own", "mpiexec (Open MPI) 5.0.11", "libmpi.so.40")
     make_mpi(tmp_path / "other", "mpiexec (Open MPI) 4.1.4", "libmpi.so.40")
     make_mpi(tmp_path / "debian", "HYDRA build details: Version: 4.0.2", "libmpich.so.12")
     (tmp_path / "other" / "bin" / "mpirun").symlink_to("mpiexec")
@@ -78,10 +81,11 @@ def test_find_mpis_takes_environments_first_and_each_mpi_once(tmp_path, monkeypa
     found = find_mpis(tmp_path / "work", path)
     assert [(mpi.name, mpi.version) for mpi in found] == [
         ("mine", "5.0.1"),
+        ("own", "5.0.11"),
         ("openmpi", "4.1.4"),
         ("mpich", "4.0.2"),
     ]
-    assert found[2].library == tmp_path / "debian" / "lib" / "libmpich.so.12"
+    assert found[3].library == tmp_path / "debian" / "lib" / "libmpich.so.12"
 
 
 def test_choose_mpis_takes_the_first_of_each_family():

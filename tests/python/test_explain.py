@@ -405,3 +405,17 @@ def test_a_communicator_takes_half_of_the_memory_that_was_asked_for(tutti):
     )
     assert large["segment_bytes"] == 16384 and small["segment_bytes"] < 16384
     assert small["positions"] < large["positions"] <= large["segments"]
+
+
+def test_alone_it_says_what_to_name(tutti):
+    done = tutti("explain")
+    assert done.returncode == 2 and done.stdout == ""
+    assert "tutti explain allreduce --bytes 1K" in done.stderr and "--rules" in done.stderr
+    assert len(tutti("explain", "--rules").stdout.splitlines()) > 100
+
+
+def test_a_shape_has_its_own_cores(tutti):
+    """Whatever this machine has: ranks outnumber the cores of the machine that was described."""
+    words = ("explain", "allreduce", "--bytes", "1K", "--ranks", "64", "--shape")
+    assert "64 ranks, a core for every rank" in tutti(*words, "numa:2 core:32").stdout
+    assert "64 ranks, more ranks than cores" in tutti(*words, "numa:2 core:16").stdout

@@ -5,12 +5,12 @@ ranks themselves and handed to servers ("Exploiting Communication Concurrency", 
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 
 from tutti.bench.cores import require_two
 from tutti.bench.driver import execute_own
 from tutti.bench.statistics import centre, compare
 from tutti.bench.texts import interval_text, ratio_text, size_text, time_text
+from tutti.tables import Table
 
 SECONDS = 1800
 RANKS = 16

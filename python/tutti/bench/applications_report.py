@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 
 from tutti.bench.applications import (
     APPLICATIONS,
@@ -31,6 +30,7 @@ from tutti.bench.states import states_text
 from tutti.bench.statistics import centre, compare, geometric_mean
 from tutti.bench.texts import interval_text, ratio_text, time_text
 from tutti.bench.variants import Variant
+from tutti.tables import Table
 
 
 def list_applications(console: Console) -> None:

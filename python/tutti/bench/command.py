@@ -286,7 +286,7 @@ def bench(
         str | None, typer.Option(metavar="FILE", help="Draw FILE.png and FILE.svg.")
     ] = None,
 ) -> None:
-    """Measure the installed MPIs' collectives with and without Tutti, interleaved in one run."""
+    """Measure the installed MPIs with and without Tutti, interleaved."""
     options = Options(**locals())
     options.check()
     console = options.console()

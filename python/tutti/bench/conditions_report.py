@@ -1,7 +1,6 @@
 """Tables of kinds of calls under several conditions (`tutti bench --mixed --cold BYTES`)."""
 
 from rich.console import Console
-from rich.table import Table
 
 from tutti.bench.conditions import (
     GOAL_NANOSECONDS,
@@ -26,6 +25,7 @@ from tutti.bench.texts import (
     time_text,
 )
 from tutti.bench.variants import Variant
+from tutti.tables import Table
 
 NAMES = {"plain": "repeated", "mixed": "shuffled", "cold": "cold", "mixed+cold": "shuffled, cold"}
 

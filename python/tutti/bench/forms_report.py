@@ -3,7 +3,6 @@
 from pathlib import Path
 
 from rich.console import Console
-from rich.table import Table
 
 from tutti.bench.conditions_report import NAMES, in_detail
 from tutti.bench.forms import FormMeans, FormRow, form_means, form_rows
@@ -15,6 +14,7 @@ from tutti.bench.states import states_of, states_text
 from tutti.bench.statistics import centre
 from tutti.bench.texts import factor_text, interval_text, kind_text, ratio_text, time_text
 from tutti.bench.variants import Variant
+from tutti.tables import Table
 
 
 def ratio_texts(comparison: Comparison | None) -> tuple[str, str]:

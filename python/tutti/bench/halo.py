@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 
 from tutti.bench.conditions_report import in_detail
 from tutti.bench.forms import host_of, ratios_json
@@ -26,6 +25,7 @@ from tutti.bench.states import states_of, states_text
 from tutti.bench.statistics import centre
 from tutti.bench.texts import size_text, time_text
 from tutti.bench.variants import Variant
+from tutti.tables import Table
 
 BY_HAND = "isend_irecv"
 WAYS = {

@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import sysconfig
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -85,8 +86,10 @@ def _find_library(launcher: Path, family: str) -> Path | None:
 
 
 def _launchers(directory: Path, path: str) -> Iterator[tuple[str | None, Path]]:
-    """(name or None, launcher) of all launchers; those in the nearest .mpi/ come first."""
-    for place in (directory, *directory.parents):
+    """(name or None, launcher) of all launchers; those in the nearest .mpi/ come first, then those
+    of the project in whose environment this Python runs.
+    """
+    for place in (directory, *directory.parents, Path(sys.prefix).parent):
         for environment in sorted((place / ".mpi").glob("*/bin/mpiexec")):
             yield environment.parent.parent.name, environment
     if root := os.environ.get("I_MPI_ROOT"):
@@ -98,7 +101,8 @@ def _launchers(directory: Path, path: str) -> Iterator[tuple[str | None, Path]]:
 
 
 def find_mpis(directory: Path | None = None, path: str | None = None) -> list[Mpi]:
-    """All MPIs, each once; those of the nearest .mpi/ in or above `directory` come first.
+    """All MPIs, each once; those of the nearest .mpi/ in or above `directory` come first, then
+    those beside this Python's environment.
 
     `directory` is the current directory if None, `path` is $PATH if None.
     """

@@ -7,7 +7,6 @@ from statistics import median
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 
 from tutti import __version__
 from tutti.bench.document import cell_json, comparison_json, processor_name
@@ -22,6 +21,7 @@ from tutti.bench.roots import compare_roots, comparisons_json
 from tutti.bench.statistics import centre
 from tutti.bench.texts import interval_text, ratio_text, size_text, time_text
 from tutti.bench.variants import Variant
+from tutti.tables import Table
 
 LEAST = (
     "any collective can complete after one delay of the links, so 1 is the least number of delays"

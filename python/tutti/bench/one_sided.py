@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 
 from tutti.bench.cores import two_cores
 from tutti.bench.driver import execute_job, execute_own, what_failed
@@ -22,6 +21,7 @@ from tutti.bench.texts import interval_text, ratio_text
 from tutti.bench.variants import Variant, command, environment
 from tutti.errors import RunError
 from tutti.places import program
+from tutti.tables import Table
 
 SECONDS = 600
 

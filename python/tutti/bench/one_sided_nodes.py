@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 
 from tutti import __version__
 from tutti.bench.between_nodes import NODES, Between, run_pairs
@@ -23,6 +22,7 @@ from tutti.bench.overlap_nodes import milliseconds
 from tutti.bench.statistics import Ratio, centre, compare
 from tutti.bench.texts import interval_text, ratio_text, size_text, time_text
 from tutti.bench.variants import Variant
+from tutti.tables import Table
 
 WAITS, COMPUTES = "waits", "computes"
 COMPUTING = (

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 
 from tutti.bench.driver import execute
 from tutti.bench.statistics import centre, compare
 from tutti.bench.texts import interval_text, ratio_text, size_text, time_text
 from tutti.errors import RunError, UserError
 from tutti.places import find_program
+from tutti.tables import Table
 
 OPENMP = ("openmp_c", "openmp_fortran")
 TUTTI = ("tutti_reduce", "tutti_allreduce")

@@ -8,6 +8,7 @@ from rich.console import Console
 from tutti.bench.applications import FORMS
 from tutti.bench.load import MOST_BUSY
 from tutti.errors import UserError
+from tutti.tables import new_console
 
 DEFAULT_SIZES = "8,64,512,4K,32K,64K,256K,1M"
 # The fields of options that have another name. The field of --no-NAME is NAME.
@@ -96,14 +97,11 @@ class Options:
 
     def console(self) -> Console:
         """Tables that are not printed to a terminal are as wide as they need to be."""
-        console = Console()
-        if console.is_terminal:
-            return console
         between = self.one_sided and self.hosts is not None
         wide = any((self.mixed, self.cold, self.kinds, self.form, self.halo, between))
         if self.overlap:
-            return Console(width=176)
-        return Console(width=160 if wide else 132)
+            return new_console(176)
+        return new_console(160 if wide else 132)
 
     @property
     def count(self) -> int:

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 
 from tutti import __version__
 from tutti.bench.driver import JobNodes, run_job
@@ -27,6 +26,7 @@ from tutti.bench.over_nodes import Nodes
 from tutti.bench.statistics import centre
 from tutti.bench.texts import size_text, time_text
 from tutti.bench.variants import PROGRESS, PROGRESS_ENVIRONMENT, Variant
+from tutti.tables import Table
 
 TIMES_THE_CALL = 2
 # By collective, the form that is the blocking call, if it has a name of its own.

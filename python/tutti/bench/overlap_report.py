@@ -3,7 +3,6 @@
 from pathlib import Path
 
 from rich.console import Console
-from rich.table import Table
 
 from tutti.bench.conditions_report import in_detail
 from tutti.bench.forms_report import ratio_texts, without_persistent_text
@@ -15,6 +14,7 @@ from tutti.bench.results import measured_ranks
 from tutti.bench.states import states_of, states_text
 from tutti.bench.statistics import centre
 from tutti.bench.texts import kind_text, time_text
+from tutti.tables import Table
 
 TIMES = ("alone", "call, compute", "start, compute, wait", "own call", "95%")
 OF_TUTTI = ("host", "95%", "best peer", "95%")

@@ -15,6 +15,8 @@ MOST_COLUMNS = 4
 
 
 def _draw_panel(axes: Any, measurements: Measurements, ranks: int, collective: str) -> None:
+    from matplotlib.ticker import LogLocator, MaxNLocator
+
     settings = measurements.settings
     names = [mpi.name for mpi in settings.mpis]
     cells = [c for c in measurements.cells if c.ranks == ranks and c.collective == collective]
@@ -38,12 +40,16 @@ def _draw_panel(axes: Any, measurements: Measurements, ranks: int, collective: s
     axes.set_yscale("log")
     axes.yaxis.set_major_formatter("{x:g}")
     axes.yaxis.set_minor_formatter("")
+    low, high = axes.get_ylim()
+    if high < 10 * low:  # no two powers of ten: few other ticks, which do not overprint each other
+        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=6))
+        if high < 2 * low:
+            axes.yaxis.set_major_locator(MaxNLocator(4))
     of_roots = ", every root" if settings.every_root and collective in ROOTED else ""
     axes.set_title(f"{collective}, {ranks} ranks{of_roots}", fontsize=10)
     axes.grid(True, which="major", alpha=0.3)
     if collective == "barrier":
-        axes.yaxis.set_minor_formatter("{x:g}")
-        axes.set_xticks([])
+        axes.set_xticks([-0.4, 0.4], ["alone", "with Tutti"], fontsize=7)
         axes.set_xlim(-1, 1)
         return
     axes.set_xscale("log", base=2)
@@ -54,6 +60,7 @@ def _draw_panel(axes: Any, measurements: Measurements, ranks: int, collective: s
         fontsize=7,
     )
     axes.minorticks_off()
+    axes.set_xlabel("message size", fontsize=8)
 
 
 def _line_style(variant: Variant) -> str:

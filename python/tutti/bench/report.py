@@ -3,7 +3,6 @@
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 
 from tutti.bench.bounds import Bounded, bounded, tutti_variants
 from tutti.bench.conditions import condition_summaries
@@ -30,6 +29,7 @@ from tutti.bench.states import states_of, states_text
 from tutti.bench.statistics import centre
 from tutti.bench.texts import factor_text, interval_text, ratio_text, size_text, time_text
 from tutti.bench.variants import Variant, binding_for
+from tutti.tables import Table
 
 
 def _comparison_row(comparison: Comparison, under_load: bool) -> list[str]:
@@ -62,8 +62,11 @@ def comparison_table(
     )
     for column in ("collective", "size"):
         table.add_column(column)
-    for column in ("host, us", "Tutti, us", "ratio", "95%", "host mean", "Tutti mean", "ratio", ""):
+    for column in ("host, us", "Tutti, us", "ratio", "95%"):
         table.add_column(column, justify="right")
+    for column in ("host mean", "Tutti mean", "ratio"):
+        table.add_column(column, justify="right", spare=True)
+    table.add_column("")
     last = None
     under_load = loaded(measurements, ranks, base, other)
     for comparison in compare_cells(measurements, ranks, base, other):
@@ -111,7 +114,7 @@ def summary_table(rows: list[Summary], against: str) -> Table:
     table.add_column("without Tutti", no_wrap=True)
     table.add_column("with Tutti", no_wrap=True)
     for column in ("to 64 KiB", "95%", "all sizes", "95%", "of means", "slower"):
-        table.add_column(column, justify="right")
+        table.add_column(column, justify="right", spare=column == "of means")
     for row in rows:
         short = (ratio_text(row.short), interval_text(row.short)) if row.short else ("-", "-")
         same = row.base.mpi == row.other.mpi
@@ -219,8 +222,9 @@ def best_peers_table(measurements: Measurements, best: BestPeers) -> Table:
     )
     for column in ("collective", "size", "best peer"):
         table.add_column(column)
-    for column in ("peer, us", "Tutti, us", "ratio", "95%", ""):
+    for column in ("peer, us", "Tutti, us", "ratio", "95%"):
         table.add_column(column, justify="right")
+    table.add_column("")
     last = None
     for entry in best.cells:
         comparison = entry.comparison

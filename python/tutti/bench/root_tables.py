@@ -1,12 +1,11 @@
 """Tables that show how times depend on the root (`tutti bench --every-root`)."""
 
-from rich.table import Table
-
 from tutti.bench.measurements import Measurements
 from tutti.bench.results import pairs
 from tutti.bench.roots import RootComparison, Spread, compare_roots, spread
 from tutti.bench.texts import factor_text, interval_text, ratio_text, size_text, time_text
 from tutti.bench.variants import Variant
+from tutti.tables import Table
 
 
 def roots_tables(measurements: Measurements, ranks: int, where: str = "") -> list[Table]:

@@ -5,12 +5,12 @@ programs do without it (NUMACol, section 4.2.2: doubles, 2,048 and 131,072 of ea
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 
 from tutti.bench.cores import two_cores
 from tutti.bench.driver import execute_own
 from tutti.bench.statistics import centre, compare
 from tutti.bench.texts import interval_text, ratio_text
+from tutti.tables import Table
 
 SECONDS = 600
 

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 
 from tutti.bench.driver import JobNodes, run_job
 from tutti.bench.hosts import Hosts, cores_text
@@ -26,6 +25,7 @@ from tutti.bench.over_nodes import Nodes
 from tutti.bench.statistics import Ratio, centre, compare
 from tutti.bench.texts import factor_text, interval_text, ratio_text, size_text, time_text
 from tutti.bench.variants import Variant
+from tutti.tables import Table
 
 MESSAGES, SHARED, BETWEEN = "messages", "shared", "between"
 VECTORS = ("allreduce", "bcast", "reduce", "barrier", "scan", "exscan")

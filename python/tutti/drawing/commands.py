@@ -111,7 +111,7 @@ def draw(
         bool, typer.Option("--json", help="Print the contents of the drawing as JSON.")
     ] = False,
 ) -> None:
-    """Draw a plan over the machine's tree: its messages between ranks, their levels and steps."""
+    """Draw a plan's messages between ranks over the machine's tree."""
     if output is None and not as_json:
         raise UserError("there is no output; give -o FILE.svg, -o FILE.png or --json")
     if output is not None and output.suffix.lower() not in (".svg", ".png"):
@@ -143,7 +143,7 @@ def play(
     shape: Shape = None,
     deal: Deal = "block",
 ) -> None:
-    """Make an HTML page that shows step by step how a plan fills its blocks.
+    """Make an HTML page that shows a plan step by step.
 
     The page is one file and needs no network.
     """

@@ -47,7 +47,8 @@ def _plans(what: str, algorithms: str | None, ranks: int, root: int, levels: str
     """The plans to predict, by the words that name them."""
     if what in core().collectives():
         if algorithms is None:
-            raise UserError(f"{what}: give --algorithm; `tutti plan list` names them")
+            names = [one["name"] for one in core().algorithms() if what in one["collectives"]]
+            raise UserError(f"{what}: give --algorithm, one of {', '.join(names)}")
         return {
             algorithm: generate(what, algorithm, ranks, root, levels)
             for algorithm in algorithms.split(",")
@@ -100,12 +101,12 @@ def predict_command(
     ],
     ranks: Annotated[int, typer.Option(help="Number of ranks.")],
     machine: Annotated[
-        Path,
+        Path | None,
         typer.Option(
             help="The file with the machine's costs (docs/model.md), or a machine that comes with "
-            f"Tutti: {', '.join(known_files())}."
+            f"Tutti: {', '.join(known_files())}. Required."
         ),
-    ],
+    ] = None,
     algorithm: Annotated[
         str | None,
         typer.Option(help=f"{ALGORITHM_HELP} Several, with commas between, make a table."),
@@ -169,7 +170,9 @@ def predict_command(
         bool, typer.Option("--json", help="Write JSON, with every step of every rank.")
     ] = False,
 ) -> None:
-    """Predict the time of a call: all ranks' programs run in virtual time on a machine's costs.
+    """Predict the time of a call on a machine.
+
+    The programs of all ranks run in virtual time, with the machine's costs.
 
     One algorithm and one size show the steps that decide the time, and the load of each link.
     """
@@ -179,6 +182,11 @@ def predict_command(
         raise UserError(f"--segment: {segment} is out of range; give 0 or more bytes")
     reach = _reach({"--reached": reached, "--cma": cma, "--messages": messages})
     stem = plot_stem(plot)
+    if machine is None:
+        raise UserError(
+            "--machine is missing: give a file that `tutti model measure` has written, or one of "
+            f"{', '.join(known_files())}"
+        )
     model = read_model(machine)
     costs = json.loads(model.text)
     if shape is None:
@@ -281,7 +289,9 @@ def measure_command(
         bool, typer.Option("--json", help="Write the file's text to stdout instead of a table.")
     ] = False,
 ) -> None:
-    """Measure what the steps of programs cost on this machine, for the other commands' --machine.
+    """Measure what the steps of programs cost on this machine.
+
+    The other commands take the file as --machine.
 
     It takes seconds. Run it while nothing else does.
     """
@@ -405,7 +415,7 @@ def check_command(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Write JSON, with every cell.")] = False,
 ) -> None:
-    """Measure algorithms on this machine, and compare them with their predictions.
+    """Measure algorithms here, and compare them with predictions.
 
     It also tells the regret: what the algorithm that is predicted best costs over the one that is
     best. With more ranks than cores only the regret is judged.
@@ -462,7 +472,7 @@ def rules_command(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Write JSON, with every call.")] = False,
 ) -> None:
-    """Predict what Tutti's rules choose, beside the best that the model finds, on machines.
+    """Predict what Tutti's rules choose, beside the best choice.
 
     The regret of a rule is how much longer its choice takes than the best. Calls with a root are
     predicted with roots in different positions, and count by the mean.

@@ -4,19 +4,18 @@ from statistics import fmean
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 
 from tutti.bench.texts import size_text
 from tutti.model.check import LEAST_STEADY, OUTLIER, Checked, Compared, families, judged, regrets
 from tutti.model.prediction import Cell
 from tutti.model.rules import RuleCell, summaries
+from tutti.tables import Table, new_console
 
 MOST_STEPS = 40  # of a critical path, in a report for people
 
 
 def _console() -> Console:
-    console = Console()
-    return console if console.is_terminal else Console(width=120)
+    return new_console(120)
 
 
 def _microseconds(nanoseconds: float) -> str:
@@ -48,6 +47,9 @@ def step_text(event: dict[str, Any]) -> str:
 
 def print_one(cell: Cell, title: str) -> None:
     found = cell.found
+    if found["ns"] == 0:
+        print(f"{title}: no time, because no rank copies, combines or waits")
+        return
     print(f"{title}: {cell.microseconds:.3f} us")
     if found["carrier"] == "line":
         print("data and flags travel together, in lines")

@@ -9,13 +9,12 @@ between takes no time. The programs are in examples/apps of Tutti's sources.
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from rich.table import Table
-
 from tutti.errors import UserError
 from tutti.simulation.jobs import Cell
 from tutti.simulation.report import microseconds_text, ratio_text, variant_label
 from tutti.simulation.results import BEST, Results
 from tutti.simulation.variants import TUTTI
+from tutti.tables import Table
 
 MATRIX = 49152  # rows and columns
 ITERATIONS = 128

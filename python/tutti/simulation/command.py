@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from tutti.bench.checks import output_file, plot_stem
 from tutti.bench.measurements import COLLECTIVES
 from tutti.bench.words import MOST_BYTES, parse_collectives, parse_sizes
-from tutti.errors import RunError, UserError
+from tutti.errors import UserError, cannot_write
 from tutti.simulation import applications, injection
 from tutti.simulation.jobs import Cell, Settings, simulate, simulated_program, smpirun, write_files
 from tutti.simulation.machines import MACHINES, MOST_NODES, OWN, Clusters, Machine, checked, named
@@ -22,6 +22,7 @@ from tutti.simulation.predictions import show as show_predictions
 from tutti.simulation.report import machines_table, show
 from tutti.simulation.results import Results, as_json
 from tutti.simulation.variants import AGAINST, TUTTI, Variant, parse_against
+from tutti.tables import new_console
 
 DEFAULT_SIZES = "8,1K,64K,1M"
 DEFAULT_ROOTS = "0"
@@ -150,21 +151,24 @@ def _write_json(document: Any, name: str, console: Console) -> None:
     try:
         Path(name).write_text(text + "\n")
     except OSError as error:
-        raise RunError(f"cannot write '{error.filename}': {error.strerror}") from error
+        raise cannot_write(error, name) from error
     console.print(f"wrote {name}", highlight=False)
 
 
-def _list(json_name: str | None, console: Console) -> None:
+def _list(name: str | None, json_name: str | None, console: Console) -> None:
+    """All known machines, or one with all that is said of it."""
+    machines = [named(name)] if name is not None else list(MACHINES.values())
     if json_name is not None:
         return _write_json(
-            {
-                "format": "tutti-sim-machines 1",
-                "machines": [asdict(one) for one in MACHINES.values()],
-            },
+            {"format": "tutti-sim-machines 1", "machines": [asdict(one) for one in machines]},
             json_name,
             console,
         )
-    console.print(machines_table(list(MACHINES.values())))
+    console.print(machines_table(machines))
+    if name is not None:
+        console.print(f"figures from: {machines[0].source}", highlight=False)
+    else:
+        console.print("`tutti sim --list --machine NAME` says where the figures are from.")
 
 
 def _directory(name: str) -> Path:
@@ -340,12 +344,15 @@ def sim(
         typer.Option(metavar="DIR", help="Write SimGrid's platform.xml and hosts to DIR."),
     ] = None,
 ) -> None:
-    """Simulate the collectives of Tutti and of MPIs on a cluster, by SimGrid."""
-    console = Console(width=None if Console().is_terminal else 160, stderr=json_name == "-")
+    """Simulate the collectives of Tutti and of MPIs on a cluster.
+
+    It needs SimGrid, a package of the system (docs/simulation.md).
+    """
+    console = new_console(160, stderr=json_name == "-")
     if json_name is not None and json_name != "-":
         output_file("--json", json_name)
     if list_:
-        return _list(json_name, console)
+        return _list(machine, json_name, console)
     stem = plot_stem(plot)
     if servers:
         return _servers(collectives, machine or "edison", nodes, sizes, json_name, stem, console)

@@ -20,7 +20,10 @@ from tutti.simulation.machines import Machine
 from tutti.simulation.platform import hostfile, platform
 from tutti.simulation.variants import Variant
 
-PACKAGE = "libsimgrid-dev (Debian, Ubuntu), or SimGrid from https://simgrid.org"
+PACKAGE = (
+    "libsimgrid-dev (Debian, Ubuntu), or SimGrid from https://simgrid.org, and build Tutti with it "
+    "(make)"
+)
 LOG_PREFIX = re.compile(r"^\[\d+\.\d+\] \S+: \[[^]]*\] ")
 MEBIBYTES = 4096  # limit for the buffers of all ranks together
 # By default SMPI corrects latencies and bandwidths for the cluster that it was calibrated on. These
@@ -95,10 +98,7 @@ def simulated_program(tutti: bool) -> Path:
     name = "tutti-sim.so" if tutti else "tutti-sim-host.so"
     found = find_library(name)
     if found is None:
-        raise UserError(
-            f"{name} is missing: Tutti was built without SimGrid; install {PACKAGE} and build "
-            "again (make)"
-        )
+        raise UserError(f"{name} is missing: Tutti was built without SimGrid; install {PACKAGE}")
     return found
 
 

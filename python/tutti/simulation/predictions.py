@@ -9,7 +9,6 @@ from statistics import median
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 
 from tutti.bench.texts import size_text
 from tutti.errors import UserError
@@ -22,6 +21,7 @@ from tutti.simulation.jobs import Cell, Settings
 from tutti.simulation.machines import OWN_BASE, Machine
 from tutti.simulation.results import Results
 from tutti.simulation.variants import SIMULATED, TUTTI
+from tutti.tables import Table
 from tutti.tuning.candidates import BENCH_NAMES, Candidate
 
 

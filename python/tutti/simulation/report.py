@@ -1,7 +1,6 @@
 """Prints the tables of simulations and of the known machines."""
 
 from rich.console import Console
-from rich.table import Table
 
 from tutti.bench.statistics import SLOWER_BELOW
 from tutti.bench.texts import in_colour, size_text, time_text
@@ -9,11 +8,12 @@ from tutti.simulation.jobs import Cell
 from tutti.simulation.machines import Machine
 from tutti.simulation.results import BEST, Results, notes
 from tutti.simulation.variants import TUTTI, Variant
+from tutti.tables import Table
 
 
 def machines_table(machines: list[Machine]) -> Table:
     table = Table(title="Clusters that `tutti sim --machine` knows", title_justify="left")
-    for column in ("name", "nodes x cores", "between nodes", "within a node", "figures from"):
+    for column in ("name", "nodes x cores", "between nodes", "within a node"):
         table.add_column(column)
     for machine in machines:
         network, memory = machine.network, machine.memory
@@ -24,7 +24,6 @@ def machines_table(machines: list[Machine]) -> Table:
             f"{machine.nodes} x {machine.cores}",
             f"{way:g} us, {network.gigabytes:g} GB/s",
             f"{near:g} us, {memory.gigabytes:g} GB/s, {memory.shared_gigabytes:g} shared",
-            machine.source,
         )
     return table
 

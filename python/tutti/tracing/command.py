@@ -8,9 +8,9 @@ from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
 from tutti.errors import UserError
+from tutti.tables import Table, new_console
 
 if TYPE_CHECKING:
     from tutti.tracing.trace import Trace
@@ -152,7 +152,7 @@ def trace(
         int, typer.Option(help="Leave so many operations out at the start of the page.", min=0)
     ] = 0,
 ) -> None:
-    """Read a trace: where the time of each collective went, and who waited for whom."""
+    """Read a trace: where the time went, and who waited for whom."""
     from tutti.tracing import page, perfetto  # numpy takes longer to load than most commands take
     from tutti.tracing.file import read
     from tutti.tracing.summary import summary
@@ -187,5 +187,4 @@ def trace(
     if as_json:
         print(json.dumps(summary(found), indent=1))
     elif perfetto_file is None and html_file is None and plot_stem is None:
-        console = Console()
-        show(found, summary(found), top, console if console.is_terminal else Console(width=132))
+        show(found, summary(found), top, new_console(132))

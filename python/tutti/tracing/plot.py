@@ -13,6 +13,9 @@ from tutti.tracing.trace import ELSEWHERE, WAITING, Array, Trace
 WAITS = "#c8c8c8"
 HEIGHT = 0.8  # of a bar, in rows
 EDGE = 0.4  # of a call, in points, so that the shortest one is seen
+# Of a rank. With more of them edges would cover all that is between calls, so there are none, and
+# the bars of the SVG are one picture.
+MOST_EDGED = 200
 
 
 @dataclass(frozen=True)
@@ -35,11 +38,14 @@ def _bars(
     rows: tuple[float, float],
     colour: str,
     edge: float,
+    rasterized: bool,
 ) -> None:
     """Bars with edges of so many points."""
     _, begins, durations = times
     bars = list(zip(begins.tolist(), durations.tolist(), strict=True))
-    axes.broken_barh(bars, rows, facecolors=colour, edgecolors=colour, linewidth=edge)
+    axes.broken_barh(
+        bars, rows, facecolors=colour, edgecolors=colour, linewidth=edge, rasterized=rasterized
+    )
 
 
 def draw(trace: Trace, window: Window, stem: Path) -> list[Path]:
@@ -74,20 +80,26 @@ def draw(trace: Trace, window: Window, stem: Path) -> list[Path]:
     colours = {one: COLOURS[place % len(COLOURS)] for place, one in enumerate(present)}
 
     rows = len(trace.ranks)
+    many = int(inside.sum()) > MOST_EDGED * rows
+    edge = 0 if many else EDGE
     figure, axes = pyplot.subplots(figsize=(9, 1.3 + 0.45 * min(rows, 40)))
     for rank in range(rows):
         whole = (rank - HEIGHT / 2, HEIGHT)
         for collective, colour in colours.items():
             mine = (operations["rank"] == rank) & (operations["collective"] == collective)
-            _bars(axes, window.cut(begin[mine], end[mine]), whole, colour, EDGE)
+            _bars(axes, window.cut(begin[mine], end[mine]), whole, colour, edge, many)
         waits = (step_rank == rank) & (group == WAITING)
-        _bars(axes, window.cut(step_begin[waits], step_end[waits]), (rank, HEIGHT / 2), WAITS, 0)
+        _bars(
+            axes, window.cut(step_begin[waits], step_end[waits]), (rank, HEIGHT / 2), WAITS, 0, many
+        )
         outside = (step_rank == rank) & (group == ELSEWHERE)
-        _bars(axes, window.cut(step_begin[outside], step_end[outside]), whole, "white", 0)
+        _bars(axes, window.cut(step_begin[outside], step_end[outside]), whole, "white", 0, many)
     axes.set_xlim(max(window.begin, float(begin.min())), min(window.end, float(end.max())))
     axes.set_ylim(rows - 0.5, -0.5)
     axes.set_yticks(range(rows), [f"rank {rank}" for rank in range(rows)], fontsize=8)
-    axes.set_xlabel("ms since the first call")
+    axes.set_xlabel(
+        "ms since the first call" + ("; --from and --until show single calls" if many else "")
+    )
     axes.set_title(f"{trace.program} over {trace.mpi}", fontsize=9)
     handles = [Rectangle((0, 0), 1, 1, color=colour) for colour in colours.values()]
     handles.append(Rectangle((0, 0), 1, 1, color=WAITS))

@@ -18,12 +18,13 @@ from tutti.bench.mpis import find_mpis
 from tutti.bench.progress import with_progress
 from tutti.bench.words import parse_ranks, parse_sizes
 from tutti.doctor import GOOD, examine_heap
-from tutti.errors import RunError, UserError
+from tutti.errors import RunError, UserError, cannot_write
 from tutti.model.machines import foreign, model_of, read_model
 from tutti.model.measure import machine_here, measure_steps
 from tutti.places import core
 from tutti.plan.command.machines import SHAPES
 from tutti.plan.command.machines import machine as placed_machine
+from tutti.tables import new_console
 from tutti.tuning import state as states
 from tutti.tuning.by_model import Outcome, choose
 from tutti.tuning.candidates import parse_collectives
@@ -127,7 +128,7 @@ def _write(path: Path, text: str, console: Console) -> None:
     try:
         path.write_text(text)
     except OSError as error:
-        raise RunError(f"cannot write '{error.filename}': {error.strerror}") from error
+        raise cannot_write(error, path) from error
     console.print(f"wrote {path}", highlight=False, soft_wrap=True)
 
 
@@ -412,8 +413,11 @@ def tune(
         str | None, typer.Option("--json", metavar="FILE", help="Write all measurements here.")
     ] = None,
 ) -> None:
-    """Measure which algorithms suit this machine, and write a table for `tutti-run --table`."""
-    console = Console() if Console().is_terminal else Console(width=132)
+    """Measure which algorithms suit this machine, and write a table.
+
+    `tutti-run --table` takes it.
+    """
+    console = new_console(132)
     if not 0 < minutes <= 100000:
         raise UserError(f"--minutes: '{minutes:g}' is not accepted; numbers above 0 are")
     table, json_file = output_file("--output", output), output_file("--json", json_name)

@@ -16,6 +16,7 @@ from tutti.model.machines import read_model
 from tutti.model.prediction import Where, shared_levels
 from tutti.places import core
 from tutti.plan.command.machines import DEAL_HELP, SHAPES, levels_of, nodes_of
+from tutti.plan.command.machines import machine as machine_of
 from tutti.tuning.candidates import BENCH_NAMES, Candidate, algorithms_for, size_word
 
 MOST_RANKS = 1024
@@ -309,11 +310,9 @@ def _explain(
     if root != 0 and not core().rooted(collective):
         raise UserError(f"--root: {collective} has no root; leave it out")
     nodes = nodes_of(shape, deal, count)
-    many = (
-        oversubscribed
-        if oversubscribed is not None
-        else (not nodes and oversubscribed_by_default(count, len(units)))
-    )
+    # A shape describes the machine, which need not be this one.
+    cores = machine_of(shape).cores if shape else len(units)
+    many = oversubscribed if oversubscribed is not None else oversubscribed_by_default(count, cores)
     levels = levels_of(shape, deal, count)
     shared = reached if reached is not None else (not nodes and reached_by_default())
     if mpi is not None and mpi not in MPIS:
@@ -342,7 +341,7 @@ def _explain(
 def explain(
     collective: Annotated[
         str | None,
-        typer.Argument(help="A collective; left out: print the table that would be read."),
+        typer.Argument(help="A collective; left out with --rules, --table or --json: all rules."),
     ] = None,
     size: Annotated[
         str | None,
@@ -389,11 +388,19 @@ def explain(
             "`tutti model measure`, or one written by hand."
         ),
     ] = None,
+    rules: Annotated[
+        bool, typer.Option("--rules", help="Print all rules of the table, in their order.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Write JSON.")] = False,
 ) -> None:
-    """Say which algorithm serves a call, which rule says so, and what was overridden."""
+    """Say which algorithm serves a call, by which rule, and why."""
     users_table, users_plans = _file("--table", table, False), _file("--plans", plans, True)
     try:
+        if collective is None and not (rules or users_table or as_json):
+            raise UserError(
+                "name a call, as in `tutti explain allreduce --bytes 1K`; --rules prints all "
+                f"{len(core().table_rules(_set('TUTTI_TABLE') or ''))} rules"
+            )
         if collective is None:
             _print_rules(users_table or _set("TUTTI_TABLE") or "", as_json)
             return

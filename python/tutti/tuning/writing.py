@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rich.console import Console
-from rich.table import Table
 
 from tutti import __version__
 from tutti.bench.document import processor_name
 from tutti.bench.statistics import Ratio
 from tutti.bench.texts import size_text, time_text
 from tutti.places import core
+from tutti.tables import Table
 from tutti.tuning.candidates import Candidate, size_word
 from tutti.tuning.jobs import TuneSettings
 from tutti.tuning.keeping import BEFORE, WRITTEN, kept_rules

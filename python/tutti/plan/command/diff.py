@@ -212,7 +212,9 @@ def diff(
     deal: Annotated[str, typer.Option(help=DEAL_HELP)] = "block",
     as_json: Annotated[bool, typer.Option("--json", help="Write JSON.")] = False,
 ) -> None:
-    """Compare two plans: list the transfers added and removed, and count them by rank and level.
+    """Compare two plans: list the transfers added and removed.
+
+    Transfers are also counted by rank and by level.
 
     The exit code is 1 if the plans differ.
     """

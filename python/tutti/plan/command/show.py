@@ -2,12 +2,11 @@
 
 import json
 import os
+import textwrap
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from tutti.errors import UserError
 from tutti.places import core
@@ -28,6 +27,7 @@ from tutti.plan.command.files import (
     verdict,
 )
 from tutti.plan.command.machines import DEAL_HELP, SHAPES, levels_of
+from tutti.tables import Table, new_console
 
 CARRIER_TEXT = {
     "line": "short messages, in stamped lines",
@@ -123,7 +123,7 @@ def show(
     ] = "auto",
     as_json: Annotated[bool, typer.Option("--json", help="Write JSON.")] = False,
 ) -> None:
-    """Show a plan as text, the findings of the check, and the program of each rank."""
+    """Show a plan, the findings of the check, and each rank's program."""
     plan = _plan(collective_or_file, algorithm, ranks, root, shape, deal)
     is_file = collective_or_file not in core().collectives()
     found = verdict(plan, name_of(Path(collective_or_file)) if is_file else "")
@@ -154,7 +154,7 @@ def list_plans(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Write JSON.")] = False,
 ) -> None:
-    """List the built-in algorithms and their collectives, or the plans in a directory."""
+    """List the built-in algorithms, or the plans in a directory."""
     if directory is None:
         _list_algorithms(as_json)
     else:
@@ -167,8 +167,7 @@ def _table(columns: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
         table.add_column(column)
     for row in rows:
         table.add_row(*row)
-    console = Console()
-    (console if console.is_terminal else Console(width=132)).print(table)
+    new_console(132).print(table)
 
 
 def _list_algorithms(as_json: bool) -> None:
@@ -176,13 +175,13 @@ def _list_algorithms(as_json: bool) -> None:
     if as_json:
         print(json.dumps({"format": "tutti-plan-list 1", "algorithms": algorithms}, indent=1))
         return
-    rows: list[tuple[str, ...]] = []
+    # No table: names with all their parameters leave no room beside them.
+    width = new_console(100).width
     for algorithm in algorithms:
-        name = algorithm["usage"] + (
-            f" (N = {algorithm['default_degree']})" if algorithm["takes_degree"] else ""
-        )
-        rows.append((name, ", ".join(algorithm["collectives"]), algorithm["summary"]))
-    _table(("algorithm", "collectives", "summary"), rows)
+        degree = f" (N = {algorithm['default_degree']})" if algorithm["takes_degree"] else ""
+        print(algorithm["usage"] + degree)
+        for text in (algorithm["summary"], f"for {', '.join(algorithm['collectives'])}"):
+            print(textwrap.fill(text, width, initial_indent="    ", subsequent_indent="    "))
 
 
 def _list_directory(directory: Path, as_json: bool) -> None:

@@ -1,0 +1,96 @@
+"""Tables for people, in as many columns as the terminal has.
+
+A table that is wider than the terminal leaves whole columns out and says which. Numbers are never
+cut, and text is only wrapped between words. Texts are shown as they are: what looks like Rich's
+markup or emoji (an algorithm `nary:ring:4`, a path with brackets) stays, except for the tags of
+these colours.
+"""
+
+import os
+import re
+from copy import copy
+from typing import Any
+
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.table import Column
+from rich.table import Table as RichTable
+from rich.text import Text
+
+# A column of text that is no wider than this is not wrapped.
+SHORT_TEXT = 12
+NO_TAG = re.compile(r"\[(?!(?:red|green|yellow|default|/)\])")
+
+
+def new_console(width: int, **options: Any) -> Console:
+    """As wide as the terminal; elsewhere as COLUMNS says, or `width`."""
+    options |= {"markup": False, "emoji": False}
+    console = Console(**options)
+    if console.is_terminal:
+        return console
+    columns = os.environ.get("COLUMNS", "")
+    return Console(width=int(columns) if columns.isdigit() and int(columns) else width, **options)
+
+
+def _as_it_is(cell: Any, style: str = "") -> Any:
+    if not isinstance(cell, str):
+        return cell
+    return Text.from_markup(NO_TAG.sub(r"\\[", cell), emoji=False, style=style)
+
+
+class Table(RichTable):
+    """A table whose columns on the right, or those added as `spare`, are left out where they do not
+    fit. Columns that are justified to the right hold numbers.
+    """
+
+    def __init__(self, title: str | None = None, **options: Any) -> None:
+        self._spare: list[bool] = []
+        super().__init__(title=_as_it_is(title, "table.title"), **options)
+
+    def add_column(
+        self, header: Any = "", *words: Any, spare: bool = False, **options: Any
+    ) -> None:
+        self._spare.append(spare)
+        super().add_column(_as_it_is(header), *words, **options)
+
+    def add_row(self, *cells: Any, **options: Any) -> None:
+        super().add_row(*map(_as_it_is, cells), **options)
+
+    def _widths(self, console: Console, column: Column) -> tuple[int, int]:
+        """The least and the natural width of a column's text."""
+        cells = [*([column.header] if self.show_header else []), *column.cells]
+        measured = [console.measure(cell) for cell in cells]
+        natural = max((cell.maximum for cell in measured), default=0)
+        whole = column.justify == "right" or column.no_wrap or natural <= SHORT_TEXT
+        return (natural if whole else max(cell.minimum for cell in measured)), natural
+
+    def _around(self, columns: int) -> int:
+        """The width of borders and padding."""
+        left, right = self.padding[3], self.padding[1]
+        return columns * (left + right) + (columns + 1 if self.box else 0)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        widths = [self._widths(console, column) for column in self.columns]
+        kept = list(range(len(self.columns)))
+        while len(kept) > 1:
+            if sum(widths[i][0] for i in kept) + self._around(len(kept)) <= options.max_width:
+                break
+            kept.remove(max(kept[1:], key=lambda i: (self._spare[i], i)))
+        if self.title:  # as wide as the console, also above a narrow table
+            yield self.title
+        shown = copy(self)
+        shown.title = None
+        shown.columns = []
+        for i in kept:
+            column = copy(self.columns[i])
+            column._index = len(shown.columns)
+            column.min_width, natural = widths[i]
+            column.no_wrap = column.min_width == natural
+            shown.columns.append(column)
+        yield from RichTable.__rich_console__(shown, console, options)
+        if left_out := [self.columns[i].header for i in range(len(widths)) if i not in kept]:
+            names = ", ".join(" ".join(str(name).split()) or "remarks" for name in left_out)
+            yield Text(
+                f"{options.max_width} columns have no room for: {names}. A wider terminal shows "
+                "them, and so does --json.",
+                style="dim",
+            )
