@@ -12,6 +12,8 @@ constexpr auto looks_every = std::chrono::milliseconds(100);
 void Lane::issue(std::shared_ptr<LaneOperation> operation) {
   const std::lock_guard<std::mutex> lock(mutex_);
   issued_.push_back(std::move(operation));
+  // It can begin at once. The last look that was asked for may be one for messages that leave.
+  if (shm::load_relaxed(under_way_) == 0) shm::store_relaxed(next_look_, 0);
   shm::add(under_way_, 1);
 }
 
@@ -31,8 +33,10 @@ bool Lane::have_all_left() {
     departures_.found(Clock::now());
   else
     departures_.missed(Clock::now());
-  if (!left && current_ == nullptr) ask_for_look(departures_);
-  return left;
+  if (left || current_ != nullptr) return left;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (issued_.empty()) ask_for_look(departures_);
+  return false;
 }
 
 void Lane::ask_for_look(const LookTimes& times) {

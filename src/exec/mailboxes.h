@@ -42,6 +42,9 @@ class Mailboxes {
       if (state == State::done) leaving_ -= std::exchange(tested.leaving, 0);
       return state;
     }
+    bool all_have_left() override { return !keeps_; }
+    // Messages that were sent have not left yet while `keeps` is true.
+    void keep_messages(bool keeps) { keeps_ = keeps; }
     std::string failure() const override { return "a message of another length than was posted"; }
     int64_t sent() const { return sent_; }
     // The most bytes of messages beyond prompt() that this rank had begun to send and had not seen
@@ -57,6 +60,7 @@ class Mailboxes {
     };
     Mailboxes& all_;
     const int rank_;
+    bool keeps_ = false;
     int64_t sent_ = 0;
     size_t leaving_ = 0, most_leaving_ = 0;
     std::vector<Request> requests_;

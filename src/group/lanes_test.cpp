@@ -56,6 +56,8 @@ class LanesOfRanks {
     }
   }
   Lanes& of(int rank) { return *all_[static_cast<size_t>(rank)]; }
+  // That of the only lane.
+  exec::Mailboxes::Box& box(int rank) { return *boxes_[static_cast<size_t>(rank)]; }
 
  private:
   struct Free {
@@ -364,6 +366,32 @@ TEST(Lanes, LongMessagesAskForLooksThatDriveThem) {
         EXPECT_GT(receiver.next_look(), before + 3 * Times::longest_first_driving);
       }
     });
+  }
+}
+
+// The look for messages that leave comes late. An operation that is issued meanwhile need not wait
+// for it.
+TEST(Lanes, AnOperationIsLookedAtAtOnceWhileMessagesLeave) {
+  LanesOfRanks lanes({0, 1}, {}, 64 * 1024, {}, 1);
+  Lanes &sender = lanes.of(0), &receiver = lanes.of(1);
+  std::vector<std::byte> data(64), out(data.size());
+  const auto issue = [&](Lanes& own, std::vector<std::byte>& buffer) {
+    return own.issue({Collective::bcast, buffer.data(), buffer.data(), buffer.size(), 0, nullptr});
+  };
+  lanes.box(0).keep_messages(true);
+  const Lanes::Issued sent = issue(sender, data), received = issue(receiver, out);
+  while (!received.operation->is_over() || !sent.operation->is_over()) {
+    sender.drive_for_others();
+    receiver.drive_for_others();
+  }
+  EXPECT_EQ(sender.drive_for_others(), Lane::Turn::waits);
+  EXPECT_NE(sender.next_look(), Lane::Clock::time_point{});
+  const Lanes::Issued next = issue(sender, data);
+  EXPECT_EQ(sender.next_look(), Lane::Clock::time_point{});
+  issue(receiver, out);
+  while (!next.operation->is_over()) {
+    sender.drive_for_others();
+    receiver.drive_for_others();
   }
 }
 
