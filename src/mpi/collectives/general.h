@@ -53,6 +53,11 @@ size_t bytes_to_report(const Call& call);
 // of MPI_IN_PLACE. A host that does not works as if in place, and so must Tutti: a rank that went
 // to the host alone would wait for ever. Open MPI raises the error only for a reduce.
 bool host_judges_aliases(Collective collective);
+// True if the host raises that error for this call, which moves data and uses both sides at this
+// rank: the rank's part has one address on both sides. The test is the host's own, which uses the
+// size of the type and not its extent, and in an alltoallv wants one array of counts on both sides.
+// A wider test would send this rank to the host alone, while the other ranks wait.
+[[gnu::cold]] bool host_finds_alias(const Call& call, int rank);
 
 // Which of a call's buffers one rank uses.
 struct Roles {

@@ -11,8 +11,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-bool aliases_tolerated = false;
-
 [[gnu::always_inline]] inline Served by_group(Communicator& communicator, const Call& call) {
   switch (call.shape) {
     case Shape::vector: return bcast_by_group(communicator, call);
@@ -168,12 +166,6 @@ bool host_refuses(MPI_Comm comm, const Call& call) {
   const Roles roles = roles_of(call.root == rank, call);
   return (roles.uses_in && is_wrong(call, call.in, plan::parted_in(call.collective), ranks)) ||
          (roles.uses_out && is_wrong(call, call.out, plan::parted_out(call.collective), ranks));
-}
-
-void tolerate_aliases() { aliases_tolerated = true; }
-
-bool host_judges_aliases(Collective collective) {
-  return !aliases_tolerated && (abi != Abi::openmpi || plan::rooted(collective));
 }
 
 bool ranks_of(MPI_Comm communicator, int* rank, int* ranks) {

@@ -14,26 +14,6 @@
 namespace tutti::mpi {
 namespace {
 
-// True if this rank's part is the same memory on both sides by the host's own test, which uses the
-// size of the type and not its extent. In an alltoallv both sides must also have one array of
-// counts. A wider test than the host's would send this rank to the host alone, while the other
-// ranks wait.
-[[gnu::cold]] bool aliased(const Communicator& communicator, const Call& call) {
-  if (!host_judges_aliases(call.collective) || call.in.type != call.out.type ||
-      call.in.types != call.out.types)
-    return false;
-  if (plan::exchanges(call.collective))  // a null buffer is not given twice
-    return call.in.data != nullptr && call.in.counts.is(call.out.counts) &&
-           call.in.data == call.out.data;
-  const bool scatters = plan::scatters(call.collective);
-  const Side& parts = scatters ? call.in : call.out;
-  const Side& alone = scatters ? call.out : call.in;
-  const auto rank = static_cast<size_t>(communicator.group()->rank());
-  if (alone.count == 0 || parts.counts[rank] == 0) return false;
-  const auto at = parts.displacements[rank] * static_cast<MPI_Aint>(signature_bytes(parts.type));
-  return alone.data == static_cast<std::byte*>(parts.data) + at;
-}
-
 // Whether a side has the form of most short calls: one predefined type without gaps, and counts
 // whose sum fits a size_t. The group then uses the user's memory, and measuring a part takes about
 // ten instructions. `wrong`: an argument is wrong.
@@ -241,7 +221,7 @@ Served run_any(Communicator& communicator, const Call& call, const Roles& roles)
     return Reason::wrong_arguments;
   const size_t longest = known_longest(communicator, call);
   if (longest == 0) return MPI_SUCCESS;  // all ranks know it, so no rank waits
-  if (roles.uses_in && roles.uses_out && aliased(communicator, call))
+  if (roles.uses_in && roles.uses_out && host_finds_alias(call, group.rank()))
     return Reason::wrong_arguments;
   int packing = roles.uses_in && in.packed() ? in.pack_all() : MPI_SUCCESS;
   if (roles.in_place) packing = first_error(packing, share(communicator, call, in, out)).code;
@@ -306,7 +286,7 @@ Served v_parts_by_group(Communicator& communicator, const Call& call) {
   const void* from = roles.uses_in ? call.in.data : nullptr;
   void* to = roles.uses_out ? call.out.data : nullptr;
   if (may_alias(call, static_cast<size_t>(group.rank()), parts, from, to) &&
-      aliased(communicator, call)) [[unlikely]]
+      host_finds_alias(call, group.rank())) [[unlikely]]
     return Reason::wrong_arguments;
   if (roles.in_place) share_plain(call, static_cast<size_t>(group.rank()), parts, from, to);
   return communicator.finish(

@@ -9,19 +9,6 @@
 #include "mpi/job/self.h"
 
 namespace tutti::mpi {
-namespace {
-
-// The host calls one buffer on both sides wrong only if the sides are equal otherwise, too. A wider
-// test would send this rank to the host alone, while the other ranks wait: a rank that exchanges
-// nothing may pass any address twice.
-[[gnu::cold]] bool has_equal_sides(const Call& call) {
-  if (call.in.type != call.out.type || call.in.types != call.out.types) return false;
-  if (call.v_form()) return call.in.counts.is(call.out.counts);
-  return call.in.count == call.out.count && call.in.count > 0;
-}
-
-}  // namespace
-
 void CallBuffers::SideLayout::clear(size_t in_memory) {
   data_ = nullptr;
   count_ = 0;
@@ -154,10 +141,11 @@ bool CallBuffers::describe_combined(Communicator& communicator, const Call& call
   void* const from = call.in.data == MPI_IN_PLACE ? call.out.data : call.in.data;
   in_place_ = receives && from == call.out.data;
   MPI_Count own = call.in.count;
+  MPI_Aint elements = own;  // that this rank gives
   if (v_form_) {
     if (!call.in.counts.given()) return false;
     std::vector<MPI_Aint> starts(ranks);
-    MPI_Aint elements = 0;
+    elements = 0;
     for (size_t i = 0; i < ranks; ++i) {
       starts[i] = elements;
       elements += call.in.counts[i];
@@ -171,7 +159,9 @@ bool CallBuffers::describe_combined(Communicator& communicator, const Call& call
                                  plan::parted_in(call.collective) ? ranks : 1)) {
     return false;
   }
-  if (in_place_ && call.in.data != MPI_IN_PLACE && own > 0 && host_judges_aliases(call.collective))
+  // A rank that gets nothing of an exscan is judged, too, so that all ranks do the same.
+  if (at_root && call.in.data == call.out.data && elements > 0 &&
+      host_judges_aliases(call.collective))
     return false;
   return !receives || out_.describe_equal(communicator, call.out.data, own, call.in.type, 1);
 }
@@ -195,11 +185,12 @@ bool CallBuffers::describe_moved(Communicator& communicator, const Call& call) {
   if (roles.uses_in && !describe(in_, call.in, plan::parted_in(call.collective))) return false;
   if (roles.uses_out && !describe(out_, call.out, plan::parted_out(call.collective))) return false;
   if (roles.uses_in && roles.uses_out) {
-    // The same buffer on both sides is an error that the host raises, or means in place.
+    // One buffer on both sides is an error that the host raises, or means in place.
+    if (host_finds_alias(call, communicator.rank())) return false;
     in_place_ = call.in.data == call.out.data && call.in.data != nullptr;
-    if (in_place_ && plan::exchanges(call.collective) && host_judges_aliases(call.collective) &&
-        has_equal_sides(call))
-      return false;
+    const auto own_part = static_cast<ptrdiff_t>(rank * in_.bytes());
+    if (!plan::exchanges(call.collective))
+      alias_ = plan::scatters(call.collective) ? own_part : -own_part;
   }
   if (!roles.in_place) return true;
   in_place_ = true;
@@ -274,6 +265,7 @@ void CallBuffers::clear(const Call& call) {
   combine_ = nullptr;
   v_form_ = call.v_form();
   in_place_ = keeps_own_ = false;
+  alias_ = 0;
 }
 
 Reason CallBuffers::describe(Communicator& communicator, const Call& call) {

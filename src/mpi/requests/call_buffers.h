@@ -43,6 +43,9 @@ class CallBuffers {
     return !v_form_ && !in_place_ && in_.is_dense() && out_.is_dense() && !has_derived() &&
            host_op_ == nullptr;
   }
+  // For a plain call: how many bytes lie between both buffers if this rank's part has one address
+  // on both sides, which the host may call an error.
+  ptrdiff_t alias() const { return alias_; }
   // True if the description serves any number of starts, after hold_again() for each.
   bool serves_again() const { return host_op_ == nullptr && !holds_op_; }
   // Holds the types of the description again, after release(). Throws bad_alloc.
@@ -122,6 +125,7 @@ class CallBuffers {
   SideLayout in_, out_;
   bool v_form_ = false;
   bool in_place_ = false, keeps_own_ = false;
+  ptrdiff_t alias_ = 0;
   const exec::Combine* combine_ = nullptr;
   exec::Combine host_combine_;
   std::unique_ptr<HostReduction> host_op_;

@@ -34,6 +34,7 @@ class CallMemo {
             const CallBuffers& buffers, const eager::Operation& operation) {
     valid_ = false;
     if (!buffers.serves_again()) return;
+    alias_ = buffers.alias();
     movable_ = buffers.is_plain() && !has_special(call) && note_addresses(call, operation);
     if (!movable_) {
       in_.note(call.in, entries.in);
@@ -114,10 +115,12 @@ class CallMemo {
            (one.data == nullptr) == (other.data == nullptr);
   }
   // Special addresses, and one address on both sides, have meanings of their own.
-  static bool has_special(const Call& call) {
-    return call.in.data == MPI_IN_PLACE || call.out.data == MPI_IN_PLACE ||
-           (call.in.data == call.out.data && call.in.data != nullptr &&
-            call.shape != Shape::vector);
+  bool has_special(const Call& call) const {
+    if (call.in.data == MPI_IN_PLACE || call.out.data == MPI_IN_PLACE) return true;
+    if (call.in.data == nullptr || call.shape == Shape::vector) return false;
+    const auto apart = static_cast<ptrdiff_t>(reinterpret_cast<uintptr_t>(call.out.data) -
+                                              reinterpret_cast<uintptr_t>(call.in.data));
+    return apart == 0 || apart == alias_;
   }
   static std::byte* pick(From from, const Call& call) {
     if (from == From::nowhere) return nullptr;
@@ -139,6 +142,7 @@ class CallMemo {
   MPI_Comm comm_{};
   uint64_t generation_ = 0;
   Call call_{};
+  ptrdiff_t alias_ = 0;  // of CallBuffers
   // Of a call that is not movable.
   uint64_t types_ = 0;
   const std::byte* in_at_ = nullptr;

@@ -73,19 +73,23 @@ int start_all(int count, MPI_Request* requests) {
 }
 
 int free_own(OwnRequest& own, MPI_Request handle, bool* freed) {
+  using State = OwnRequest::State;
   *freed = false;
-  if (!own.is_persistent())
+  // MPI_Request_get_status has told the program that a taken operation is complete.
+  const bool is_complete = own.state() == State::taken;
+  if (!own.is_persistent() && !is_complete)
     return own.raise_error(
         "MPI_Request_free is given a non-blocking collective; complete it by MPI_Wait or MPI_Test",
         MPI_ERR_REQUEST);
-  if (own.state() == OwnRequest::State::pending)
+  if (own.state() == State::pending)
     return own.raise_error(
         "MPI_Request_free is given a persistent collective that has been started; complete it "
         "first",
         MPI_ERR_REQUEST);
+  *freed = true;
+  if (is_complete && own.tell()) return MPI_SUCCESS;  // it has given up its handle
   give_back_handle(handle);
   own.discard();
-  *freed = true;
   return MPI_SUCCESS;
 }
 

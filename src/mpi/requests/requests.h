@@ -211,7 +211,8 @@ bool wait_for_some(const List& requests, int most, int* code, Ours ours, Hosts h
 // (functions.table).
 int start(MPI_Request* request);
 int start_all(int count, MPI_Request* requests);
-// A non-blocking collective must be neither freed nor cancelled: MPI_ERR_REQUEST.
+// A non-blocking collective must not be cancelled, and freed only if MPI_Request_get_status has said
+// that it is complete: MPI_ERR_REQUEST.
 int free_request(MPI_Request* request);
 int cancel(MPI_Request* request);
 // Frees one of Tutti's requests, or refuses to. Sets *freed if the handle is to become

@@ -305,6 +305,30 @@ static void refused(void) {
   MPI_Comm_free(&copy);
 }
 
+// Once the program has been told that an operation is complete, it may free the request instead of
+// completing it.
+static void told(void) {
+  for (int round = 0; round < 20; ++round) {
+    int sum = 0, flag = 0;
+    MPI_Request request;
+    MPI_Iallreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, world, &request);
+    while (!flag) MPI_Request_get_status(request, &flag, MPI_STATUS_IGNORE);
+    MPI_Request_free(&request);
+    CHECK(sum == size * (size - 1) / 2 && request == MPI_REQUEST_NULL, "sum %d", sum);
+#if MPI_VERSION >= 4
+    MPI_Allreduce_init(&rank, &sum, 1, MPI_INT, MPI_MAX, world, MPI_INFO_NULL, &request);
+    for (int i = 0; i < 2; ++i) {
+      MPI_Start(&request);
+      for (flag = 0; !flag;) MPI_Request_get_status(request, &flag, MPI_STATUS_IGNORE);
+      CHECK(sum == size - 1, "maximum %d", sum);
+      if (i == 0) MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+    MPI_Request_free(&request);
+    CHECK(request == MPI_REQUEST_NULL, "MPI_Request_free");
+#endif
+  }
+}
+
 // A start above the limit of memory is an error; the program can complete others and try again.
 static void exhausted(void) {
   enum { length = 1 << 18, most = 64 };
@@ -373,6 +397,7 @@ int main(int argc, char** argv) {
   if (strcmp(what, "freed") == 0) freed();
   if (strcmp(what, "threads") == 0 && level == MPI_THREAD_MULTIPLE) by_threads();
   if (strcmp(what, "refused") == 0) refused();
+  if (strcmp(what, "told") == 0) told();
   if (strcmp(what, "exhausted") == 0) exhausted();
   if (strcmp(what, "ahead") == 0) ahead();
   if (strcmp(what, "unfinished") == 0) unfinished();
