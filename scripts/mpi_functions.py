@@ -17,7 +17,6 @@ from pathlib import Path
 
 from mpi_table import (
     TABLE,
-    Around,
     Collective,
     Function,
     Maker,
@@ -94,7 +93,7 @@ def host_functions(table: Table) -> str:
         into += guarded(one.condition, [f'locate(functions.{one.name}, "PMPI_{one.name}");'])
     for around in table.arounds:
         others.append(f"int (*{around.name})({', '.join(around.parameters)});")
-        located.append(f'locate(functions.{around.name}, "PMPI_{around.name}");')
+        both.append(f'locate(functions.{around.name}, "PMPI_{around.name}");')
     makers = [f"int (*{one.name})({', '.join(one.parameters)});" for one in table.makers]
     found = [f'locate(functions.{one.name}, "MPI_{one.name}");' for one in table.makers]
     own, own_located = [], []
@@ -357,6 +356,11 @@ def c_entry(name: str, parameters: str, expression: str) -> list[str]:
     return [f"TUTTI_ENTRY int {name}({parameters}) {{", f"return {expression};", "}", ""]
 
 
+def second_name(name: str, parameters: str) -> list[str]:
+    """PMPI_NAME, which is the entry point MPI_NAME."""
+    return [f'TUTTI_ENTRY int PMPI_{name}({parameters}) __attribute__((alias("MPI_{name}")));', ""]
+
+
 def action(maker: Maker) -> str:
     """The function that makes or frees a communicator, with its first argument."""
     if maker.action == "free":
@@ -381,15 +385,17 @@ def c_entries(table: Table) -> str:
         call = f"mpi::{function.function}({arguments})"
         others += guarded(function.condition, c_entry(f"MPI_{function.name}", declared, call))
         if function.pmpi:
-            both += guarded(function.condition, c_entry(f"PMPI_{function.name}", declared, call))
+            both += guarded(function.condition, second_name(function.name, declared))
     for around in table.arounds:
         arguments = ", ".join(map(name_of, around.parameters))
+        declared = ", ".join(around.parameters)
         others += c_entry(
             f"MPI_{around.name}",
-            ", ".join(around.parameters),
-            f"mpi::{around.hook}({around.hook_arguments(in_fortran=False)}, "
+            declared,
+            f"mpi::{around.hook}({around.hook_arguments()}, "
             f"[&] {{ return mpi::host().{around.name}({arguments}); }})",
         )
+        both += second_name(around.name, declared)
     makers = []
     for maker in table.makers:
         arguments = ", ".join(map(name_of, maker.parameters))
@@ -521,8 +527,7 @@ def fortran_function(function: Function) -> tuple[list[str], list[str], list[str
     declared = [*one.parameters, "MPI_Fint* error", *one.by_value]
 
     def entry(suffix: str) -> list[str]:
-        names = [f'"{stem}{suffix}"', *(f'"mpi_{other}{suffix}"' for other in one.others)]
-        arguments = ", ".join([*names, *map(name_of, declared)])
+        arguments = ", ".join([f'"{stem}{suffix}"', *map(name_of, declared)])
         return [
             f"TUTTI_ENTRY void {stem}{suffix}({', '.join(declared)}) {{",
             f"mpi::fortran::{one.function}({arguments});",
@@ -545,30 +550,6 @@ def fortran_function(function: Function) -> tuple[list[str], list[str], list[str
     )
 
 
-def fortran_around(around: Around) -> tuple[list[str], list[str], list[str]]:
-    """Returns the entry points in every library, those in Open MPI alone, and the latter's other
-    names."""
-    stem = f"mpi_{around.name.lower()}"
-    declared = [
-        f"{'void' if 'MPI_Status' in one else 'MPI_Fint'}* {name_of(one)}"
-        for one in around.parameters
-    ] + ["MPI_Fint* error"]
-    arguments = ", ".join(map(name_of, around.parameters))
-
-    def entry(routine: str) -> list[str]:
-        return [
-            f"TUTTI_ENTRY void {routine}({', '.join(declared)}) {{",
-            f"answer(error, [&] {{ return mpi::{around.hook}("
-            f"{around.hook_arguments(in_fortran=True)}, "
-            f'[&] {{ return call_next("{routine}", {arguments}); }}); }});',
-            "}",
-            "",
-        ]
-
-    names = aliases(stem, spellings(stem), without_names(declared))
-    return entry(f"{stem}_f08_"), entry(f"{stem}_"), names
-
-
 def fortran_entries(table: Table) -> str:
     """src/mpi/entry/fortran_entries.cpp: the entry points in Fortran."""
     everywhere, elsewhere, openmpi, names = [], [], [], []
@@ -587,11 +568,6 @@ def fortran_entries(table: Table) -> str:
         elsewhere += two
         openmpi += three
         names += four
-    for around in table.arounds:
-        first, second, third = fortran_around(around)
-        everywhere += first
-        openmpi += second
-        names += third
     return "\n".join([
         HEAD,
         "// The Fortran entry points. They replace the routines of the host library that do not call",
@@ -599,13 +575,12 @@ def fortran_entries(table: Table) -> str:
         "//",
         "// In MPICH and Intel MPI, mpif.h, `use mpi` and every mpi_f08 routine with a choice buffer",
         "// call MPI_* and so reach the C entry points. The mpi_f08 routines without a choice buffer",
-        "// call PMPI_* and are replaced here. In Open MPI every routine calls PMPI_*, so all are",
-        "// replaced, under all names that compilers give them. Fortran's default integer is C's int,",
-        "// so arrays of counts are passed as they are; handles are converted.",
+        "// call PMPI_*. In Open MPI every routine calls PMPI_*. A routine that calls PMPI_* is",
+        "// replaced here unless there is a C entry point of that name, too. In Open MPI it is replaced",
+        "// under all names that compilers give it. Fortran's default integer is C's int, so arrays of",
+        "// counts are passed as they are; handles are converted.",
         '#include "mpi/entry/calls.h"',
         '#include "mpi/entry/fortran.h"',
-        '#include "mpi/job/poll.h"',
-        '#include "mpi/requests/requests.h"',
         "",
         "using namespace tutti;",
         "using namespace tutti::mpi::fortran;",

@@ -89,7 +89,6 @@ class Fortran:
     by_value: list[str]
     spelling: str
     cptr: bool = False
-    others: list[str] = field(default_factory=list)
 
 
 @dataclass
@@ -106,27 +105,25 @@ class Function:
 
 @dataclass
 class Around:
-    """A function whose entry points in all languages call a hook with the host's function."""
+    """A function whose entry points call a hook with the host's function."""
 
     name: str
     parameters: list[str]
     hook: str
     arguments: list[str]
 
-    def hook_arguments(self, in_fortran: bool) -> str:
+    def hook_arguments(self) -> str:
         """The hook's arguments before the callable."""
-        return ", ".join(
-            self.requests(in_fortran) if one == "requests" else one for one in self.arguments
-        )
+        return ", ".join(self.requests() if one == "requests" else one for one in self.arguments)
 
-    def requests(self, in_fortran: bool) -> str:
+    def requests(self) -> str:
         declared = next(one for one in self.parameters if "MPI_Request" in one)
         name, count = name_of(declared), "1"
         if "[]" in declared:
-            count = ("*" if in_fortran else "") + name_of(self.parameters[0])
-        elif "*" not in declared and not in_fortran:
+            count = name_of(self.parameters[0])
+        elif "*" not in declared:
             name = f"&{name}"
-        return f"{'Handles' if in_fortran else 'mpi::Requests'}{{{count}, {name}}}"
+        return f"mpi::Requests{{{count}, {name}}}"
 
 
 @dataclass
@@ -202,12 +199,12 @@ def read_line(table: Table, line: str, where: str) -> None:
     elif kind == "fortran":
         got = take(
             r"fortran\s+(\w+)\(([^;]*?)(?:;(.*))?\)\s+(f08|f08_alias|openmpi)"
-            r"(?:\s+(cptr))?(?:\s+with\s+(.*))?",
+            r"(?:\s+(cptr))?",
             line,
             where,
         )
         table.functions[-1].fortran = Fortran(
-            got[1], split(got[2]), split(got[3] or ""), got[4], bool(got[5]), (got[6] or "").split()
+            got[1], split(got[2]), split(got[3] or ""), got[4], bool(got[5])
         )
     elif kind == "around":
         got = take(r"around\s+(\w+)\((.*)\)\s+(\w+)\((.*)\)", line, where)

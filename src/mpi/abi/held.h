@@ -25,7 +25,7 @@ bool note_op_freed(MPI_Op op) noexcept;
 // error code.
 int end_type(MPI_Datatype* type);
 
-// The bodies of MPI_Type_free, PMPI_Type_free and MPI_Op_free in C.
+// The bodies of MPI_Type_free and MPI_Op_free, which are also those of PMPI_*.
 int free_type(MPI_Datatype* type);
 int free_op(MPI_Op* op);
 

@@ -29,8 +29,11 @@ bool looks_like_mpi(std::string_view path) {
 // scope. An interpreter loads it into a scope of its own, where only a walk over all loaded
 // libraries finds it. The walk is too slow for every look-up, so its result is kept.
 struct Library {
-  void* handle = RTLD_DEFAULT;
-  std::string path;  // empty: the process has no such library
+  void* handle = RTLD_DEFAULT;  // of the scope in which all its symbols are found
+  std::string path;             // empty: the process has no such library
+  // The library and those that it needs, where no symbol of this library is. Null if the program
+  // itself has the MPI.
+  void* alone = nullptr;
 };
 
 int inspect(dl_phdr_info* info, size_t, void* context) {
@@ -39,7 +42,7 @@ int inspect(dl_phdr_info* info, size_t, void* context) {
   void* handle = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
   if (handle == nullptr) return 0;
   if (dlsym(handle, "PMPI_Init") != nullptr) {
-    library = {handle, info->dlpi_name};  // stays open, because Host points into it
+    library = {handle, info->dlpi_name, handle};  // stays open, because Host points into it
     return 1;
   }
   dlclose(handle);
@@ -49,10 +52,12 @@ int inspect(dl_phdr_info* info, size_t, void* context) {
 Library find_library() {
   Library library;
   Dl_info info;
-  if (void* init = dlsym(RTLD_DEFAULT, "PMPI_Init"); init != nullptr && dladdr(init, &info) != 0)
+  if (void* init = dlsym(RTLD_DEFAULT, "PMPI_Init"); init != nullptr && dladdr(init, &info) != 0) {
     library.path = info.dli_fname;
-  else
+    library.alone = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+  } else {
     dl_iterate_phdr(inspect, &library);
+  }
   return library;
 }
 
@@ -79,11 +84,28 @@ void find(Function& function, const char* name) {
   function = reinterpret_cast<Function>(dlsym(library().handle, name));
 }
 
+// True if the address is in this library.
+bool is_own(void* address) {
+  Dl_info found, own;
+  return dladdr(address, &found) != 0 && dladdr(&found_host, &own) != 0 &&
+         found.dli_fbase == own.dli_fbase;
+}
+
 // Finds the definition of a name that follows this library's: another interposer's or the host's.
+// If there is none, because the host lacks the function, the global scope may have this library's.
 template <class Function>
 void find_next(Function& function, const char* name) {
-  function = reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
-  if (function == nullptr) find(function, name);
+  void* next = dlsym(RTLD_NEXT, name);
+  if (next == nullptr) next = dlsym(library().handle, name);
+  if (next != nullptr && is_own(next)) next = nullptr;
+  function = reinterpret_cast<Function>(next);
+}
+
+// Finds the host's definition of a name that this library and other interposers define as well.
+template <class Function>
+void find_alone(Function& function, const char* name) {
+  if (library().alone == nullptr) return find_next(function, name);
+  function = reinterpret_cast<Function>(dlsym(library().alone, name));
 }
 
 void find_functions(Host& host) {
@@ -91,7 +113,13 @@ void find_functions(Host& host) {
   locate_makers(host, [](auto& function, const char* name) {
     find_next(function, ("P" + std::string(name)).c_str());
   });
-  locate_both(host, [](auto& function, const char* name) { find_next(function, name); });
+  locate_both(host, [&](auto& function, const char* name) {
+    if (host.foreign) {
+      find_next(function, name);
+    } else {
+      find_alone(function, name);
+    }
+  });
   locate_interposed(host, [&](auto& function, const char* name) {
     if (host.foreign) {
       find_next(function, name + 1);  // MPI_*, without the P

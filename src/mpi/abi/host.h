@@ -12,8 +12,9 @@
 namespace tutti::mpi {
 
 // The functions that make and free communicators are stored under both names, PMPI_* and MPI_*.
-// Each pointer is the definition that follows this library's: a tool's or the host's. So is that of
-// PMPI_Type_free, which is interposed too.
+// Each pointer is the definition that follows this library's: a tool's or the host's. All other
+// pointers are to the host's own functions. None is to this library's, which interposes many
+// PMPI_*, too.
 struct Host : HostFunctions, CommunicatorFunctions {  // PMPI_*
   CommunicatorFunctions makers;                       // MPI_*
 

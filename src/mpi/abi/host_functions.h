@@ -709,26 +709,6 @@ void locate_interposed(HostFunctions& functions, Locate&& locate) {
   locate(functions.Win_allocate, "PMPI_Win_allocate");
   locate(functions.Win_free, "PMPI_Win_free");
   locate(functions.Win_get_attr, "PMPI_Win_get_attr");
-  locate(functions.Start, "PMPI_Start");
-  locate(functions.Startall, "PMPI_Startall");
-  locate(functions.Request_free, "PMPI_Request_free");
-  locate(functions.Cancel, "PMPI_Cancel");
-  locate(functions.Waitany, "PMPI_Waitany");
-  locate(functions.Waitsome, "PMPI_Waitsome");
-  locate(functions.Testany, "PMPI_Testany");
-  locate(functions.Testsome, "PMPI_Testsome");
-  locate(functions.Op_free, "PMPI_Op_free");
-  locate(functions.Request_get_status_all, "PMPI_Request_get_status_all");
-  locate(functions.Request_get_status_any, "PMPI_Request_get_status_any");
-  locate(functions.Request_get_status_some, "PMPI_Request_get_status_some");
-  locate(functions.Iprobe, "PMPI_Iprobe");
-  locate(functions.Improbe, "PMPI_Improbe");
-  locate(functions.Win_test, "PMPI_Win_test");
-  locate(functions.Wait, "PMPI_Wait");
-  locate(functions.Waitall, "PMPI_Waitall");
-  locate(functions.Test, "PMPI_Test");
-  locate(functions.Testall, "PMPI_Testall");
-  locate(functions.Request_get_status, "PMPI_Request_get_status");
 }
 
 // For those that Tutti interposes under the name PMPI_*, too.
@@ -764,7 +744,27 @@ void locate_both(HostFunctions& functions, Locate&& locate) {
 #ifdef TUTTI_WINDOWS
   locate(functions.Rget_accumulate, "PMPI_Rget_accumulate");
 #endif
+  locate(functions.Start, "PMPI_Start");
+  locate(functions.Startall, "PMPI_Startall");
+  locate(functions.Request_free, "PMPI_Request_free");
+  locate(functions.Cancel, "PMPI_Cancel");
+  locate(functions.Waitany, "PMPI_Waitany");
+  locate(functions.Waitsome, "PMPI_Waitsome");
+  locate(functions.Testany, "PMPI_Testany");
+  locate(functions.Testsome, "PMPI_Testsome");
   locate(functions.Type_free, "PMPI_Type_free");
+  locate(functions.Op_free, "PMPI_Op_free");
+  locate(functions.Request_get_status_all, "PMPI_Request_get_status_all");
+  locate(functions.Request_get_status_any, "PMPI_Request_get_status_any");
+  locate(functions.Request_get_status_some, "PMPI_Request_get_status_some");
+  locate(functions.Iprobe, "PMPI_Iprobe");
+  locate(functions.Improbe, "PMPI_Improbe");
+  locate(functions.Win_test, "PMPI_Win_test");
+  locate(functions.Wait, "PMPI_Wait");
+  locate(functions.Waitall, "PMPI_Waitall");
+  locate(functions.Test, "PMPI_Test");
+  locate(functions.Testall, "PMPI_Testall");
+  locate(functions.Request_get_status, "PMPI_Request_get_status");
 }
 
 template <class Locate>

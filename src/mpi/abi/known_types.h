@@ -6,8 +6,8 @@
 // which also finds types that were not committed.
 //
 // An entry ends before the host frees the handle, because another type may get it. Tutti interposes
-// MPI_Type_free and PMPI_Type_free, and the routines of the same name in Fortran that do not call
-// them. So it also sees the types that libraries and tools free in this process. Only a program
+// MPI_Type_free and PMPI_Type_free, which the routines in Fortran call. So it also sees the types
+// that libraries and tools free in this process. Only a program
 // that looks up MPI_Type_free in the host library itself (dlsym with that library's handle) is not
 // seen; it must look up the collectives there, too, as such programs do. A type that an operation
 // under way uses lives until the operation releases it (held.h), and its entry with it. All entries

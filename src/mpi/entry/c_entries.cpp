@@ -1163,29 +1163,22 @@ TUTTI_ENTRY int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Statu
 #ifdef TUTTI_WINDOWS
 TUTTI_ENTRY int PMPI_Put(const void* origin_addr, int origin_count, MPI_Datatype origin_datatype,
                          int target_rank, MPI_Aint target_disp, int target_count,
-                         MPI_Datatype target_datatype, MPI_Win win) {
-  return mpi::put(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
-                  target_count, target_datatype, win);
-}
+                         MPI_Datatype target_datatype, MPI_Win win)
+    __attribute__((alias("MPI_Put")));
 
 #endif
 #ifdef TUTTI_WINDOWS
 TUTTI_ENTRY int PMPI_Get(void* origin_addr, int origin_count, MPI_Datatype origin_datatype,
                          int target_rank, MPI_Aint target_disp, int target_count,
-                         MPI_Datatype target_datatype, MPI_Win win) {
-  return mpi::get(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
-                  target_count, target_datatype, win);
-}
+                         MPI_Datatype target_datatype, MPI_Win win)
+    __attribute__((alias("MPI_Get")));
 
 #endif
 #ifdef TUTTI_WINDOWS
 TUTTI_ENTRY int PMPI_Accumulate(const void* origin_addr, int origin_count,
                                 MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
                                 int target_count, MPI_Datatype target_datatype, MPI_Op op,
-                                MPI_Win win) {
-  return mpi::accumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
-                         target_count, target_datatype, op, win);
-}
+                                MPI_Win win) __attribute__((alias("MPI_Accumulate")));
 
 #endif
 #ifdef TUTTI_WINDOWS
@@ -1193,45 +1186,35 @@ TUTTI_ENTRY int PMPI_Get_accumulate(const void* origin_addr, int origin_count,
                                     MPI_Datatype origin_datatype, void* result_addr,
                                     int result_count, MPI_Datatype result_datatype, int target_rank,
                                     MPI_Aint target_disp, int target_count,
-                                    MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
-  return mpi::get_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count,
-                             result_datatype, target_rank, target_disp, target_count,
-                             target_datatype, op, win);
-}
+                                    MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
+    __attribute__((alias("MPI_Get_accumulate")));
 
 #endif
 #ifdef TUTTI_WINDOWS
 TUTTI_ENTRY int PMPI_Fetch_and_op(const void* origin_addr, void* result_addr, MPI_Datatype datatype,
-                                  int target_rank, MPI_Aint target_disp, MPI_Op op, MPI_Win win) {
-  return mpi::fetch_and_op(origin_addr, result_addr, datatype, target_rank, target_disp, op, win);
-}
+                                  int target_rank, MPI_Aint target_disp, MPI_Op op, MPI_Win win)
+    __attribute__((alias("MPI_Fetch_and_op")));
 
 #endif
 #ifdef TUTTI_WINDOWS
 TUTTI_ENTRY int PMPI_Compare_and_swap(const void* origin_addr, const void* compare_addr,
                                       void* result_addr, MPI_Datatype datatype, int target_rank,
-                                      MPI_Aint target_disp, MPI_Win win) {
-  return mpi::compare_and_swap(origin_addr, compare_addr, result_addr, datatype, target_rank,
-                               target_disp, win);
-}
+                                      MPI_Aint target_disp, MPI_Win win)
+    __attribute__((alias("MPI_Compare_and_swap")));
 
 #endif
 #ifdef TUTTI_WINDOWS
 TUTTI_ENTRY int PMPI_Rput(const void* origin_addr, int origin_count, MPI_Datatype origin_datatype,
                           int target_rank, MPI_Aint target_disp, int target_count,
-                          MPI_Datatype target_datatype, MPI_Win win, MPI_Request* request) {
-  return mpi::rput(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
-                   target_count, target_datatype, win, request);
-}
+                          MPI_Datatype target_datatype, MPI_Win win, MPI_Request* request)
+    __attribute__((alias("MPI_Rput")));
 
 #endif
 #ifdef TUTTI_WINDOWS
 TUTTI_ENTRY int PMPI_Rget(void* origin_addr, int origin_count, MPI_Datatype origin_datatype,
                           int target_rank, MPI_Aint target_disp, int target_count,
-                          MPI_Datatype target_datatype, MPI_Win win, MPI_Request* request) {
-  return mpi::rget(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
-                   target_count, target_datatype, win, request);
-}
+                          MPI_Datatype target_datatype, MPI_Win win, MPI_Request* request)
+    __attribute__((alias("MPI_Rget")));
 
 #endif
 #ifdef TUTTI_WINDOWS
@@ -1239,10 +1222,7 @@ TUTTI_ENTRY int PMPI_Raccumulate(const void* origin_addr, int origin_count,
                                  MPI_Datatype origin_datatype, int target_rank,
                                  MPI_Aint target_disp, int target_count,
                                  MPI_Datatype target_datatype, MPI_Op op, MPI_Win win,
-                                 MPI_Request* request) {
-  return mpi::raccumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
-                          target_count, target_datatype, op, win, request);
-}
+                                 MPI_Request* request) __attribute__((alias("MPI_Raccumulate")));
 
 #endif
 #ifdef TUTTI_WINDOWS
@@ -1251,14 +1231,72 @@ TUTTI_ENTRY int PMPI_Rget_accumulate(const void* origin_addr, int origin_count,
                                      int result_count, MPI_Datatype result_datatype,
                                      int target_rank, MPI_Aint target_disp, int target_count,
                                      MPI_Datatype target_datatype, MPI_Op op, MPI_Win win,
-                                     MPI_Request* request) {
-  return mpi::rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count,
-                              result_datatype, target_rank, target_disp, target_count,
-                              target_datatype, op, win, request);
-}
+                                     MPI_Request* request)
+    __attribute__((alias("MPI_Rget_accumulate")));
 
 #endif
-TUTTI_ENTRY int PMPI_Type_free(MPI_Datatype* datatype) { return mpi::free_type(datatype); }
+TUTTI_ENTRY int PMPI_Start(MPI_Request* request) __attribute__((alias("MPI_Start")));
+
+TUTTI_ENTRY int PMPI_Startall(int count, MPI_Request array_of_requests[])
+    __attribute__((alias("MPI_Startall")));
+
+TUTTI_ENTRY int PMPI_Request_free(MPI_Request* request) __attribute__((alias("MPI_Request_free")));
+
+TUTTI_ENTRY int PMPI_Cancel(MPI_Request* request) __attribute__((alias("MPI_Cancel")));
+
+TUTTI_ENTRY int PMPI_Waitany(int count, MPI_Request array_of_requests[], int* index,
+                             MPI_Status* status) __attribute__((alias("MPI_Waitany")));
+
+TUTTI_ENTRY int PMPI_Waitsome(int incount, MPI_Request array_of_requests[], int* outcount,
+                              int array_of_indices[], MPI_Status array_of_statuses[])
+    __attribute__((alias("MPI_Waitsome")));
+
+TUTTI_ENTRY int PMPI_Testany(int count, MPI_Request array_of_requests[], int* index, int* flag,
+                             MPI_Status* status) __attribute__((alias("MPI_Testany")));
+
+TUTTI_ENTRY int PMPI_Testsome(int incount, MPI_Request array_of_requests[], int* outcount,
+                              int array_of_indices[], MPI_Status array_of_statuses[])
+    __attribute__((alias("MPI_Testsome")));
+
+TUTTI_ENTRY int PMPI_Type_free(MPI_Datatype* datatype) __attribute__((alias("MPI_Type_free")));
+
+TUTTI_ENTRY int PMPI_Op_free(MPI_Op* op) __attribute__((alias("MPI_Op_free")));
+
+TUTTI_ENTRY int PMPI_Request_get_status_all(int count, const MPI_Request array_of_requests[],
+                                            int* flag, MPI_Status* array_of_statuses)
+    __attribute__((alias("MPI_Request_get_status_all")));
+
+TUTTI_ENTRY int PMPI_Request_get_status_any(int count, const MPI_Request array_of_requests[],
+                                            int* index, int* flag, MPI_Status* status)
+    __attribute__((alias("MPI_Request_get_status_any")));
+
+TUTTI_ENTRY int PMPI_Request_get_status_some(int incount, const MPI_Request array_of_requests[],
+                                             int* outcount, int array_of_indices[],
+                                             MPI_Status* array_of_statuses)
+    __attribute__((alias("MPI_Request_get_status_some")));
+
+TUTTI_ENTRY int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status)
+    __attribute__((alias("MPI_Iprobe")));
+
+TUTTI_ENTRY int PMPI_Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message,
+                             MPI_Status* status) __attribute__((alias("MPI_Improbe")));
+
+TUTTI_ENTRY int PMPI_Win_test(MPI_Win win, int* flag) __attribute__((alias("MPI_Win_test")));
+
+TUTTI_ENTRY int PMPI_Wait(MPI_Request* request, MPI_Status* status)
+    __attribute__((alias("MPI_Wait")));
+
+TUTTI_ENTRY int PMPI_Waitall(int count, MPI_Request array_of_requests[],
+                             MPI_Status array_of_statuses[]) __attribute__((alias("MPI_Waitall")));
+
+TUTTI_ENTRY int PMPI_Test(MPI_Request* request, int* flag, MPI_Status* status)
+    __attribute__((alias("MPI_Test")));
+
+TUTTI_ENTRY int PMPI_Testall(int count, MPI_Request array_of_requests[], int* flag,
+                             MPI_Status array_of_statuses[]) __attribute__((alias("MPI_Testall")));
+
+TUTTI_ENTRY int PMPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status)
+    __attribute__((alias("MPI_Request_get_status")));
 
 TUTTI_ENTRY int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* made) {
   return mpi::made(mpi::Making::by_parent(comm), made,

@@ -12,12 +12,9 @@ namespace tutti::mpi::fortran {
 
 MPI_Comm c_communicator(MPI_Fint handle) { return handle; }
 MPI_Info c_info(MPI_Fint handle) { return handle; }
-MPI_Request c_request(MPI_Fint handle) { return handle; }
 MPI_Fint fortran_request(MPI_Request request) { return request; }
 MPI_Datatype c_type(MPI_Fint handle) { return handle; }
-MPI_Fint fortran_type(MPI_Datatype type) { return type; }
 MPI_Op c_op(MPI_Fint handle) { return handle; }
-MPI_Fint fortran_op(MPI_Op op) { return op; }
 #ifdef TUTTI_SESSIONS
 MPI_Session c_session(MPI_Fint handle) { return handle; }
 #endif
@@ -42,11 +39,6 @@ MPI_Info c_info(MPI_Fint handle) {
       reinterpret_cast<MPI_Info (*)(MPI_Fint)>(host_symbol(TUTTI_TO_C(Info)));
   return convert(handle);
 }
-MPI_Request c_request(MPI_Fint handle) {
-  static const auto convert =
-      reinterpret_cast<MPI_Request (*)(MPI_Fint)>(host_symbol(TUTTI_TO_C(Request)));
-  return convert(handle);
-}
 MPI_Fint fortran_request(MPI_Request request) {
   static const auto convert =
       reinterpret_cast<MPI_Fint (*)(MPI_Request)>(host_symbol(TUTTI_FROM_C(Request)));
@@ -57,18 +49,9 @@ MPI_Datatype c_type(MPI_Fint handle) {
       reinterpret_cast<MPI_Datatype (*)(MPI_Fint)>(host_symbol(TUTTI_TO_C(Type)));
   return convert(handle);
 }
-MPI_Fint fortran_type(MPI_Datatype type) {
-  static const auto convert =
-      reinterpret_cast<MPI_Fint (*)(MPI_Datatype)>(host_symbol(TUTTI_FROM_C(Type)));
-  return convert(type);
-}
 MPI_Op c_op(MPI_Fint handle) {
   static const auto convert = reinterpret_cast<MPI_Op (*)(MPI_Fint)>(host_symbol(TUTTI_TO_C(Op)));
   return convert(handle);
-}
-MPI_Fint fortran_op(MPI_Op op) {
-  static const auto convert = reinterpret_cast<MPI_Fint (*)(MPI_Op)>(host_symbol(TUTTI_FROM_C(Op)));
-  return convert(op);
 }
 #ifdef TUTTI_SESSIONS
 MPI_Session c_session(MPI_Fint handle) {
@@ -225,5 +208,4 @@ void alloc_mem(const char*, MPI_Aint* size, MPI_Fint* info, void* baseptr, MPI_F
 
 void free_mem(const char*, void* base, MPI_Fint* error) { set(error, mpi::free_mem(base)); }
 
-// A Fortran logical is false if it is 0.
 }  // namespace tutti::mpi::fortran

@@ -13,7 +13,6 @@
 
 #include "mpi/abi/host.h"
 #include "mpi/job/thrown.h"
-#include "mpi/requests/own_request.h"
 
 #define TUTTI_ENTRY extern "C" __attribute__((visibility("default")))
 #define TUTTI_SAME_AS(name) __attribute__((visibility("default"), alias(name)))
@@ -49,12 +48,9 @@ int call_next(const char* name, Arguments*... arguments) {
 // the same integers in both languages.
 MPI_Comm c_communicator(MPI_Fint handle);
 MPI_Info c_info(MPI_Fint handle);
-MPI_Request c_request(MPI_Fint handle);
 MPI_Fint fortran_request(MPI_Request request);
 MPI_Datatype c_type(MPI_Fint handle);
-MPI_Fint fortran_type(MPI_Datatype type);
 MPI_Op c_op(MPI_Fint handle);
-MPI_Fint fortran_op(MPI_Op op);
 #ifdef TUTTI_SESSIONS
 MPI_Session c_session(MPI_Fint handle);
 #endif
@@ -70,27 +66,6 @@ std::vector<MPI_Datatype> c_types(const MPI_Fint* handles, MPI_Comm communicator
 std::vector<MPI_Datatype> c_types_in(const MPI_Fint* handles, MPI_Comm communicator);
 std::vector<MPI_Datatype> c_types_out(const MPI_Fint* handles, MPI_Comm communicator);
 #endif
-
-// The requests of a call. They are converted only if some of them may be Tutti's.
-struct Handles {
-  int count;
-  MPI_Fint* handles;
-  mutable std::vector<MPI_Request> converted{};
-
-  void forget(int i) const { handles[i] = fortran_request(no_request()); }
-  const MPI_Request* get() const {
-    if (converted.empty())
-      for (int i = 0; i < count; ++i) converted.push_back(c_request(handles[i]));
-    return converted.data();
-  }
-};
-
-// Sets *error to the code of `call`. If memory for the converted handles runs out, that is an error
-// of the call.
-template <class Call>
-void answer(MPI_Fint* error, Call&& call) {
-  set(error, guarded(host().comm_self, call));
-}
 
 // Makes a request by make(&request) and converts its handle. `make` returns an error code.
 template <class Make>
@@ -121,26 +96,5 @@ void spawn(const char* name, char* command, char* argv, MPI_Fint* maxprocs, MPI_
 // here.
 void alloc_mem(const char* name, MPI_Aint* size, MPI_Fint* info, void* baseptr, MPI_Fint* error);
 void free_mem(const char* name, void* base, MPI_Fint* error);
-
-// Requests (requests/requests.h). The further names are those of the host library's routines for
-// one request, for a test, or for null requests.
-void start(const char* name, MPI_Fint* request, MPI_Fint* error);
-void start_all(const char* name, const char* name_of_one, MPI_Fint* count, MPI_Fint* requests,
-               MPI_Fint* error);
-void free_request(const char* name, MPI_Fint* request, MPI_Fint* error);
-void cancel(const char* name, MPI_Fint* request, MPI_Fint* error);
-void wait_any(const char* name, const char* test, const char* test_all, MPI_Fint* count,
-              MPI_Fint* requests, MPI_Fint* index, void* status, MPI_Fint* error);
-void wait_some(const char* name, const char* test, const char* wait_all, MPI_Fint* count,
-               MPI_Fint* requests, MPI_Fint* completed, MPI_Fint* indices, void* statuses,
-               MPI_Fint* error);
-void test_any(const char* name, const char* test_all, MPI_Fint* count, MPI_Fint* requests,
-              MPI_Fint* index, MPI_Fint* flag, void* status, MPI_Fint* error);
-void test_some(const char* name, const char* wait_all, MPI_Fint* count, MPI_Fint* requests,
-               MPI_Fint* completed, MPI_Fint* indices, void* statuses, MPI_Fint* error);
-
-// Types and operations that operations under way may use (abi/held.h).
-void free_type(const char* name, MPI_Fint* datatype, MPI_Fint* error);
-void free_op(const char* name, MPI_Fint* op, MPI_Fint* error);
 
 }  // namespace tutti::mpi::fortran

@@ -4,9 +4,13 @@
 // To the host, Tutti's requests are inactive ones, which it skips. A function that completes all
 // requests takes the results of Tutti's, then calls the host's function, which treats them as
 // complete. A function that completes some names either some of Tutti's or some of the host's; if
-// both are complete, its calls name them in turn. Statuses of Tutti's requests are empty; the host
-// writes them, because only it knows the form of Fortran's. When the program learns that a
-// non-blocking collective is complete, its handle becomes MPI_REQUEST_NULL.
+// both are complete, its calls name them in turn. Statuses of Tutti's requests are empty, as the
+// host writes them. When the program learns that a non-blocking collective is complete, its handle
+// becomes MPI_REQUEST_NULL.
+//
+// These functions exist under both names, MPI_* and PMPI_*. The host's Fortran routines call one of
+// the two, and a tool that wraps MPI_Wait calls PMPI_Wait. A library of the host's may call them
+// with requests of the host's, which go on to the host.
 //
 // A call takes the results of the requests that it was given, and no others, because the program's
 // operations run in it and errors belong to it. Any thread may call; nothing is locked while
@@ -211,8 +215,8 @@ bool wait_for_some(const List& requests, int most, int* code, Ours ours, Hosts h
 // (functions.table).
 int start(MPI_Request* request);
 int start_all(int count, MPI_Request* requests);
-// A non-blocking collective must not be cancelled, and freed only if MPI_Request_get_status has said
-// that it is complete: MPI_ERR_REQUEST.
+// A non-blocking collective must not be cancelled, and freed only if MPI_Request_get_status has
+// said that it is complete: MPI_ERR_REQUEST.
 int free_request(MPI_Request* request);
 int cancel(MPI_Request* request);
 // Frees one of Tutti's requests, or refuses to. Sets *freed if the handle is to become
