@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include <string>
-#include <system_error>
+#include <exception>
 #include <utility>
 
 #include "base/error.h"
@@ -43,7 +43,7 @@ ServerThreads::ServerThreads(const Domain& domain, Mover& mover, const ServerSet
         Server(domain, place, mover, polls).run();
       });
       started_.push_back({place, standing(domain.server(place)).generation});
-    } catch (const std::system_error& error) {
+    } catch (const std::exception& error) {
       stop_all();
       for (const int32_t claimed : places) claim_again(domain.server(claimed));
       if (settings.places.empty()) release_places(domain, places);

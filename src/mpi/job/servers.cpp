@@ -8,10 +8,10 @@
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
+#include <exception>
 #include <mutex>
 #include <optional>
 #include <set>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -65,9 +65,10 @@ struct State {
   bool permitted = false;
   bool ends = false;
   std::vector<Active> active;
-  const void* driven = nullptr;                        // the object, at this moment
-  std::condition_variable left;                        // `driven` has changed
-  std::optional<Alarm> alarm;                          // made with the first server
+  std::vector<Driven> due;       // the server's; it has room for all that are active
+  const void* driven = nullptr;  // the object, at this moment
+  std::condition_variable left;  // `driven` has changed
+  std::optional<Alarm> alarm;    // made with the first server
   Clock::time_point wakes = Clock::time_point::max();  // the time of the alarm; max: it is off
   std::thread thread;
   pid_t made_by = 0;  // the process that has the thread
@@ -78,6 +79,11 @@ struct State {
     const auto found = std::find_if(active.begin(), active.end(),
                                     [&](const Active& one) { return one.driven.object == object; });
     return found == active.end() ? nullptr : &*found;
+  }
+  // May throw, and has then added nothing.
+  void add(const Active& one) {
+    due.reserve(active.size() + 1);
+    active.push_back(one);
   }
   void wake_at(Clock::time_point time) {
     if (time >= wakes) return;
@@ -96,10 +102,13 @@ State& state() {
 bool take_turns(State& state, std::unique_lock<std::mutex>& lock) {
   const Clock::time_point now = Clock::now();
   bool missed = true;
-  std::vector<Driven> due;
+  std::vector<Driven>& due = state.due;
+  due.clear();
   for (const Active& one : state.active)
     if (one.look <= now) due.push_back(one.driven);
-  for (const Driven& driven : due) {
+  // The lock is released in between, so another thread may make room for more.
+  for (size_t i = 0; i < due.size(); ++i) {
+    const Driven driven = due[i];
     if (state.find(driven.object) == nullptr) continue;
     ++state.looks;
     state.driven = driven.object;
@@ -160,7 +169,7 @@ std::thread thread_without_signals() {
       ask_for_short_slices();
       serve();
     });
-  } catch (const std::system_error& error) {
+  } catch (const std::exception& error) {
     log_once("server", LogLevel::warning,
              "the system refuses a thread for a server (%s); non-blocking collectives between "
              "nodes stay on the host MPI",
@@ -215,7 +224,7 @@ void hand_to_server(const Driven& driven) {
   if (Active* const one = state.find(driven.object))
     one->look = std::min(one->look, look);
   else
-    state.active.push_back({driven, look});
+    state.add({driven, look});
   state.wake_at(look);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 #include <string_view>
 #include <utility>
 
@@ -251,7 +252,16 @@ void LaneRequest::advance_first() {
   if (issued_.operation == nullptr) return;
   const Inside inside;
   if (bytes_ <= most_at_start || among_neighbours_) issued_.lane->drive();
-  if (!issued_.operation->is_over()) hand_to_server(lanes_->lanes());
+  if (!issued_.operation->is_over()) hand_over();
+}
+
+// Without memory for it, only the calls that wait for the operation or test it drive it. The
+// operation has been issued, so it is no error of the call.
+void LaneRequest::hand_over() noexcept {
+  try {
+    hand_to_server(lanes_->lanes());
+  } catch (const std::bad_alloc&) {
+  }
 }
 
 void LaneRequest::note_start(Clock::time_point begin) {
@@ -283,7 +293,7 @@ int LaneRequest::complete() {
         },
         [] { return Code::ok; });
   }
-  if (!lanes_->lanes().is_idle()) hand_to_server(lanes_->lanes());
+  if (!lanes_->lanes().is_idle()) hand_over();
   const std::shared_ptr<const exec::BoundProgram> bound =
       issued_.operation != nullptr ? issued_.operation->bound : nullptr;
   const plan::Collective collective = call_.collective;

@@ -102,6 +102,7 @@ class LaneRequest : public OwnRequest {
     return packed.lengths != nullptr ? packed.lengths[block] : packed.bytes;
   }
   void advance_first();
+  void hand_over() noexcept;
   void note_start(Clock::time_point begin);
   int finish();
   int unpack();

@@ -33,7 +33,8 @@ class RequestPool {
         idle_.pop_back();
         return taken;
       }
-      idle_.reserve(++made_);  // giving it back must need no memory
+      idle_.reserve(made_ + 1);  // giving it back must need no memory
+      ++made_;
     }
     Request* made = nullptr;
     try {
