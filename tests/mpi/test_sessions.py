@@ -66,6 +66,12 @@ def test_sessions_alone(host_named, compiled, tmp_path, what, name, ranks):
     )
 
 
+def test_another_thread_uses_two_sessions(host_named, compiled, tmp_path):
+    """Issue 33: it keeps no requests of the first one."""
+    program = compiled(host_named("mpich"), "sessions")
+    expect_ok(job(host_named("mpich"), 2, program, "thread", 1, tmp_path))
+
+
 # MPI_Init before or after the session begins, and MPI_Finalize before or after it ends.
 @pytest.mark.parametrize(("name", "ranks"), HOSTS_AND_RANKS)
 @pytest.mark.parametrize("what", ["beside", "early", "beside-late", "early-late"])

@@ -14,7 +14,7 @@ using Clock = std::chrono::steady_clock;
 
 // Idle objects that this thread has used, by the kind of the call, so that it finds one without a
 // lock, and one that has served a call of this kind (call_memo.h). Those that a thread leaves
-// behind when it ends are never used again.
+// behind when it ends are never used again. No memo is like a call after MPI has ended once.
 constexpr int log_of_kinds = 6;
 constinit TUTTI_PER_THREAD Nonblocking* spares[1 << log_of_kinds] = {};
 
@@ -30,9 +30,14 @@ uint32_t kind_of(const Call& call, MPI_Comm comm) {
 
 Nonblocking* Nonblocking::take(const Call& call, MPI_Comm comm, int* code) {
   const uint32_t kind = kind_of(call, comm);
-  if (spares[kind] != nullptr) return std::exchange(spares[kind], nullptr);
+  if (Nonblocking* const spare = std::exchange(spares[kind], nullptr)) {
+    if (!spare->is_outdated()) return spare;
+    delete spare;  // another thread has ended MPI, and cannot look into this one's spares
+  }
   Nonblocking* const taken = Pool::instance().take(comm, code);
-  if (taken != nullptr) taken->kind_ = kind;
+  if (taken == nullptr) return nullptr;
+  taken->kind_ = kind;
+  taken->ends_ = Pool::instance().ends();
   return taken;
 }
 

@@ -46,12 +46,14 @@ class Nonblocking final : public RecordRequest {
   friend void end_nonblocking() noexcept;
   Nonblocking() : RecordRequest(nonblocking) {}
   ~Nonblocking() = default;
+  bool is_outdated() const { return ends_ != Pool::instance().ends(); }
   void ended() noexcept override { forget(); }
   uint64_t traced_number() const override;
   void describe_call(Communicator& communicator, const Call& call, uint64_t now, Reason* reason);
 
   MPI_Request handle_{};
   uint32_t kind_ = 0;  // of the call that it serves, or has served
+  uint64_t ends_ = 0;  // Pool::ends() when it was taken
   CallMemo memo_;
   Service* remembered_ = nullptr;  // what served the memo's call
 };

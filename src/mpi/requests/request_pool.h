@@ -6,6 +6,7 @@
 #pragma once
 
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "mpi/job/thrown.h"
@@ -56,14 +57,17 @@ class RequestPool {
   }
 
   // When MPI ends: destroys the idle objects. Returns how many others there are, which the program
-  // has not completed.
+  // has not completed, or which other threads keep. They are not the pool's any more.
   size_t end() noexcept {
     const std::lock_guard<std::mutex> lock(mutex_);
+    shm::store_relaxed(ends_, ends() + 1);
     for (Request* const one : idle_) delete one;
-    made_ -= idle_.size();
+    const size_t others = std::exchange(made_, 0) - idle_.size();
     idle_.clear();
-    return made_;
+    return others;
   }
+  // How often MPI has ended. The handle of an object that was taken before the last end is freed.
+  uint64_t ends() const { return shm::load_relaxed(ends_); }
 
  private:
   RequestPool() = default;
@@ -73,6 +77,7 @@ class RequestPool {
     --made_;
   }
 
+  shm::Word ends_{0};
   std::mutex mutex_;
   std::vector<Request*> idle_;
   size_t made_ = 0;  // and not destroyed

@@ -1,4 +1,5 @@
 // Sessions: communicators made from the processes of the job, without MPI_Init or together with it.
+#include <pthread.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -76,6 +77,57 @@ static void alone(int rounds) {
   MPI_Session_finalize(&session);
   use_all(other, "tutti://after", rounds);
   MPI_Session_finalize(&other);
+}
+
+// Another thread than the one that ends MPI keeps the objects of its non-blocking collectives. They
+// must be of no use in the next session.
+static MPI_Comm of_thread;
+static int turns;  // of the thread, which the main one has asked for
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+
+static void await_turns(int expected) {
+  while (turns != expected) pthread_cond_wait(&changed, &mutex);
+}
+
+static void* in_thread(void* argument) {
+  enum { most = 200 };  // each count may be an object of its own
+  int in[most], out[most];
+  pthread_mutex_lock(&mutex);
+  for (int turn = 1; turn <= 3; turn += 2) {
+    await_turns(turn);
+    for (int count = 1; count < most; ++count) {
+      MPI_Request request;
+      for (int i = 0; i < count; ++i) in[i] = world_rank + i + turn;
+      MPI_Iallreduce(in, out, count, MPI_INT, MPI_MAX, of_thread, &request);
+      MPI_Wait(&request, MPI_STATUS_IGNORE);
+      CHECK_IN(of_thread, out[count - 1] == world_size - 1 + count - 1 + turn, "%d: %d", count,
+               out[count - 1]);
+    }
+    ++turns;
+    pthread_cond_broadcast(&changed);
+  }
+  pthread_mutex_unlock(&mutex);
+  return argument;
+}
+
+static void with_thread(const char* directory) {
+  pthread_t thread;
+  pthread_create(&thread, NULL, in_thread, NULL);
+  for (int i = 0; i < 2; ++i) {
+    MPI_Session session = begin();
+    of_thread = of_all(session, "tutti://thread");
+    set_up(of_thread);
+    pthread_mutex_lock(&mutex);
+    ++turns;
+    pthread_cond_broadcast(&changed);
+    await_turns(2 * i + 2);
+    pthread_mutex_unlock(&mutex);
+    MPI_Comm_free(&of_thread);
+    MPI_Session_finalize(&session);
+    if (i == 0) meet_in(directory);
+  }
+  pthread_join(thread, NULL);
 }
 
 // The session begins before MPI_COMM_WORLD exists, or ends after it.
@@ -250,6 +302,8 @@ int main(int argc, char** argv) {
     alone(rounds);
   } else if (strcmp(what, "between") == 0) {
     between(rounds);
+  } else if (strcmp(what, "thread") == 0) {
+    with_thread(argv[3]);
   } else if (strncmp(what, "first", 5) == 0) {
     first(strcmp(what, "first-beside") == 0);
   } else {
