@@ -33,6 +33,10 @@ class NeighbourRecords {
   // The program of an alltoall or an allgather among neighbours. It lives as long as the object,
   // and may be one that only starts operations (eager/neighbours.h).
   const plan::EagerProgram& program(plan::Collective collective);
+  // True if it completes operations as well.
+  bool is_whole(const plan::EagerProgram& program) const {
+    return &program == &programs_[0].whole || &program == &programs_[1].whole;
+  }
   // Sets *program to one that also completes operations, and returns -1; or returns a rank whose
   // edges are needed and not known yet. Throws Error(mismatch) if ranks disagree about edges.
   int find_program(plan::Collective collective, const plan::EagerProgram** program);

@@ -100,7 +100,7 @@ void RecordRequest::use(const plan::EagerProgram& program, eager::Sequence& sequ
 void RecordRequest::use(std::shared_ptr<NeighbourRecords> neighbours) {
   use(neighbours->program(collective_), neighbours->opened().sequence());
   neighbours_ = std::move(neighbours);
-  is_whole_ = false;
+  is_whole_ = neighbours_->is_whole(*operation_.program);
 }
 
 int RecordRequest::begin(exec::SlotStores& stores) {
