@@ -214,6 +214,13 @@ def test_a_complete_operation_may_be_freed(host_named, compiled, name):
     expect_ok(job(host, 3, compiled(host, "outstanding"), "told", variables=AT_ONCE, timeout=60))
 
 
+def test_an_error_belongs_to_its_communicator(host_named, compiled):
+    """Issue 33: not to one that has got the handle."""
+    host = host_named("mpich")
+    result = expect_ok(job(host, 2, compiled(host, "outstanding"), "reused", variables=AT_ONCE))
+    assert "8 handles were used again" in result.stdout, result.stdout
+
+
 @pytest.mark.parametrize("name", ALL_HOSTS)
 def test_buffers_given_twice_are_judged_as_by_the_host(host_named, compiled, name):
     """Issue 33: at all ranks alike, so that the ranks go on together."""

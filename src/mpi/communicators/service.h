@@ -91,7 +91,13 @@ struct Service {
   // The communicator that uses the service; MPI_COMM_NULL after its end, when operations that it
   // has started may still be under way. Any thread.
   MPI_Comm communicator() const { return (MPI_Comm)shm::load_relaxed(communicator_); }
-  void serve(MPI_Comm communicator) { shm::store_relaxed(communicator_, (uint64_t)communicator); }
+  // Another number for each communicator that uses the service, whose handles may be equal, and
+  // after its end. Any thread.
+  uint64_t uses() const { return shm::load_relaxed(uses_); }
+  void serve(MPI_Comm communicator) {
+    shm::store_relaxed(communicator_, (uint64_t)communicator);
+    shm::store_relaxed(uses_, uses() + 1);
+  }
 
   bool is_leader() const { return group != nullptr && group->rank() == 0; }
   shm::Word& parked(int rank) const;  // Control::parked of a rank
@@ -100,6 +106,7 @@ struct Service {
   void add_records(Records::Settings settings);
 
   shm::Word communicator_{0};
+  shm::Word uses_{0};
   std::unique_ptr<eager::LedgersByKey> by_key_;  // of the records
   std::unique_ptr<Records> records_;
 };

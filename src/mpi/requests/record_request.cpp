@@ -39,7 +39,7 @@ std::string RecordRequest::described() const {
 
 // The communicator for errors: that of the call, or MPI_COMM_SELF after its end.
 MPI_Comm RecordRequest::communicator() const {
-  const bool lives = service_ != nullptr && service_->communicator() == communicator_;
+  const bool lives = service_ != nullptr && service_->uses() == use_;
   return lives ? communicator_ : self_communicator();
 }
 
@@ -49,6 +49,7 @@ Reason RecordRequest::take_over(Communicator& communicator, const Call& call, De
   service_ = &communicator.served_by();
   records_ = &service_->records();
   communicator_ = communicator.handle();
+  use_ = service_->uses();
   collective_ = call.collective;
   traced_as_ = communicator.traced_as();
   try {

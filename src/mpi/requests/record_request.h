@@ -119,6 +119,7 @@ class RecordRequest : public OwnRequest, private eager::Waits {
 
   std::string_view form_;
   MPI_Comm communicator_{};     // on which the call was made
+  uint64_t use_ = 0;            // of the service by this communicator
   Service* service_ = nullptr;  // that of the communicator; null: no call
   Records* records_ = nullptr;
   std::shared_ptr<NeighbourRecords> neighbours_;  // null unless the call is among neighbours

@@ -213,6 +213,42 @@ static void freed(void) {
   }
 }
 
+static int errors_of_new, errors_of_self;
+static void note_new(MPI_Comm* comm, int* code, ...) { (void)comm, (void)code, ++errors_of_new; }
+static void note_self(MPI_Comm* comm, int* code, ...) { (void)comm, (void)code, ++errors_of_self; }
+
+// An operation that outlives its communicator fails. Another communicator may have the handle of
+// the former one, but does not get its error.
+static void reused(void) {
+  MPI_Errhandler of_new, of_self;
+  int found = 0;
+  MPI_Comm_create_errhandler(note_new, &of_new);
+  MPI_Comm_create_errhandler(note_self, &of_self);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, of_self);
+  for (int round = 0; round < 8; ++round) {
+    int in[64] = {0}, out[64];
+    MPI_Comm copy, next;
+    MPI_Request request;
+    MPI_Comm_dup(world, &copy);
+    set_up(copy);
+    const MPI_Comm handle = copy;
+    MPI_Ialltoall(in, rank == 0 ? 2 : 1, MPI_INT, out, 1, MPI_INT, copy, &request);
+    MPI_Comm_free(&copy);
+    MPI_Comm_dup(world, &next);
+    set_up(next);
+    MPI_Comm_set_errhandler(next, of_new);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    found += next == handle;
+    MPI_Comm_free(&next);
+  }
+  CHECK(errors_of_new == 0 && errors_of_self == 8, "%d and %d errors", errors_of_new,
+        errors_of_self);
+  if (rank == 0) printf("%d handles were used again\n", found);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
+  MPI_Errhandler_free(&of_new);
+  MPI_Errhandler_free(&of_self);
+}
+
 // Operations of several communicators, completed by several threads in random order.
 enum { threads = 4, communicators = 10, operations = 100 };
 static MPI_Request shared[operations];
@@ -398,6 +434,7 @@ int main(int argc, char** argv) {
   if (strcmp(what, "threads") == 0 && level == MPI_THREAD_MULTIPLE) by_threads();
   if (strcmp(what, "refused") == 0) refused();
   if (strcmp(what, "told") == 0) told();
+  if (strcmp(what, "reused") == 0) reused();
   if (strcmp(what, "exhausted") == 0) exhausted();
   if (strcmp(what, "ahead") == 0) ahead();
   if (strcmp(what, "unfinished") == 0) unfinished();
