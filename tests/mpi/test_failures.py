@@ -39,6 +39,11 @@ def test_sides_of_a_nonblocking_call_that_differ(host, compiled):
     expect_ok(job(host, 4, compiled(host, "mismatch"), "sides"))
 
 
+def test_statuses_tell_which_operation_has_failed(host, compiled):
+    """MPI_ERR_IN_STATUS from MPI_Waitall and its like."""
+    expect_ok(job(host, 3, compiled(host, "mismatch"), "statuses"))
+
+
 @pytest.mark.parametrize("ranks", [1, 2, 3])
 def test_callbacks_inside_finalize(host, compiled, ranks):
     expect_ok(job(host, ranks, compiled(host, "finalize")))

@@ -1136,25 +1136,25 @@ TUTTI_ENTRY int MPI_Wait(MPI_Request* request, MPI_Status* status) {
 
 TUTTI_ENTRY int MPI_Waitall(int count, MPI_Request array_of_requests[],
                             MPI_Status array_of_statuses[]) {
-  return mpi::wait_for_all(mpi::Requests{count, array_of_requests}, [&] {
+  return mpi::wait_for_all(mpi::Requests{count, array_of_requests}, array_of_statuses, [&] {
     return mpi::host().Waitall(count, array_of_requests, array_of_statuses);
   });
 }
 
 TUTTI_ENTRY int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
-  return mpi::test_all(mpi::Requests{1, request}, flag, true,
+  return mpi::test_one(mpi::Requests{1, request}, flag, true,
                        [&] { return mpi::host().Test(request, flag, status); });
 }
 
 TUTTI_ENTRY int MPI_Testall(int count, MPI_Request array_of_requests[], int* flag,
                             MPI_Status array_of_statuses[]) {
-  return mpi::test_all(mpi::Requests{count, array_of_requests}, flag, true, [&] {
+  return mpi::test_all(mpi::Requests{count, array_of_requests}, flag, array_of_statuses, true, [&] {
     return mpi::host().Testall(count, array_of_requests, flag, array_of_statuses);
   });
 }
 
 TUTTI_ENTRY int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
-  return mpi::test_all(mpi::Requests{1, &request}, flag, false,
+  return mpi::test_one(mpi::Requests{1, &request}, flag, false,
                        [&] { return mpi::host().Request_get_status(request, flag, status); });
 }
 

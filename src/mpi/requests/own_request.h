@@ -34,6 +34,10 @@ class OwnRequest {
   // Waits until other ranks have started the pending operation, then takes the results; it is then
   // taken, also after an error. Returns an MPI error code, which has been raised.
   virtual int complete() = 0;
+  // The same, and the request keeps the code until the program learns of it.
+  int complete_and_keep() { return code_ = complete(); }
+  // The code of a taken operation that was completed so.
+  int code() const { return code_; }
   // The program learns that the taken operation is complete. Returns true if the handle is thereby
   // given up, and becomes MPI_REQUEST_NULL.
   virtual bool tell() noexcept = 0;
@@ -53,6 +57,9 @@ class OwnRequest {
   ~OwnRequest() = default;
   State state_ = State::idle;
   bool lends_ = false;
+
+ private:
+  int code_ = MPI_SUCCESS;
 };
 
 // Takes a handle for an OwnRequest, which own_request then finds. Returns an MPI error code. Throws

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <mutex>
 #include <unordered_map>
+#include <vector>
 
+#include "exec/waiter.h"
+#include "mpi/collectives/general.h"
 #include "mpi/job/self.h"
 #include "mpi/job/thrown.h"
 
@@ -53,9 +56,38 @@ void record_hosts_start(MPI_Request request, std::chrono::nanoseconds time) {
   report::record(call);
 }
 
-bool hosts_turn() {
-  static TUTTI_PER_THREAD bool turn = false;
-  return turn = !turn;
+int report_errors(const Requests& requests, MPI_Status* statuses, int hosts) {
+  int kind = MPI_SUCCESS;
+  if (hosts != MPI_SUCCESS) host().Error_class(hosts, &kind);
+  if (kind != MPI_SUCCESS && kind != MPI_ERR_IN_STATUS) return hosts;
+  if (statuses == MPI_STATUSES_IGNORE) return MPI_ERR_IN_STATUS;
+  for (int i = 0; i < requests.count && kind == MPI_SUCCESS; ++i)
+    statuses[i].MPI_ERROR = MPI_SUCCESS;
+  for_own(requests, [&](const OwnRequest& own, int i) {
+    if (own.state() == OwnRequest::State::taken && own.code() != MPI_SUCCESS)
+      statuses[i].MPI_ERROR = own.code();
+  });
+  return MPI_ERR_IN_STATUS;
+}
+
+Ready take_ready(const Requests& requests) {
+  using State = OwnRequest::State;
+  Ready ready;
+  OwnRequest* late = nullptr;
+  for_own(requests, [&](OwnRequest& own, int) {
+    if (own.state() == State::pending && !own.is_ready()) {
+      late = &own;
+      own.note_late();
+      ++ready.left;
+      return;
+    }
+    if (own.state() == State::pending) own.complete_and_keep();
+    if (own.state() != State::taken) return;
+    ++ready.taken;
+    ready.failed |= own.code() != MPI_SUCCESS;
+  });
+  if (late != nullptr && ready.taken == 0) late->drive_host();
+  return ready;
 }
 
 int start(MPI_Request* request) {
@@ -117,67 +149,116 @@ int cancel(MPI_Request* request) {
 
 namespace {
 
+// True in every other call of a thread: it then asks the host before it names Tutti's requests.
+bool hosts_turn() {
+  static TUTTI_PER_THREAD bool turn = false;
+  return turn = !turn;
+}
+
 // Writes empty statuses, as the host does for null requests.
 int write_empty(size_t count, MPI_Status* statuses) {
   std::vector<MPI_Request> none(count, no_request());
   return host().Waitall(static_cast<int>(count), none.data(), statuses);
 }
 
-// The two ways in which a call may name one request, or some, in C.
+// The error code of one of the requests that a call names.
+int code_of(MPI_Request request) {
+  const OwnRequest* const own = own_request(request);
+  return own != nullptr && own->state() == OwnRequest::State::taken ? own->code() : MPI_SUCCESS;
+}
+
+// The code that a call returns which names these requests. If one has an error, sets MPI_ERROR in
+// the statuses of all.
+int codes_of(const MPI_Request* requests, const int* which, int count, MPI_Status* statuses) {
+  const auto failed = [&](int i) { return code_of(requests[i]) != MPI_SUCCESS; };
+  if (!has_own_requests() || std::none_of(which, which + count, failed)) return MPI_SUCCESS;
+  for (int i = 0; i < count && statuses != MPI_STATUSES_IGNORE; ++i)
+    statuses[i].MPI_ERROR = code_of(requests[which[i]]);
+  return MPI_ERR_IN_STATUS;
+}
+
+// The two ways in which a call may name one request, or some. `ours` names some of Tutti's, at
+// least one. `hosts` makes the host's test, and sets `found` if that has named one. Both return an
+// MPI error code.
 struct One {
-  int count;
-  MPI_Request* requests;
+  Requests requests;
   int* index;
   int* flag;
   MPI_Status* status;
 
+  int most() const { return 1; }
   int ours(const std::vector<int>& which) const {
     *index = which[0];
     *flag = 1;
     MPI_Request none = no_request();
-    return host().Wait(&none, status);
+    const int code = host().Wait(&none, status);
+    return first_error(code_of(requests.requests[*index]), code).code;
   }
   int hosts(bool& found) const {
-    const int code = host().Testany(count, requests, index, flag, status);
+    const int code = host().Testany(requests.count, requests.requests, index, flag, status);
     found = code == MPI_SUCCESS && *flag != 0 && *index != MPI_UNDEFINED;
     return code;
   }
 };
 
 struct Some {
-  int count;
-  MPI_Request* requests;
+  Requests requests;
   int* completed;
   int* indices;
   MPI_Status* statuses;
 
+  int most() const { return requests.count; }
   int ours(const std::vector<int>& which) const {
     *completed = static_cast<int>(which.size());
     std::copy(which.begin(), which.end(), indices);
-    return write_empty(which.size(), statuses);
+    const int code = write_empty(which.size(), statuses);
+    return first_error(codes_of(requests.requests, indices, *completed, statuses), code).code;
   }
   int hosts(bool& found) const {
-    const int code = host().Testsome(count, requests, completed, indices, statuses);
+    const int code =
+        host().Testsome(requests.count, requests.requests, completed, indices, statuses);
     found = *completed != MPI_UNDEFINED && *completed > 0;
     return code;
   }
 };
 
+// What a test that names requests has found.
+struct Named {
+  bool any = false;
+  int left = 0;  // of Tutti's; to the host they are inactive
+  int code = MPI_SUCCESS;
+};
 template <class Way>
-Named name_in_c(const Way& way, int most) {
-  return name_some(
-      Requests{way.count, way.requests}, most,
-      [&](const std::vector<int>& which) { return way.ours(which); },
-      [&](bool& found) { return way.hosts(found); });
+Named name_some(const Way& way) {
+  const Ready ready = take_ready(way.requests);
+  Named named{.left = ready.left};
+  if (ready.taken == 0 || hosts_turn()) named.code = way.hosts(named.any);
+  if (named.any || ready.taken == 0) return named;
+  std::vector<int> which;
+  for_own(way.requests, [&](const OwnRequest& own, int i) {
+    if (own.state() == OwnRequest::State::taken && static_cast<int>(which.size()) < way.most())
+      which.push_back(i);
+  });
+  named.code = first_error(named.code, way.ours(which)).code;
+  named.any = true;
+  for (const int i : which) tell(way.requests, *own_request(way.requests.requests[i]), i);
+  return named;
 }
 
-// Returns false if the host's own wait must be called.
+// Waits until name_some() names one; false if none of Tutti's requests is left, so that the caller
+// makes the host's wait.
 template <class Way>
-bool wait_in_c(const Way& way, int most, int* code) {
-  return wait_for_some(
-      Requests{way.count, way.requests}, most, code,
-      [&](const std::vector<int>& which) { return way.ours(which); },
-      [&](bool& found) { return way.hosts(found); });
+bool wait_for_some(const Way& way, int* code) {
+  Named named;
+  exec::Waiter waiter(exec::pace_between_calls(exec::WaitStyle::yield));
+  waiter.until(
+      [&] {
+        named = name_some(way);
+        return named.any || named.left == 0 || named.code != MPI_SUCCESS;
+      },
+      [] { return Code::ok; });
+  *code = named.code;
+  return named.any || named.code != MPI_SUCCESS;
 }
 
 }  // namespace
@@ -186,8 +267,7 @@ int wait_any(int count, MPI_Request* requests, int* index, MPI_Status* status) {
   if (!has_own_requests()) return host().Waitany(count, requests, index, status);
   return guarded(self_communicator(), [&] {
     int code = MPI_SUCCESS, flag = 0;
-    const One way{count, requests, index, &flag, status};
-    if (wait_in_c(way, 1, &code)) return code;
+    if (wait_for_some(One{{count, requests}, index, &flag, status}, &code)) return code;
     return host().Waitany(count, requests, index, status);
   });
 }
@@ -197,8 +277,7 @@ int wait_some(int count, MPI_Request* requests, int* completed, int* indices,
   if (!has_own_requests()) return host().Waitsome(count, requests, completed, indices, statuses);
   return guarded(self_communicator(), [&] {
     int code = MPI_SUCCESS;
-    const Some way{count, requests, completed, indices, statuses};
-    if (wait_in_c(way, count, &code)) return code;
+    if (wait_for_some(Some{{count, requests}, completed, indices, statuses}, &code)) return code;
     return host().Waitsome(count, requests, completed, indices, statuses);
   });
 }
@@ -206,7 +285,7 @@ int wait_some(int count, MPI_Request* requests, int* completed, int* indices,
 int test_any(int count, MPI_Request* requests, int* index, int* flag, MPI_Status* status) {
   if (!has_own_requests()) return host().Testany(count, requests, index, flag, status);
   return guarded(self_communicator(), [&] {
-    const Named named = name_in_c(One{count, requests, index, flag, status}, 1);
+    const Named named = name_some(One{{count, requests}, index, flag, status});
     if (!named.any && named.left > 0) {
       *flag = 0;
       *index = MPI_UNDEFINED;
@@ -219,7 +298,7 @@ int test_some(int count, MPI_Request* requests, int* completed, int* indices,
               MPI_Status* statuses) {
   if (!has_own_requests()) return host().Testsome(count, requests, completed, indices, statuses);
   return guarded(self_communicator(), [&] {
-    const Named named = name_in_c(Some{count, requests, completed, indices, statuses}, count);
+    const Named named = name_some(Some{{count, requests}, completed, indices, statuses});
     if (!named.any && named.left > 0) *completed = 0;
     return named.code;
   });
@@ -228,7 +307,7 @@ int test_some(int count, MPI_Request* requests, int* completed, int* indices,
 namespace {
 
 int get_status(MPI_Request request, int* flag, MPI_Status* status) {
-  return test_all(Requests{1, &request}, flag, false,
+  return test_one(Requests{1, &request}, flag, false,
                   [&] { return host().Request_get_status(request, flag, status); });
 }
 
@@ -250,7 +329,7 @@ bool is_inactive(MPI_Request request) {
 }
 
 // Finds the first complete requests, at most `most`, and returns their number; -1 if no request is
-// active. *code is the host's error code.
+// active. *code is the first error code.
 int find_complete(int count, const MPI_Request* requests, int most, int* indices,
                   MPI_Status* statuses, int* code) {
   int found = 0;
@@ -259,9 +338,12 @@ int find_complete(int count, const MPI_Request* requests, int most, int* indices
     if (is_inactive(requests[i])) continue;
     any = true;
     int flag = 0;
-    *code = get_status(requests[i], &flag, status_at(statuses, found));
-    if (*code != MPI_SUCCESS) return found;
-    if (flag != 0) indices[found++] = i;
+    const int its = get_status(requests[i], &flag, status_at(statuses, found));
+    *code = first_error(*code, its).code;
+    if (flag != 0)
+      indices[found++] = i;
+    else if (its != MPI_SUCCESS)
+      return found;
   }
   return any ? found : -1;
 }
@@ -271,14 +353,16 @@ int find_complete(int count, const MPI_Request* requests, int most, int* indices
 int get_status_all(int count, const MPI_Request* requests, int* flag, MPI_Status* statuses) {
   *flag = 1;
   if (host().Request_get_status_all != nullptr)
-    return test_all(Requests{count, const_cast<MPI_Request*>(requests)}, flag, false,
+    return test_all(Requests{count, const_cast<MPI_Request*>(requests)}, flag, statuses, false,
                     [&] { return host().Request_get_status_all(count, requests, flag, statuses); });
-  int code = MPI_SUCCESS;
-  for (int i = 0; i < count && statuses != MPI_STATUSES_IGNORE; ++i)
-    statuses[i].MPI_ERROR = MPI_SUCCESS;
-  for (int i = 0; i < count && *flag != 0 && code == MPI_SUCCESS; ++i)
-    code = get_status(requests[i], flag, status_at(statuses, i));
-  return code;
+  bool failed = false;
+  for (int i = 0; i < count && *flag != 0; ++i) {
+    const int code = get_status(requests[i], flag, status_at(statuses, i));
+    if (code != MPI_SUCCESS && code_of(requests[i]) == MPI_SUCCESS) return code;
+    failed |= code != MPI_SUCCESS;
+    if (statuses != MPI_STATUSES_IGNORE) statuses[i].MPI_ERROR = code;
+  }
+  return failed && *flag != 0 ? MPI_ERR_IN_STATUS : MPI_SUCCESS;
 }
 
 int get_status_any(int count, const MPI_Request* requests, int* index, int* flag,
@@ -303,7 +387,8 @@ int get_status_some(int count, const MPI_Request* requests, int* completed, int*
   int code = MPI_SUCCESS;
   *completed = find_complete(count, requests, count, indices, statuses, &code);
   if (*completed < 0) *completed = MPI_UNDEFINED;
-  return code;
+  if (*completed == MPI_UNDEFINED) return code;
+  return first_error(codes_of(requests, indices, *completed, statuses), code).code;
 }
 
 }  // namespace tutti::mpi

@@ -17,11 +17,8 @@
 // communicating. In a process without such requests each call costs one load more.
 #pragma once
 
-#include <algorithm>
 #include <chrono>
-#include <vector>
 
-#include "exec/waiter.h"
 #include "mpi/requests/own_request.h"
 #include "report/tally.h"
 
@@ -46,172 +43,127 @@ int start_by_host(MPI_Request request, ByHost by_host) {
   return code;
 }
 
-// The requests of a call in C. Another language has a type of its own, with `count`, a get() that
-// converts the handles, and a forget() that makes a handle MPI_REQUEST_NULL.
+// The requests of a call.
 struct Requests {
   int count;
   MPI_Request* requests;
-  const MPI_Request* get() const { return requests; }
-  void forget(int i) const { requests[i] = no_request(); }
 };
 
 // Calls what(own, index) for each of Tutti's requests in a call.
-template <class List, class Do>
-void for_own(const List& requests, Do what) {
-  const MPI_Request* const handles = requests.get();
-  for (int i = 0; i < requests.count && handles != nullptr; ++i)
-    if (OwnRequest* const own = own_request(handles[i])) what(*own, i);
+template <class Do>
+void for_own(const Requests& requests, Do what) {
+  for (int i = 0; i < requests.count && requests.requests != nullptr; ++i)
+    if (OwnRequest* const own = own_request(requests.requests[i])) what(*own, i);
 }
 
 // The program learns that a request is complete.
-template <class List>
-void tell(const List& requests, OwnRequest& own, int index) {
-  if (own.tell()) requests.forget(index);
+inline void tell(const Requests& requests, OwnRequest& own, int index) {
+  if (own.tell()) requests.requests[index] = no_request();
 }
 // The same for all of Tutti's requests in a call that are taken.
-template <class List>
-void tell_all(const List& requests) {
+inline void tell_all(const Requests& requests) {
   for_own(requests, [&](OwnRequest& own, int i) {
     if (own.state() == OwnRequest::State::taken) tell(requests, own, i);
   });
 }
 
-// What take_ready found: how many of Tutti's requests have been taken, and how many are left,
+// The code that a call returns which completes all its requests, some of Tutti's with an error:
+// sets MPI_ERROR in all statuses. To be called before tell_all(). `hosts` is the host's code.
+[[gnu::cold]] int report_errors(const Requests& requests, MPI_Status* statuses, int hosts);
+
+// The result of take_ready(): how many of Tutti's requests are taken, and how many are left,
 // because some rank has not started them.
 struct Ready {
   int taken = 0;
   int left = 0;
-  int code = MPI_SUCCESS;  // the first error of those that were completed
+  bool failed = false;  // some that is taken has an error
 };
 // Completes each of Tutti's requests that needs no wait. If none is taken and some are left, lets
 // the host's messages progress.
-template <class List>
-Ready take_ready(const List& requests) {
-  using State = OwnRequest::State;
-  Ready ready;
-  OwnRequest* late = nullptr;
-  for_own(requests, [&](OwnRequest& own, int) {
-    if (own.state() == State::pending && !own.is_ready()) {
-      late = &own;
-      own.note_late();
-      ++ready.left;
-      return;
-    }
-    if (own.state() == State::pending)
-      if (const int code = own.complete(); ready.code == MPI_SUCCESS) ready.code = code;
-    if (own.state() == State::taken) ++ready.taken;
-  });
-  if (late != nullptr && ready.taken == 0) late->drive_host();
-  return ready;
-}
+Ready take_ready(const Requests& requests);
 
-// The calls for one or many requests, in any language. `List` is Requests or another language's
-// type; `wait` and `test` call the host and return its error code.
+// `wait` and `test` call the host and return its error code.
 
 // Waits for all. First takes the results of all operations that lend buffers and are ready: other
 // ranks, which may wait in another order, then get their buffers back.
-template <class List, class Wait>
-int wait_for_all(const List& requests, Wait wait) {
+template <class Wait>
+int wait_for_all(const Requests& requests, MPI_Status* statuses, Wait wait) {
+  using State = OwnRequest::State;
   if (!has_own_requests()) return wait();
-  int code = MPI_SUCCESS;
+  bool failed = false;
   if (requests.count > 1)
     for_own(requests, [&](OwnRequest& own, int) {
-      if (own.state() == OwnRequest::State::pending && own.lends()) (void)own.is_ready();
+      if (own.state() == State::pending && own.lends()) (void)own.is_ready();
     });
   for_own(requests, [&](OwnRequest& own, int) {
-    if (own.state() != OwnRequest::State::pending) return;
-    if (const int its = own.complete(); code == MPI_SUCCESS) code = its;
+    if (own.state() == State::pending) own.complete_and_keep();
+    if (own.state() == State::taken && own.code() != MPI_SUCCESS) failed = true;
   });
-  const int hosts = wait();
+  int code = wait();
+  if (failed) [[unlikely]]
+    code = report_errors(requests, statuses, code);
   tell_all(requests);
-  return code != MPI_SUCCESS ? code : hosts;
-}
-
-// Whether the caller wants no status. Fortran's routine alone knows the form of its statuses.
-inline bool is_ignored(const MPI_Status* status) { return status == MPI_STATUS_IGNORE; }
-inline bool is_ignored(const void*) { return false; }
-
-// Waits for one. The host is called only if it must write the status.
-template <class List, class Status, class Wait>
-int wait_for_one(const List& requests, Status* status, Wait wait) {
-  if (!has_own_requests()) return wait();
-  OwnRequest* const own = own_request(requests.get()[0]);
-  if (own == nullptr) return wait();
-  int code = own->state() == OwnRequest::State::pending ? own->complete() : MPI_SUCCESS;
-  if (!is_ignored(status))
-    if (const int hosts = wait(); code == MPI_SUCCESS) code = hosts;
-  if (own->state() == OwnRequest::State::taken) tell(requests, *own, 0);
   return code;
 }
 
-// Tests all. `tells` is false for a test that leaves complete requests as they are
-// (MPI_Request_get_status and its like).
-template <class List, class Test>
-int test_all(const List& requests, int* flag, bool tells, Test test) {
+// Waits for one. The host is called only if it must write the status.
+template <class Wait>
+int wait_for_one(const Requests& requests, MPI_Status* status, Wait wait) {
+  using State = OwnRequest::State;
+  if (!has_own_requests()) return wait();
+  OwnRequest* const own = own_request(requests.requests[0]);
+  if (own == nullptr) return wait();
+  int code = MPI_SUCCESS;
+  if (own->state() == State::pending)
+    code = own->complete();
+  else if (own->state() == State::taken)
+    code = own->code();
+  if (status != MPI_STATUS_IGNORE)
+    if (const int hosts = wait(); code == MPI_SUCCESS) code = hosts;
+  if (own->state() == State::taken) tell(requests, *own, 0);
+  return code;
+}
+
+// Tests one. `tells` is false for a test that leaves a complete request as it is
+// (MPI_Request_get_status).
+template <class Test>
+int test_one(const Requests& requests, int* flag, bool tells, Test test) {
+  using State = OwnRequest::State;
+  if (!has_own_requests()) return test();
+  OwnRequest* const own = own_request(requests.requests[0]);
+  if (own == nullptr) return test();
+  if (own->state() == State::pending) {
+    if (!own->is_ready()) {
+      own->note_late();
+      own->drive_host();
+      *flag = 0;
+      return MPI_SUCCESS;
+    }
+    own->complete_and_keep();
+  }
+  const int hosts = test();
+  if (own->state() != State::taken) return hosts;
+  const int code = own->code();
+  if (tells) tell(requests, *own, 0);
+  return code != MPI_SUCCESS ? code : hosts;
+}
+
+// Tests all. `tells` as above (MPI_Request_get_status_all). An error is told when all are complete.
+template <class Test>
+int test_all(const Requests& requests, int* flag, MPI_Status* statuses, bool tells, Test test) {
   if (!has_own_requests()) return test();
   const Ready ready = take_ready(requests);
   *flag = 0;
-  if (ready.left > 0) return ready.code;
-  const int code = test();
-  if (tells && *flag != 0) tell_all(requests);
-  return ready.code != MPI_SUCCESS ? ready.code : code;
+  if (ready.left > 0) return MPI_SUCCESS;
+  int code = test();
+  if (*flag == 0) return code;
+  if (ready.failed) [[unlikely]]
+    code = report_errors(requests, statuses, code);
+  if (tells) tell_all(requests);
+  return code;
 }
 
-// True in every other call of a thread: it then asks the host before it names Tutti's requests.
-bool hosts_turn();
-
-// What a test that names requests has found.
-struct Named {
-  bool any = false;
-  int left = 0;  // of Tutti's; to the host they are inactive
-  int code = MPI_SUCCESS;
-};
-// A test that names at most `most` requests. `ours` gets the indices of Tutti's requests that are
-// to be named, at least one. `hosts` gets a bool, and sets it if the host's test has named one.
-// Both return an MPI error code.
-template <class List, class Ours, class Hosts>
-Named name_some(const List& requests, int most, Ours ours, Hosts hosts) {
-  const Ready ready = take_ready(requests);
-  Named named{.left = ready.left, .code = ready.code};
-  const auto keep_error = [&](int code) {
-    if (named.code == MPI_SUCCESS) named.code = code;
-  };
-  const bool hosts_first = ready.taken == 0 || hosts_turn();
-  if (hosts_first) keep_error(hosts(named.any));
-  if (named.any) return named;
-  if (ready.taken > 0) {
-    std::vector<int> which;
-    for_own(requests, [&](const OwnRequest& own, int i) {
-      if (own.state() == OwnRequest::State::taken && static_cast<int>(which.size()) < most)
-        which.push_back(i);
-    });
-    keep_error(ours(which));
-    named.any = true;
-    for_own(requests, [&](OwnRequest& own, int i) {
-      if (std::find(which.begin(), which.end(), i) != which.end()) tell(requests, own, i);
-    });
-    return named;
-  }
-  return named;
-}
-
-// Waits until name_some() names one; false if none of Tutti's requests is left, so that the caller
-// makes the host's wait.
-template <class List, class Ours, class Hosts>
-bool wait_for_some(const List& requests, int most, int* code, Ours ours, Hosts hosts) {
-  Named named;
-  exec::Waiter waiter(exec::pace_between_calls(exec::WaitStyle::yield));
-  waiter.until(
-      [&] {
-        named = name_some(requests, most, ours, hosts);
-        return named.any || named.left == 0 || named.code != MPI_SUCCESS;
-      },
-      [] { return Code::ok; });
-  *code = named.code;
-  return named.any || named.code != MPI_SUCCESS;
-}
-
-// The bodies of functions in C. Those of others are made from the templates above
+// The bodies of the other functions. Those of the rest are made from the templates above
 // (functions.table).
 int start(MPI_Request* request);
 int start_all(int count, MPI_Request* requests);

@@ -12,6 +12,55 @@ static void with_sides_that_differ(void) {
   CHECK(class == MPI_ERR_TRUNCATE, "error class %d", class);
 }
 
+// The functions that complete many requests say in the statuses which of them has failed.
+static void with_errors_in_statuses(void) {
+  for (int way = 0; way < 4; ++way) {
+    int in[64] = {0}, out[64], sum = 0, got = -1, class = MPI_SUCCESS, flag = 0, seen = 0;
+    int some, indices[4];
+    MPI_Comm copy;
+    MPI_Request requests[4] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL, MPI_REQUEST_NULL,
+                               MPI_REQUEST_NULL};
+    MPI_Status statuses[4];
+    memset(statuses, 0x5a, sizeof statuses);
+    MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+    set_up(copy);
+    MPI_Comm_set_errhandler(copy, MPI_ERRORS_RETURN);
+    MPI_Ialltoall(in, world_rank == 0 ? 2 : 1, MPI_INT, out, 1, MPI_INT, copy, &requests[0]);
+    MPI_Iallreduce(&world_rank, &sum, 1, MPI_INT, MPI_SUM, copy, &requests[1]);
+    MPI_Irecv(&got, 1, MPI_INT, 0, way, MPI_COMM_SELF, &requests[3]);
+    MPI_Send(&way, 1, MPI_INT, 0, way, MPI_COMM_SELF);
+    while (way < 2 && !flag) {
+      if (way == 0)
+        flag = 1, MPI_Error_class(MPI_Waitall(4, requests, statuses), &class);
+      else
+        MPI_Error_class(MPI_Testall(4, requests, &flag, statuses), &class);
+      CHECK(class == (flag ? MPI_ERR_IN_STATUS : MPI_SUCCESS), "way %d: class %d", way, class);
+      for (int i = 0; flag && i < 4; ++i) {
+        MPI_Error_class(statuses[i].MPI_ERROR, &class);
+        CHECK(class == (i == 0 ? MPI_ERR_TRUNCATE : MPI_SUCCESS), "status %d: %d", i, class);
+      }
+    }
+    while (way >= 2 && seen < 3) {
+      int failed = 0;
+      if (way == 2)
+        MPI_Error_class(MPI_Waitsome(4, requests, &some, indices, statuses), &class);
+      else
+        MPI_Error_class(MPI_Testsome(4, requests, &some, indices, statuses), &class);
+      for (int i = 0; i < some; ++i) failed |= indices[i] == 0;
+      CHECK(class == (failed ? MPI_ERR_IN_STATUS : MPI_SUCCESS), "way %d: class %d", way, class);
+      for (int i = 0; failed && i < some; ++i) {
+        MPI_Error_class(statuses[i].MPI_ERROR, &class);
+        CHECK(class == (indices[i] == 0 ? MPI_ERR_TRUNCATE : MPI_SUCCESS), "status of %d: %d",
+              indices[i], class);
+      }
+      seen += some;
+    }
+    CHECK(sum == world_size * (world_size - 1) / 2 && got == way, "sum %d, got %d", sum, got);
+    for (int i = 0; i < 4; ++i) CHECK(requests[i] == MPI_REQUEST_NULL, "request %d", i);
+    MPI_Comm_free(&copy);
+  }
+}
+
 int main(int argc, char** argv) {
   start(&argc, &argv);
   const char* const what = argc > 1 ? argv[1] : "bcast";
@@ -20,6 +69,8 @@ int main(int argc, char** argv) {
   int data = 1, sum, many[64] = {0};
   if (strcmp(what, "sides") == 0) {
     with_sides_that_differ();
+  } else if (strcmp(what, "statuses") == 0) {
+    with_errors_in_statuses();
   } else if (strcmp(what, "gather") ==
              0) {  // the count of the whole buffer instead of that of a part
     MPI_Gather(&data, 1, MPI_INT, many, world_rank == 0 ? world_size : 0, MPI_INT, 0, world);
