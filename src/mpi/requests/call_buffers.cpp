@@ -265,7 +265,7 @@ void CallBuffers::clear(const Call& call) {
   combine_ = nullptr;
   v_form_ = call.v_form();
   in_place_ = keeps_own_ = false;
-  alias_ = 0;
+  alias_ = no_alias;
 }
 
 Reason CallBuffers::describe(Communicator& communicator, const Call& call) {

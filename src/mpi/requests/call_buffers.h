@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -125,7 +126,8 @@ class CallBuffers {
   SideLayout in_, out_;
   bool v_form_ = false;
   bool in_place_ = false, keeps_own_ = false;
-  ptrdiff_t alias_ = 0;
+  static constexpr ptrdiff_t no_alias = PTRDIFF_MIN;
+  ptrdiff_t alias_ = no_alias;
   const exec::Combine* combine_ = nullptr;
   exec::Combine host_combine_;
   std::unique_ptr<HostReduction> host_op_;

@@ -35,7 +35,8 @@ class CallMemo {
     valid_ = false;
     if (!buffers.serves_again()) return;
     alias_ = buffers.alias();
-    movable_ = buffers.is_plain() && !has_special(call) && note_addresses(call, operation);
+    movable_ = buffers.is_plain() && !has_special(call) && !is_alias(call) &&
+               note_addresses(call, operation);
     if (!movable_) {
       in_.note(call.in, entries.in);
       out_.note(call.out, entries.out);
@@ -51,12 +52,13 @@ class CallMemo {
   void clear() { valid_ = false; }
 
   // True if the call has the same arguments; in() and out() are then its addresses.
-  bool is_like(const Call& call, MPI_Comm comm, uint64_t generation) const {
+  [[gnu::always_inline]] bool is_like(const Call& call, MPI_Comm comm, uint64_t generation) const {
     if (!valid_ || comm != comm_ || generation != generation_ || call.function != call_.function ||
         call.root != call_.root || call.op != call_.op)
       return false;
     if (movable_)
-      return is_like(call.in, call_.in) && is_like(call.out, call_.out) && !has_special(call);
+      return is_like(call.in, call_.in) && is_like(call.out, call_.out) && !has_special(call) &&
+             !is_alias(call);
     return types_ == shm::load_relaxed(types_generation) && in_.is_like(call.in) &&
            out_.is_like(call.out);
   }
@@ -115,12 +117,15 @@ class CallMemo {
            (one.data == nullptr) == (other.data == nullptr);
   }
   // Special addresses, and one address on both sides, have meanings of their own.
-  bool has_special(const Call& call) const {
-    if (call.in.data == MPI_IN_PLACE || call.out.data == MPI_IN_PLACE) return true;
-    if (call.in.data == nullptr || call.shape == Shape::vector) return false;
-    const auto apart = static_cast<ptrdiff_t>(reinterpret_cast<uintptr_t>(call.out.data) -
-                                              reinterpret_cast<uintptr_t>(call.in.data));
-    return apart == 0 || apart == alias_;
+  static bool has_special(const Call& call) {
+    return call.in.data == MPI_IN_PLACE || call.out.data == MPI_IN_PLACE ||
+           (call.in.data == call.out.data && call.in.data != nullptr &&
+            call.shape != Shape::vector);
+  }
+  // So has one address of the rank's own part.
+  bool is_alias(const Call& call) const {
+    return reinterpret_cast<uintptr_t>(call.out.data) - reinterpret_cast<uintptr_t>(call.in.data) ==
+           static_cast<uintptr_t>(alias_);
   }
   static std::byte* pick(From from, const Call& call) {
     if (from == From::nowhere) return nullptr;
