@@ -14,6 +14,11 @@
 namespace tutti::mpi {
 namespace {
 
+// Not inlined, so that the usual call has no instruction for it.
+[[gnu::cold, gnu::noinline]] bool aliased(const Communicator& communicator, const Call& call) {
+  return host_finds_alias(call, communicator.group()->rank());
+}
+
 // Whether a side has the form of most short calls: one predefined type without gaps, and counts
 // whose sum fits a size_t. The group then uses the user's memory, and measuring a part takes about
 // ten instructions. `wrong`: an argument is wrong.
@@ -221,7 +226,7 @@ Served run_any(Communicator& communicator, const Call& call, const Roles& roles)
     return Reason::wrong_arguments;
   const size_t longest = known_longest(communicator, call);
   if (longest == 0) return MPI_SUCCESS;  // all ranks know it, so no rank waits
-  if (roles.uses_in && roles.uses_out && host_finds_alias(call, group.rank()))
+  if (roles.uses_in && roles.uses_out && aliased(communicator, call))
     return Reason::wrong_arguments;
   int packing = roles.uses_in && in.packed() ? in.pack_all() : MPI_SUCCESS;
   if (roles.in_place) packing = first_error(packing, share(communicator, call, in, out)).code;
@@ -286,7 +291,7 @@ Served v_parts_by_group(Communicator& communicator, const Call& call) {
   const void* from = roles.uses_in ? call.in.data : nullptr;
   void* to = roles.uses_out ? call.out.data : nullptr;
   if (may_alias(call, static_cast<size_t>(group.rank()), parts, from, to) &&
-      host_finds_alias(call, group.rank())) [[unlikely]]
+      aliased(communicator, call)) [[unlikely]]
     return Reason::wrong_arguments;
   if (roles.in_place) share_plain(call, static_cast<size_t>(group.rank()), parts, from, to);
   return communicator.finish(
