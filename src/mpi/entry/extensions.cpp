@@ -41,7 +41,7 @@ extern "C"
       tutti::mpi::has_own_requests() ? tutti::mpi::own_request(request) : nullptr;
   if (own != nullptr && own->state() == OwnRequest::State::pending) {
     if (!own->is_ready()) return 0;
-    own->complete();  // waits for nothing; the program may look at the results now
+    own->complete_and_keep();  // waits for nothing; the program may look at the results now
   }
   if (own != nullptr) return 1;
   return next != nullptr ? next(request) : 0;
