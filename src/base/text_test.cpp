@@ -11,11 +11,14 @@ TEST(Text, InQuotesFitsALine) {
   EXPECT_EQ(in_quotes("a\nb\x7f"), "\"a?b?\"");
   EXPECT_EQ(in_quotes("\x7f"
                       "ELF\x02\xff\xfe\xc3(\xe2\x82"),
-            "\"?ELF????(??\"");
+            "\"?ELF????("
+            "??\"");
   EXPECT_EQ(in_quotes("\xc2\x9b"
                       "2J \xe2\x82\xac \xf0\x9f\x8e\xb5"),
             "\"??2J \xe2\x82\xac \xf0\x9f\x8e\xb5\"");
-  EXPECT_EQ(in_quotes(std::string(199, 'x') + "\xc3\xa9"), '"' + std::string(199, 'x') + "...\"");
+  std::string cut(199, 'x');
+  cut.append("\xc3\xa9");
+  EXPECT_EQ(in_quotes(cut), '"' + std::string(199, 'x') + "...\"");
   EXPECT_EQ(in_quotes(std::string(200, 'x')), '"' + std::string(200, 'x') + '"');
   EXPECT_EQ(in_quotes(std::string(201, 'x')), '"' + std::string(200, 'x') + "...\"");
 }
