@@ -37,9 +37,15 @@ Entry* Directory::table(int member, int which) {
   if (index < known.size()) return known[index];
   if (which == most_tables || shm::observe(page.tables[index].made) == 0) return nullptr;
   known.reserve(index + 1);
+  const std::byte* mapped = nullptr;
+  try {
+    mapped = arena_.address(page.tables[index].entries);
+  } catch (const Error&) {
+    if (!has_left(member)) throw;
+    return nullptr;
+  }
   // The memory is shared and writable; only its owner writes.
-  auto* const mapped = const_cast<std::byte*>(arena_.address(page.tables[index].entries));
-  return known.emplace_back(reinterpret_cast<Entry*>(mapped));
+  return known.emplace_back(reinterpret_cast<Entry*>(const_cast<std::byte*>(mapped)));
 }
 
 Entry* Directory::make_table(int which) {

@@ -53,6 +53,7 @@ class Directory {
   struct alignas(line_size) Page {
     shm::Word process;        // pid
     shm::Word missing_types;  // of its MPI library (mpi/abi/types.h)
+    shm::Word ended;          // 1: the member has left the team, and its arena may be gone
     struct Table {
       shm::Word made;  // 1: the table is there
       shm::ArenaPlace entries;
@@ -69,11 +70,14 @@ class Directory {
   Entry& enter(const Key& key, const shm::ArenaPlace& place);
   // The entry becomes free. No member may look at it afterwards.
   void remove(Entry& entry) noexcept;
-  // A member's entry under a key; null if it has none. Throws Error(unavailable) or bad_alloc if
-  // this process cannot map the member's tables.
+  // A member's entry under a key; null if it has none, and possibly if the member has left. Throws
+  // Error(unavailable) or bad_alloc if this process cannot map the member's tables.
   Entry* find(int member, const Key& key);
   // Where the place of an entry is mapped here. May throw as find().
   const std::byte* address(const Entry& entry) { return arena_.address(entry.place); }
+
+  // True if a member has left the team. Nobody needs what was in its arena.
+  bool has_left(int member) const { return shm::observe(pages_[member].ended) != 0; }
 
   const Page& page(int member) const { return pages_[member]; }
 

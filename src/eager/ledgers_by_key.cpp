@@ -3,6 +3,8 @@
 #include <memory>
 #include <utility>
 
+#include "base/error.h"
+
 namespace tutti::eager {
 namespace {
 
@@ -37,15 +39,25 @@ uint64_t LedgersByKey::process(int rank) const {
   return shm::load_relaxed(settings_.directory->page(member).process);
 }
 
+bool LedgersByKey::has_ended(int rank) const {
+  return settings_.directory->has_left(settings_.members[static_cast<size_t>(rank)]);
+}
+
 shm::Ledger* LedgersByKey::Source::find_ledger(int rank) { return all->find(rank, which); }
 
 shm::Ledger* LedgersByKey::find(int rank, shm::LedgerOf which) {
   Directory& directory = *settings_.directory;
   const Directory::Entry* const entry =
       directory.find(settings_.members[static_cast<size_t>(rank)], settings_.key);
-  if (entry == nullptr) return nullptr;
+  const std::byte* mapped = nullptr;
+  try {
+    if (entry != nullptr) mapped = directory.address(*entry);
+  } catch (const Error&) {
+    if (!has_ended(rank)) throw;
+  }
+  if (mapped == nullptr) return has_ended(rank) ? ended_ledger() : nullptr;
   // The memory is shared and writable; only its owner writes.
-  auto* const ledgers = const_cast<std::byte*>(directory.address(*entry));
+  auto* const ledgers = const_cast<std::byte*>(mapped);
   return reinterpret_cast<shm::Ledger*>(ledgers) + static_cast<int>(which);
 }
 

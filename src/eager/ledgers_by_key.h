@@ -6,7 +6,7 @@
 // A rank closes when it uses no ledger of others any more and knows that all ranks are done with
 // its own records. Each rank keeps its ledgers until it has seen that all have closed. A rank whose
 // entry is missing then has seen it before, and has removed its entry: it had an entry once,
-// because it was done with records of this rank.
+// because it was done with records of this rank. Or it has left the team, and with that closed.
 //
 // The object belongs to the records of one rank (communicators/records.h in src/mpi). The directory
 // and the arena outlive it. Any thread may call its functions; they lock.
@@ -42,6 +42,7 @@ class LedgersByKey {
   LedgerSource& source(shm::LedgerOf which) { return sources_[static_cast<size_t>(which)]; }
   // The process of a rank.
   uint64_t process(int rank) const;
+  bool has_ended(int rank) const;
 
   // Closes. True once all ranks have closed. May throw as Directory::find.
   bool try_end();
@@ -50,6 +51,7 @@ class LedgersByKey {
   class Source final : public LedgerSource {
    public:
     shm::Ledger* find_ledger(int rank) override;
+    bool has_ended(int rank) override { return all->has_ended(rank); }
     LedgersByKey* all = nullptr;
     shm::LedgerOf which{};
   };

@@ -32,6 +32,12 @@ struct Team {
   std::vector<std::unique_ptr<Directory>> directories;
 };
 
+// Leaves the team, as Team of src/mpi/job does.
+void leave(Team& team, size_t member) {
+  shm::publish(team.pages[member].ended, 1);
+  team.arenas[member].reset();
+}
+
 // One rank of a communicator of all members, in reverse order.
 class Rank {
  public:
@@ -75,6 +81,27 @@ class Rank {
   std::optional<Sequence> sequence_;
   bool closing_ = false;
 };
+
+// Issue 33: ranks that needed its ledger for the first time could not map it, and failed.
+TEST(LedgersByKey, AMemberThatHasLeftHasEnded) {
+  for (const bool has_many_keys : {false, true}) {
+    Team team(2);
+    // The entry may be in a table that the member has made in its arena.
+    std::vector<std::unique_ptr<Rank>> others;
+    for (uint64_t i = 0; has_many_keys && i < 100; ++i)
+      others.push_back(std::make_unique<Rank>(team, Key{{1, i}}, 1));
+    auto early = std::make_unique<Rank>(team, Key{{7, 8}}, 1);  // rank 1 is member 0
+    others.clear();
+    early.reset();
+    leave(team, 0);
+    Rank late(team, Key{{7, 8}}, 0);
+    EXPECT_EQ(late.sequence().issued(1), UINT64_MAX);
+    late.issue(5);
+    late.sequence().done(0);
+    EXPECT_TRUE(late.sequence().may_end());
+    EXPECT_FALSE(late.sequence().has(1, 0));
+  }
+}
 
 TEST(LedgersByKey, RanksFindEachOtherWithoutWaiting) {
   Team team(3);

@@ -63,15 +63,17 @@ PrivateSequence::Peer& PrivateSequence::look_at(int rank) {
                     "; all ranks of a communicator must make the same persistent collectives in "
                     "the same order");
   const auto* const opening = reinterpret_cast<const Opening*>(record.data);
-  peer.memory = arena_.address(opening->place);
-  peer.opening = opening;
+  peer.memory = openings_.address(rank, opening->place);
+  if (peer.memory != nullptr) peer.opening = opening;
   return peer;
 }
 
 shm::Ledger* PrivateSequence::find_ledger(int rank) {
   const std::lock_guard<std::mutex> lock(mutex_);
+  const std::byte* const memory = look_at(rank).memory;
+  if (memory == nullptr) return has_ended(rank) ? ended_ledger() : nullptr;
   // The memory is shared and writable; only its owner writes.
-  return reinterpret_cast<shm::Ledger*>(const_cast<std::byte*>(look_at(rank).memory));
+  return reinterpret_cast<shm::Ledger*>(const_cast<std::byte*>(memory));
 }
 
 bool PrivateSequence::find_note(int rank, std::span<const std::byte>* note) {
@@ -90,25 +92,25 @@ bool PrivateSequence::try_close() {
   return closed_ = true;
 }
 
+// Memory of the rank need not be mapped to see that it has closed. A rank that has opened another
+// one reads no memory of this one. The caller holds the lock.
+bool PrivateSequence::has_closed(int rank) {
+  Peer& peer = peers_[static_cast<size_t>(rank)];
+  if (peer.opening == nullptr) {
+    if (!openings_.has(rank, number_)) return has_ended(rank);
+    const Sequence::Record record = openings_.record(rank, number_);
+    if (record.call != call_) return true;
+    peer.opening = reinterpret_cast<const Opening*>(record.data);
+  }
+  return shm::observe(peer.opening->closed) != 0 || has_ended(rank);
+}
+
 bool PrivateSequence::try_end() {
   if (!try_close() || ended_) return ended_;
   const std::lock_guard<std::mutex> lock(mutex_);
   for (size_t rank = 0; rank < peers_.size(); ++rank) {
     Peer& peer = peers_[rank];
-    if (peer.closed) continue;
-    if (peer.opening == nullptr) {
-      // Its memory need not be mapped to see that it has closed. A rank that has opened another
-      // one reads no memory of this one.
-      const int other = static_cast<int>(rank);
-      if (!openings_.has(other, number_)) return false;
-      const Sequence::Record record = openings_.record(other, number_);
-      if (record.call != call_) {
-        peer.closed = true;
-        continue;
-      }
-      peer.opening = reinterpret_cast<const Opening*>(record.data);
-    }
-    peer.closed = shm::observe(peer.opening->closed) != 0;
+    peer.closed = peer.closed || has_closed(static_cast<int>(rank));
     if (!peer.closed) return false;
   }
   openings_.done(number_);

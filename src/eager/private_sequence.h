@@ -11,7 +11,9 @@
 // a rank has closed when it also knows that its readers are done with all of its records. From then
 // on the rank reads no memory of other ranks, and nobody needs its records. The ranks may close in
 // any order. Each keeps its memory until all have closed, which try_end() finds out; only then may
-// the object be destroyed. If MPI ends, it may be destroyed once try_close() is true.
+// the object be destroyed. If MPI ends, it may be destroyed once try_close() is true. A rank that
+// opens later then finds that this rank has ended, which counts as closed, and does not look for
+// its ledger.
 //
 // One thread at a time opens private sequences on a communicator. Afterwards any thread may use the
 // object as it may use a sequence (sequence.h). The openings and the arena outlive it.
@@ -76,7 +78,9 @@ class PrivateSequence final : private LedgerSource {
   };
 
   shm::Ledger* find_ledger(int rank) override;
+  bool has_ended(int rank) override { return openings_.has_ended(rank); }
   Peer& look_at(int rank);
+  bool has_closed(int rank);
 
   Sequence& openings_;
   Arena& arena_;

@@ -123,6 +123,29 @@ TEST(PrivateSequence, ARankThatEndsKeepsNobodyWaiting) {
   EXPECT_TRUE(first->try_close());
 }
 
+// Issue 33: ranks that opened later looked for its ledger, which was gone.
+TEST(PrivateSequence, ARankThatHasEndedIsNotLookedFor) {
+  TestRanks ranks({.ranks = 3});
+  auto early = open(ranks, 0);
+  early->close();
+  EXPECT_TRUE(early->try_close()) << "nobody needs it, because it has started nothing";
+  early.reset();
+  ranks.end(0);
+  auto giver = open(ranks, 1, "a note"), taker = open(ranks, 2, {}, std::vector<int>{});
+  issue(*giver, 7);
+  issue(*taker, 8);
+  EXPECT_FALSE(giver->sequence().may_end());
+  EXPECT_EQ(giver->sequence().least_issued(), 1u);
+  EXPECT_EQ(value_of(*taker, 1, 0), 7u);
+  for (PrivateSequence* one : {giver.get(), taker.get()}) {
+    one->sequence().done(0);
+    one->close();
+  }
+  EXPECT_TRUE(taker->try_close());
+  EXPECT_TRUE(giver->try_end());
+  EXPECT_TRUE(taker->try_end());
+}
+
 TEST(PrivateSequence, MemoryStaysUntilAllRanksHaveClosed) {
   TestRanks ranks({.ranks = 3});
   std::vector<std::unique_ptr<PrivateSequence>> opened;

@@ -22,6 +22,11 @@ constexpr uint64_t count_mask = 0xffff;
 
 }  // namespace
 
+shm::Ledger* ended_ledger() {
+  static shm::Ledger& made = *new shm::Ledger{.issued{UINT64_MAX}, .taken{UINT64_MAX}, .rings{}};
+  return &made;
+}
+
 Sequence::Sequence(const Settings& settings)
     : rank_(settings.rank),
       source_(settings.source),
@@ -208,7 +213,8 @@ const Sequence::Ring* Sequence::map_ring(int rank, int index, const Ring* before
   const shm::Ledger::Ring& told = known->rings[index];
   const uint64_t made = shm::observe(told.made);
   if (made == 0) return nullptr;
-  const std::byte* const lines = arena_.address(told.lines);
+  const std::byte* const lines = address(rank, told.lines);
+  if (lines == nullptr) return nullptr;
   Ring& ring = rings_.emplace_back();
   ring = {made - 1, shm::Ledger::lines_of(index) - 1,
           reinterpret_cast<shm::RecordLine*>(const_cast<std::byte*>(lines)), index, before};
@@ -227,6 +233,15 @@ shm::RecordLine* Sequence::find_slowly(int rank, uint64_t number) {
   }
   while (ring != nullptr && number < ring->first) ring = ring->before;
   return ring == nullptr ? nullptr : &ring->lines[number & ring->mask];
+}
+
+const std::byte* Sequence::address(int rank, const shm::ArenaPlace& place) {
+  try {
+    return arena_.address(place);
+  } catch (const Error&) {
+    if (!has_ended(rank)) throw;
+    return nullptr;
+  }
 }
 
 const std::byte* Sequence::data_at(int rank, const shm::ArenaPlace& place) {

@@ -48,20 +48,28 @@ namespace tutti::eager {
 // Finds the ledgers of other ranks, which may not be known when a sequence is made.
 class LedgerSource {
  public:
-  // Null if the rank has not told where its ledger is. Throws Error(unavailable) if this process
-  // cannot map it. Called by one thread at a time.
+  // Null if the rank has not told where its ledger is. ended_ledger() if the rank has ended and its
+  // ledger cannot be mapped. Throws Error(unavailable) if this process cannot map it. Called by one
+  // thread at a time.
   virtual shm::Ledger* find_ledger(int rank) = 0;
+  // True if the rank has ended: it needs no record any more, no rank needs its records, and its
+  // arena may be gone. Any thread.
+  virtual bool has_ended(int rank) = 0;
 
  protected:
   ~LedgerSource() = default;
 };
+
+// The ledger of any rank that has ended: it has issued and is done with all operations.
+shm::Ledger* ended_ledger();
 
 class Sequence {
  public:
   struct Settings {
     int rank = 0;
     std::vector<shm::Ledger*> ledgers;  // by rank; null: `source` will find it
-    LedgerSource* source = nullptr;     // null if all ledgers are there; outlives the sequence
+    // Null if all ledgers are there and no rank ends before the sequence; it outlives the sequence.
+    LedgerSource* source = nullptr;
     std::optional<std::vector<int>> readers;  // nothing: all ranks
     Arena* arena = nullptr;
     // How ranks reach each other's buffers; null: no buffer is lent. It outlives the sequence.
@@ -147,6 +155,12 @@ class Sequence {
 
   // This rank has read all that it needs of the operation.
   void done(uint64_t number);
+
+  // True if the rank has ended (LedgerSource).
+  bool has_ended(int rank) { return source_ != nullptr && source_->has_ended(rank); }
+  // Where a place in the arena of a rank is mapped here; null if the rank has ended and the place
+  // cannot be mapped any more. Throws Error(unavailable) if this process cannot map it.
+  const std::byte* address(int rank, const shm::ArenaPlace& place);
 
   // This rank will complete no operation any more, so nobody needs to wait for it.
   void abandon();

@@ -47,6 +47,7 @@ class TestRanks {
       reach_.mapped.resize(static_cast<size_t>(settings.ranks));
     }
     std::fill_n(areas_.get(), layout_.bytes(), std::byte{0});
+    endings_.ended.resize(static_cast<size_t>(settings.ranks));
     for (int rank = 0; rank < settings.ranks; ++rank) {
       if (rank == 0 || !settings.one_arena)
         arenas_.push_back(
@@ -54,6 +55,7 @@ class TestRanks {
       Sequence::Settings own;
       own.rank = rank;
       for (int other = 0; other < settings.ranks; ++other) own.ledgers.push_back(&ledger(other));
+      own.source = &endings_;
       own.arena = arenas_.back().get();
       own.concurrent = settings.concurrent;
       own.reach = &reach_;
@@ -73,8 +75,22 @@ class TestRanks {
   }
   Arena& arena(int rank) { return *arenas_[static_cast<size_t>(rank) % arenas_.size()]; }
   int ranks() const { return layout_.ranks; }
+  // The rank ends MPI: its arena goes, and nothing of it may be used any more.
+  void end(int rank) {
+    const auto which = static_cast<size_t>(rank);
+    endings_.ended[which] = true;
+    sequences_[which].reset();
+    openings_[which].reset();
+    arenas_[which].reset();
+  }
 
  private:
+  struct Endings final : LedgerSource {
+    shm::Ledger* find_ledger(int) override { return nullptr; }
+    bool has_ended(int rank) override { return ended[static_cast<size_t>(rank)]; }
+    std::vector<bool> ended;
+  };
+  Endings endings_;
   struct Free {
     void operator()(std::byte* memory) const { std::free(memory); }
   };

@@ -55,6 +55,8 @@ struct alignas(line_size) Control {
   static constexpr uint64_t among_leaders = 1;
   // Whether the rank's service is in use, parked or retired (mpi/communicators/service.h).
   Word parked;
+  // 1: the rank has ended MPI, and its arena may be gone (mpi/communicators/records.h).
+  Word ended;
   // Third line: the ranks that sleep until this rank publishes.
   Doorbell doorbell;
 };

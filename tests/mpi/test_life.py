@@ -14,6 +14,15 @@ def mixed_job(host, program, variables):
     return support.run(command, environment=environment, timeout=60)
 
 
+@pytest.mark.parametrize("keep", [[], ["keep"]])
+@pytest.mark.parametrize("what", ["neighbours", "persistent"])
+def test_ranks_that_open_late(host, compiled, what, keep):
+    """Issue 33: late ranks looked for the memory of ranks that had ended, and failed."""
+    variables = {"TUTTI_SETUP_AFTER": "0"}
+    expect_ok(job(host, 3, compiled(host, "late_openings"), what, *keep, variables=variables))
+    expect_ok(job(host, 3, compiled(host, "late_openings"), what, *keep))
+
+
 def lines_with(result, text):
     return [line for line in result.stderr.splitlines() if text in line]
 

@@ -52,14 +52,15 @@ Records::Records(const Settings& settings)
       openings_(settings_of(settings, shm::LedgerOf::openings)),
       stores_(settings.stores) {}
 
-eager::Sequence::Settings Records::settings_of(const Settings& settings,
-                                               shm::LedgerOf which) const {
+eager::Sequence::Settings Records::settings_of(const Settings& settings, shm::LedgerOf which) {
   eager::Sequence::Settings its;
   its.rank = settings.rank;
   if (by_key_ != nullptr) {
     its.ledgers.resize(static_cast<size_t>(ranks_));
     its.ledgers[static_cast<size_t>(settings.rank)] = by_key_->own(which);
     its.source = &by_key_->source(which);
+  } else {
+    its.source = &in_areas_;
   }
   for (int rank = 0; by_key_ == nullptr && rank < ranks_; ++rank)
     its.ledgers.push_back(reinterpret_cast<shm::Ledger*>(
@@ -143,22 +144,38 @@ bool Records::is_late(int rank) {
   });
 }
 
-// Ranks that disagree about what they have opened need not be waited for.
+// Private sequences that other ranks open later find no operation of this rank.
+void Records::leave() noexcept {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (closing_) return;
+  openings_.abandon();
+  if (by_key_ == nullptr) shm::publish(control(sequence_.rank()).ended, 1);
+}
+
+// Ranks that disagree about what they have opened need not be waited for. Neither are readers whose
+// ledger cannot be mapped, because nothing would tell when they are done.
 bool Records::is_settled() noexcept {
-  try {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (closing_) return true;
-    return sequence_.may_end() && std::all_of(opened_.begin(), opened_.end(),
-                                              [](const auto& one) { return one->try_close(); });
-  } catch (...) {
-    return true;
-  }
+  const auto is_over = [](auto ask) {
+    try {
+      return ask();
+    } catch (...) {
+      return true;
+    }
+  };
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (closing_) return true;
+  return is_over([&] { return sequence_.may_end(); }) &&
+         std::all_of(opened_.begin(), opened_.end(),
+                     [&](const auto& one) { return is_over([&] { return one->try_close(); }); });
 }
 
 uint64_t Records::process(int rank) const {
   if (by_key_ != nullptr) return by_key_->process(rank);
-  const std::byte* const area = areas_ + static_cast<size_t>(rank) * layout_.stride();
-  return shm::load_relaxed(reinterpret_cast<const shm::Control*>(area)->process);
+  return shm::load_relaxed(control(rank).process);
+}
+
+shm::Control& Records::control(int rank) const {
+  return *reinterpret_cast<shm::Control*>(areas_ + static_cast<size_t>(rank) * layout_.stride());
 }
 
 int Records::late_rank() {

@@ -67,6 +67,10 @@ class Records {
   void abandon() noexcept;
   // Then true if all ranks are done with all operations that this rank has started.
   bool is_settled() noexcept;
+  // To be called when all records of this process are settled: its arena may go from now on. Ranks
+  // that make a communicator or open a private sequence later need nothing of this rank, and learn
+  // from this that they need not look for it.
+  void leave() noexcept;
   // The first rank that is not; -1 if there is none. The second names only a rank whose process has
   // ended, and asks the system.
   int late_rank();
@@ -75,7 +79,18 @@ class Records {
   uint64_t process(int rank) const;
 
  private:
-  eager::Sequence::Settings settings_of(const Settings& settings, shm::LedgerOf which) const;
+  // The ledgers in the areas are known from the start.
+  class InAreas final : public eager::LedgerSource {
+   public:
+    explicit InAreas(Records& all) : all_(all) {}
+    shm::Ledger* find_ledger(int) override { return nullptr; }
+    bool has_ended(int rank) override { return shm::observe(all_.control(rank).ended) != 0; }
+
+   private:
+    Records& all_;
+  };
+  shm::Control& control(int rank) const;
+  eager::Sequence::Settings settings_of(const Settings& settings, shm::LedgerOf which);
   bool is_late(int rank);
   void end_closed() noexcept;
 
@@ -86,6 +101,7 @@ class Records {
   eager::Arena* const arena_;
   const exec::Reach reach_;
   const bool concurrent_;
+  InAreas in_areas_{*this};
   eager::Sequence sequence_, openings_;
   exec::SlotStores stores_;
   std::map<std::pair<plan::Collective, int>, const plan::EagerProgram*> programs_;  // by root

@@ -241,6 +241,9 @@ void settle_records() {
                "collectives of a communicator; complete all of them before MPI_Finalize",
                static_cast<unsigned long>(active));
     records.abandon();
+  }
+  for (Service* const service : all) {
+    Records& records = *service->made_records();
     const exec::ProgressHook hook = service->team->progress_hook();
     exec::Waiter waiter(exec::pace_between_calls(service->team->wait_style()), hook);
     waiter.until([&] { return records.is_settled(); },
@@ -254,6 +257,7 @@ void settle_records() {
                    return records.missing_rank() < 0 ? Code::ok : Code::dead_peer;
                  });
   }
+  for (Service* const service : all) service->made_records()->leave();
 }
 
 // If there is no memory for an entry in the lot, the service is destroyed.

@@ -136,6 +136,8 @@ std::unique_ptr<Team> Team::form_of_world(std::string* why_not) {
 }
 
 Team::~Team() {
+  // The arena ends after this. Late members must not look for what was there.
+  if (pages_ != nullptr) shm::publish(pages_[rank_].ended, 1);
   if (may_free_handles()) host().Group_free(&group_);
 }
 
