@@ -98,6 +98,12 @@ def test_distributed_graphs(host, compiled, ranks):
     assert told.stdout == expect_ok(job(host, ranks, program, "errors", tutti=False)).stdout
 
 
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_one_rank_lists_a_graph(host, compiled, ranks):
+    """Issue 33: ranks without edges gave no array of weights, and made the host's call alone."""
+    expect_ok(job(host, ranks, compiled(host, "dist_graphs"), "one"))
+
+
 @pytest.mark.parametrize("wrong", [("source", 5), ("source", -3), ("destination", 5)])
 def test_graphs_with_wrong_ranks(host, compiled, wrong):
     result = job(host, 2, compiled(host, "dist_graphs"), *wrong)

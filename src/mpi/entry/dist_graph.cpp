@@ -36,10 +36,12 @@ uint64_t packed(int rank, int weight) {
 int rank_of(uint64_t edge) { return static_cast<int>(static_cast<uint32_t>(edge)); }
 int weight_of(uint64_t edge) { return static_cast<int>(edge >> 32); }
 
-// The edges that this rank lists. Valid if the host accepts them.
+// The edges that this rank lists. Valid if the host accepts them. Arrays without entries are never
+// read and may be null, those of weights too.
 struct Listed {
   int n;
-  const int *sources, *degrees, *destinations, *weights;  // weights: null if there are none
+  const int *sources, *degrees, *destinations, *weights;
+  bool weighted;
 
   bool is_valid(int ranks) const {
     const auto is_rank = [&](int rank) { return rank >= 0 && rank < ranks; };
@@ -49,9 +51,11 @@ struct Listed {
       if (!is_rank(sources[i]) || degrees[i] < 0) return false;
       edges += degrees[i];
     }
-    if (edges > INT32_MAX || (edges > 0 && destinations == nullptr)) return false;
+    if (edges == 0) return true;
+    if (edges > INT32_MAX || destinations == nullptr || (weighted && weights == nullptr))
+      return false;
     return std::all_of(destinations, destinations + edges, is_rank) &&
-           (weights == nullptr ||
+           (!weighted ||
             std::all_of(weights, weights + edges, [](int weight) { return weight >= 0; }));
   }
 
@@ -61,7 +65,7 @@ struct Listed {
     int edge = 0;
     for (int i = 0; i < n; ++i)
       for (int k = 0; k < degrees[i]; ++k, ++edge)
-        take(sources[i], destinations[edge], weights == nullptr ? 0 : weights[edge]);
+        take(sources[i], destinations[edge], weighted ? weights[edge] : 0);
   }
 };
 
@@ -102,17 +106,32 @@ struct Ends {
   std::vector<int> ranks, weights;
 };
 
-// Tells all ranks their edges. `in` and `out` are those of this rank.
-int tell_edges(const Listed& listed, MPI_Comm comm, Parts& in, Parts& out) {
+// What a rank tells all others, in place of the numbers of their edges, if the host will refuse its
+// lists.
+constexpr uint64_t is_refused = UINT64_MAX;
+
+// Tells all ranks their edges. `in` and `out` are those of this rank. *refused, the same at all
+// ranks, is true if some rank's lists are not valid; nothing has been told then.
+int tell_edges(const Listed& listed, MPI_Comm comm, Parts& in, Parts& out, bool* refused) {
   const Host& mpi = host();
   const auto ranks = static_cast<int>(in.counts.size());
+  const bool is_valid = listed.is_valid(ranks);
   Parts to_destinations(ranks), to_sources(ranks);
-  listed.each([&](int source, int destination, int) {
-    to_destinations.count(destination);
-    to_sources.count(source);
-  });
+  if (is_valid)
+    listed.each([&](int source, int destination, int) {
+      to_destinations.count(destination);
+      to_sources.count(source);
+    });
   to_destinations.place();
   to_sources.place();
+  std::vector<uint64_t> told, heard(in.counts.size());
+  for (size_t rank = 0; rank < in.counts.size(); ++rank)
+    told.push_back(is_valid ? packed(to_destinations.counts[rank], to_sources.counts[rank])
+                            : is_refused);
+  const int code =
+      mpi.Alltoall(told.data(), 1, mpi.type_uint64, heard.data(), 1, mpi.type_uint64, comm);
+  *refused = std::find(heard.begin(), heard.end(), is_refused) != heard.end();
+  if (code != MPI_SUCCESS || *refused) return code;
   std::vector<int> next_in = to_destinations.starts, next_out = to_sources.starts;
   listed.each([&](int source, int destination, int weight) {
     const auto put = [](Parts& parts, std::vector<int>& next, int rank, uint64_t edge) {
@@ -121,12 +140,6 @@ int tell_edges(const Listed& listed, MPI_Comm comm, Parts& in, Parts& out) {
     put(to_destinations, next_in, destination, packed(source, weight));
     put(to_sources, next_out, source, packed(destination, weight));
   });
-  std::vector<uint64_t> told, heard(in.counts.size());
-  for (size_t rank = 0; rank < in.counts.size(); ++rank)
-    told.push_back(packed(to_destinations.counts[rank], to_sources.counts[rank]));
-  const int code =
-      mpi.Alltoall(told.data(), 1, mpi.type_uint64, heard.data(), 1, mpi.type_uint64, comm);
-  if (code != MPI_SUCCESS) return code;
   for (size_t rank = 0; rank < in.counts.size(); ++rank) {
     in.counts[rank] = rank_of(heard[rank]);
     out.counts[rank] = weight_of(heard[rank]);
@@ -141,6 +154,8 @@ int dist_graph_create(const CommunicatorFunctions& functions, MPI_Comm comm, int
                       const int sources[], const int degrees[], const int destinations[],
                       const int weights[], MPI_Info info, int reorder, MPI_Comm* made) {
   const Host& mpi = host();
+  // Chosen by all ranks alike: the communicator decides, or the first alltoall has told that some
+  // rank's lists are refused.
   const auto by_host = [&] {
     return functions.Dist_graph_create(comm, n, sources, degrees, destinations, weights, info,
                                        reorder, made);
@@ -152,13 +167,13 @@ int dist_graph_create(const CommunicatorFunctions& functions, MPI_Comm comm, int
       mpi.Comm_size(comm, &ranks) != MPI_SUCCESS)
     return by_host();
   const bool weighted = weights != constants.unweighted;
-  const Listed listed{n, sources, degrees, destinations, weighted ? weights : nullptr};
-  if ((weighted && weights == nullptr) || !listed.is_valid(ranks)) return by_host();
-  return guarded(comm, [&] {
+  const Listed listed{n, sources, degrees, destinations, weights, weighted};
+  bool refused = false;
+  const int code = guarded(comm, [&] {
     const Inside inside;
     Parts in(ranks), out(ranks);
-    const int code = tell_edges(listed, comm, in, out);
-    if (code != MPI_SUCCESS) return code;
+    const int told = tell_edges(listed, comm, in, out, &refused);
+    if (told != MPI_SUCCESS || refused) return told;
     const Ends from(in), to(out);
     const auto weights_of = [&](const Ends& ends) {
       if (!weighted) return static_cast<const int*>(constants.unweighted);
@@ -168,6 +183,7 @@ int dist_graph_create(const CommunicatorFunctions& functions, MPI_Comm comm, int
                                                 weights_of(from), to.count(), to.ranks.data(),
                                                 weights_of(to), info, reorder, made);
   });
+  return refused ? by_host() : code;
 }
 
 }  // namespace tutti::mpi

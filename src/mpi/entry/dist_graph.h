@@ -7,7 +7,8 @@ namespace tutti::mpi {
 
 // MPI_Dist_graph_create (MPI 4.1, section 8.5.4) by two alltoalls of the host and its
 // MPI_Dist_graph_create_adjacent, which is the one in `functions`. Collective over `comm`. Open
-// MPI, and a host that is asked for something that it refuses, gets the call as it is.
+// MPI gets the call as it is. So does a host that will refuse the lists of some rank: the first
+// alltoall tells all ranks, so that all make the host's call and none waits for another.
 //
 // MPICH finds each part of the graph by MPI_Probe and receives it by MPI_Recv, both from
 // MPI_ANY_SOURCE. Over libfabric the second may receive another message than the first has found:

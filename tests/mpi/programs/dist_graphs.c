@@ -3,7 +3,8 @@
 //
 //   dist_graphs [GRAPHS]      makes so many random graphs and compares each rank's edges
 //   dist_graphs errors        prints the error classes of calls with wrong arguments
-//   dist_graphs source RANK   gives RANK as the source of an edge
+//   dist_graphs one           rank 0 lists the edges of a ring with weights, and the others none
+//   dist_graphs source RANK   gives RANK as the source of an edge, at rank 0 alone
 //   dist_graphs destination RANK
 #include "check.h"
 
@@ -88,6 +89,27 @@ static void make_graphs(int graphs) {
   CHECK(wrong == 0, "%d of %d graphs are wrong", wrong, graphs);
 }
 
+// Ranks that list nothing have no arrays, also none of weights.
+static void make_ring_at_one(void) {
+  int *const sources = malloc(4 * (size_t)world_size * sizeof *sources), in, out, weighted, last[2];
+  int *const degrees = sources + world_size, *const destinations = degrees + world_size,
+             *const weights = destinations + world_size;
+  for (int i = 0; i < world_size; ++i)
+    sources[i] = i, degrees[i] = 1, destinations[i] = (i + 1) % world_size, weights[i] = 10 + i;
+  MPI_Comm made;
+  const int n = world_rank == 0 ? world_size : 0;
+  MPI_Dist_graph_create(MPI_COMM_WORLD, n, n ? sources : NULL, n ? degrees : NULL,
+                        n ? destinations : NULL, n ? weights : NULL, MPI_INFO_NULL, 0, &made);
+  MPI_Dist_graph_neighbors_count(made, &in, &out, &weighted);
+  CHECK(in == 1 && out == 1 && weighted, "%d and %d edges, weighted %d", in, out, weighted);
+  MPI_Dist_graph_neighbors(made, 1, &last[0], &weights[0], 1, &last[1], &weights[1]);
+  const int before = (world_rank + world_size - 1) % world_size;
+  CHECK(last[0] == before && weights[0] == 10 + before, "from %d (%d)", last[0], weights[0]);
+  CHECK(weights[1] == 10 + world_rank, "to %d (%d)", last[1], weights[1]);
+  MPI_Comm_free(&made);
+  free(sources);
+}
+
 static void tell_error(const char* what, int code) {
   int class = 0;
   MPI_Error_class(code, &class);
@@ -112,8 +134,10 @@ int main(int argc, char** argv) {
   start(&argc, &argv);
   if (argc > 1 && strcmp(argv[1], "errors") == 0)
     make_errors();
+  else if (argc > 1 && strcmp(argv[1], "one") == 0)
+    make_ring_at_one();
   else if (argc > 2 && strcmp(argv[1], "source") == 0)
-    make_one(MPI_COMM_WORLD, 1, atoi(argv[2]), 1, 0);
+    make_one(MPI_COMM_WORLD, 1, world_rank == 0 ? atoi(argv[2]) : 0, 1, 0);
   else if (argc > 2 && strcmp(argv[1], "destination") == 0)
     make_one(MPI_COMM_WORLD, 1, 0, 1, atoi(argv[2]));
   else
