@@ -44,6 +44,12 @@ def test_statuses_tell_which_operation_has_failed(host, compiled):
     expect_ok(job(host, 3, compiled(host, "mismatch"), "statuses"))
 
 
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_other_lengths_at_one_rank(host, compiled, ranks):
+    """Issue 33: the rank made the host's call alone, and the others waited for ever."""
+    expect_ok(job(host, ranks, compiled(host, "mismatch"), "lengths"))
+
+
 @pytest.mark.parametrize("ranks", [1, 2, 3])
 def test_callbacks_inside_finalize(host, compiled, ranks):
     expect_ok(job(host, ranks, compiled(host, "finalize")))

@@ -9,6 +9,7 @@
 #include "mpi/abi/packing.h"
 #include "mpi/abi/types.h"
 #include "mpi/collectives/general.h"
+#include "mpi/job/thrown.h"
 
 namespace tutti::mpi {
 namespace {
@@ -51,11 +52,21 @@ class Packed {
 
   // Chooses where the bytes are. All ranks share `part`, the bytes of one part.
   void place(size_t part) {
+    part_ = part;
     packed_ = !shape_.dense || own_part_ != part;
     data_ = packed_ ? communicator_.scratch(which_, parts_ * std::max(part, own_part_))
                     : static_cast<std::byte*>(side_.data);
   }
-  int fill() const { return packed_ ? pack_parts(0, parts_, data_) : MPI_SUCCESS; }
+  // If this side's parts have another length, each is packed to where a part begins; the next one
+  // overwrites what is too long.
+  int fill() const {
+    if (!packed_) return MPI_SUCCESS;
+    if (own_part_ == part_) return pack_parts(0, parts_, data_);
+    int packing = MPI_SUCCESS;
+    for (size_t i = 0; i < parts_ && packing == MPI_SUCCESS; ++i)
+      packing = pack_parts(i, 1, data_ + i * part_);
+    return packing;
+  }
   // Packs `parts` of the user's parts, the first of which is `first`, into `to`.
   int pack_parts(size_t first, size_t parts, std::byte* to) const {
     const auto count = static_cast<size_t>(side_.count);
@@ -80,6 +91,7 @@ class Packed {
   const size_t parts_;
   const TypeShape shape_;
   const size_t own_part_;
+  size_t part_ = 0;
   bool packed_ = false;
   std::byte* data_ = nullptr;
 };
@@ -141,11 +153,10 @@ Served parts_by_group(Communicator& communicator, const Call& call) {
   Packed out(communicator, call.out, roles.uses_out, plan::parted_out(call.collective), 1);
   const size_t largest = std::max(in.own_part(), out.own_part());
   if (largest > most_bytes / static_cast<size_t>(ranks)) return Reason::wrong_arguments;
-  // If a root's two sides disagree about the bytes of a part, the root still takes part: the other
-  // ranks wait for it, and the mismatch is detected. In an allgather or an alltoall most likely all
-  // ranks make the same mistake, and the host reports it.
-  const bool disagree = roles.uses_in && roles.uses_out && in.own_part() != out.own_part();
-  if (disagree && !rooted) return Reason::wrong_arguments;
+  // If a rank's two sides disagree about the bytes of a part, the rank still takes part, because
+  // the other ranks, which cannot know it, wait for it. A root's mismatch is detected. In an
+  // allgather or an alltoall the receive side holds, and of a send side that is longer the rest is
+  // left out. As in the hosts that is an error in an alltoall, and seen by nobody in an allgather.
   const bool by_in = rooted && at_root == plan::scatters(call.collective);
   const size_t part = by_in ? in.own_part() : out.own_part();
   if (part == 0) return MPI_SUCCESS;  // all ranks know it, so no rank waits
@@ -153,7 +164,10 @@ Served parts_by_group(Communicator& communicator, const Call& call) {
     return Reason::wrong_arguments;
   if (roles.uses_in && roles.uses_out && host_finds_alias(call, communicator.group()->rank()))
     return Reason::wrong_arguments;
-  return run(communicator, call, roles, part, in, out);
+  const Served served = run(communicator, call, roles, part, in, out);
+  const bool cut = plan::exchanges(call.collective) && roles.uses_in && in.own_part() > part;
+  if (served.code != MPI_SUCCESS || !cut) return served;
+  return raise(communicator.handle(), MPI_ERR_TRUNCATE);
 }
 
 std::optional<group::Call> plain_bcast(Communicator& communicator, const Call& call) {

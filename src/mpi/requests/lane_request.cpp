@@ -72,15 +72,14 @@ Reason LaneRequest::describe(Communicator& communicator, const Call& call) {
   };
   in_ = {};
   out_ = {};
-  Reason laid_out = Reason::none;
   if (call.v_form())
     lay_out_parts(call, shape);
   else
-    laid_out = lay_out(call, shape);
+    lay_out(call, shape);
   // Only the root of a bcast gives what is in its one buffer. A root in place has its own results.
   if (plan::one_buffer(call.collective) && communicator.rank() != call.root) in_.blocks = 0;
   if (described_.keeps_own) out_.blocks = 0;
-  return laid_out;
+  return Reason::none;
 }
 
 // Only a rank whose arguments are wrong leaves the call to the host, which raises the error.
@@ -144,15 +143,13 @@ group::Group::Prepared LaneRequest::prepared_call() {
   return group::Lanes::prepare(parted ? neighbours.alltoall : neighbours.allgather, call_);
 }
 
-Reason LaneRequest::lay_out(const Call& call, const Shape& shape) {
+void LaneRequest::lay_out(const Call& call, const Shape& shape) {
   const bool one_buffer = plan::one_buffer(call.collective);
   // The bytes of a block come from the side that all ranks have; roots judge by their own. If a
-  // root's two sides disagree, it still takes part, because the other ranks wait for it.
+  // rank's two sides disagree, it still takes part, because the other ranks wait for it.
   const bool by_in = one_buffer || plan::combines(call.collective) || !shape.has_out ||
                      (plan::scatters(call.collective) && shape.has_in);
   bytes_ = by_in ? described_.in_bytes : described_.bytes;
-  const bool disagree = shape.has_in && shape.has_out && described_.in_bytes != described_.bytes;
-  if (disagree && !plan::rooted(call.collective)) return Reason::wrong_arguments;
   call_ = {call.collective, described_.in, described_.out, bytes_, call.root, nullptr};
   if (plan::combines(call.collective)) {
     call_.combine = described_.combine;
@@ -170,7 +167,6 @@ Reason LaneRequest::lay_out(const Call& call, const Shape& shape) {
   kept_.resize(one_buffer ? std::max(in_room, out_room) : in_room + out_room);
   if (in_.is_used) call_.in = kept_.data();
   if (out_.is_used) call_.out = kept_.data() + out_.at;
-  return Reason::none;
 }
 
 // Moves the parts of a side to memory of this object that begins at `at`. Returns the end of them.
@@ -217,7 +213,7 @@ std::byte* LaneRequest::place(const Packed& packed, size_t block) {
   return kept_.data() + packed.at + from_first;
 }
 
-// Only a single block may have other bytes than the operation's.
+// If blocks have other bytes than the operation's, the next one overwrites what is too long.
 int LaneRequest::fill() {
   int code = MPI_SUCCESS;
   for (size_t block = 0; block < in_.blocks; ++block) {
@@ -227,7 +223,7 @@ int LaneRequest::fill() {
     if (described_.packs_in != nullptr)
       its = described_.packs_in->pack(static_cast<int32_t>(block), place(in_, block), bytes);
     else
-      std::memcpy(place(in_, block), described_.in, bytes);
+      std::memcpy(place(in_, block), described_.in + block * bytes, bytes);
     if (code == MPI_SUCCESS) code = its;
   }
   return code;

@@ -93,7 +93,7 @@ class LaneRequest : public OwnRequest {
   static Clock::time_point now();
   Reason describe_neighbours(Communicator& communicator, const Call& call);
   void lay_out_edges(const Call& call, const eager::Neighbourhood& own);
-  Reason lay_out(const Call& call, const Shape& shape);
+  void lay_out(const Call& call, const Shape& shape);
   void lay_out_parts(const Call& call, const Shape& shape);
   void keep_packed();
   static size_t place_parts(Packed& packed, exec::Parts& parts, size_t at);

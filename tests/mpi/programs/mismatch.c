@@ -61,6 +61,26 @@ static void with_errors_in_statuses(void) {
   }
 }
 
+// Rank 1 sends other lengths than all ranks receive. Only this rank can know it, and no rank waits
+// for it: the hosts leave out what is too much, which is an error in an alltoall alone.
+static void with_other_lengths_at_one_rank(void) {
+  int in[64], out[64], class = MPI_SUCCESS;
+  const int from = world_rank == 1 ? 1 : 0;
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  for (int sent = 3; sent > 0; sent -= 2) {
+    for (int i = 0; i < 64; ++i) in[i] = 100 * world_rank + i, out[i] = -1;
+    MPI_Error_class(MPI_Allgather(in, from ? sent : 2, MPI_INT, out, 2, MPI_INT, MPI_COMM_WORLD),
+                    &class);
+    CHECK(class == MPI_SUCCESS, "error class %d", class);
+    CHECK(out[0] == 0 && out[1] == 1 && out[2] == 100, "%d %d %d", out[0], out[1], out[2]);
+    CHECK(sent < 2 || out[3] == 101, "%d", out[3]);
+    MPI_Error_class(MPI_Alltoall(in, from ? sent : 2, MPI_INT, out, 2, MPI_INT, MPI_COMM_WORLD),
+                    &class);
+    CHECK(class == (from && sent > 2 ? MPI_ERR_TRUNCATE : MPI_SUCCESS), "error class %d", class);
+    CHECK(out[0] == 2 * world_rank && out[2] == 100 + sent * world_rank, "%d %d", out[0], out[2]);
+  }
+}
+
 int main(int argc, char** argv) {
   start(&argc, &argv);
   const char* const what = argc > 1 ? argv[1] : "bcast";
@@ -71,6 +91,8 @@ int main(int argc, char** argv) {
     with_sides_that_differ();
   } else if (strcmp(what, "statuses") == 0) {
     with_errors_in_statuses();
+  } else if (strcmp(what, "lengths") == 0) {
+    with_other_lengths_at_one_rank();
   } else if (strcmp(what, "gather") ==
              0) {  // the count of the whole buffer instead of that of a part
     MPI_Gather(&data, 1, MPI_INT, many, world_rank == 0 ? world_size : 0, MPI_INT, 0, world);
