@@ -1,6 +1,7 @@
 #include "shm/heap.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/resource.h>
@@ -24,6 +25,9 @@ namespace {
 constexpr size_t page = 4096;
 // Alignment to this does no harm on systems whose huge pages have another size.
 constexpr size_t huge_page = size_t{2} << 20;
+
+// The file grows by at least so many bytes, and by at most the second number more than are needed.
+constexpr size_t least_growth = size_t{4} << 20, most_growth = size_t{256} << 20;
 
 size_t round_up(size_t value, size_t unit) { return (value + unit - 1) / unit * unit; }
 
@@ -99,21 +103,28 @@ void Heap::reserve(size_t most_bytes) {
   file_[0] = status.st_dev;
   file_[1] = status.st_ino;
   madvise(base_, bytes_, MADV_HUGEPAGE);  // the system may ignore it
+  madvise(base_, bytes_, MADV_DONTDUMP);
+  if (!grow(page)) {
+    munmap(base_, bytes_);
+    close(descriptor_);
+    throw Error(Code::unavailable, "the system gives a shared heap no memory");
+  }
   std::memcpy(base_, identity, sizeof identity);
+  const uint64_t length = bytes_;
+  std::memcpy(base_ + sizeof identity, &length, sizeof length);
   store_relaxed(used_, page);
 }
 
 // Maps the heap at an address that is aligned to huge pages.
 bool Heap::make(size_t bytes) {
-  if (ftruncate(descriptor_, static_cast<off_t>(bytes)) != 0) return false;
   void* const room = mmap(nullptr, bytes + huge_page, PROT_NONE,
                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (room == MAP_FAILED) return false;
   std::byte* const begin = static_cast<std::byte*>(room);
   const auto start = reinterpret_cast<uintptr_t>(begin);
   std::byte* const aligned = begin + (round_up(start, huge_page) - start);
-  void* const mapped = mmap(aligned, bytes, PROT_READ | PROT_WRITE,
-                            MAP_SHARED | MAP_FIXED | MAP_NORESERVE, descriptor_, 0);
+  void* const mapped =
+      mmap(aligned, bytes, PROT_NONE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, descriptor_, 0);
   if (mapped == MAP_FAILED) {
     const int error = errno;
     munmap(room, bytes + huge_page);
@@ -125,6 +136,43 @@ bool Heap::make(size_t bytes) {
   if (behind > 0) munmap(aligned + bytes, behind);
   base_ = aligned;
   bytes_ = bytes;
+  return true;
+}
+
+// False if the program has closed the descriptor, which may then be another file.
+bool Heap::has_file() const {
+  struct stat status;
+  return descriptor_ >= 0 && fstat(descriptor_, &status) == 0 &&
+         static_cast<uint64_t>(status.st_dev) == file_[0] &&
+         static_cast<uint64_t>(status.st_ino) == file_[1];
+}
+
+// Makes the file so long that the first `bytes` of the range may be accessed. False if it cannot.
+// In a child of fork all of the range is memory of its own.
+bool Heap::grow(size_t bytes) {
+  while (observe(grown_) < bytes) {
+    if (!shared()) return true;
+    if (!shm::take(growing_, 0, 1)) {
+      sched_yield();
+      continue;
+    }
+    const size_t from = load_relaxed(grown_);
+    const size_t more = std::clamp(bytes / 4, least_growth, most_growth);
+    size_t to = std::min(bytes_, round_up(bytes + more, huge_page));
+    rlimit limit;  // beyond it the system would send a signal
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < to)
+      to = limit.rlim_cur / page * page;
+    const bool grows =
+        from >= bytes ||
+        (to >= bytes && has_file() && ftruncate(descriptor_, static_cast<off_t>(to)) == 0 &&
+         mprotect(base_ + from, to - from, PROT_READ | PROT_WRITE) == 0);
+    if (grows && from < bytes) {
+      madvise(base_ + from, to - from, MADV_DODUMP);
+      publish(grown_, to);
+    }
+    publish(growing_, 0);
+    if (!grows) return false;
+  }
   return true;
 }
 
@@ -147,6 +195,8 @@ std::byte* Heap::take(size_t bytes, size_t alignment) {
   for (;;) {
     const size_t offset = round_up(start + used, unit) - start;
     if (offset > bytes_ || bytes_ - offset < length) return nullptr;
+    // Before the part is taken, because a part that was taken is never given back.
+    if (!grow(offset + length)) return nullptr;
     // A caller hands its part to other threads by its own synchronisation; the counter orders
     // nothing.
     if (advance(used_, used, offset + length)) return base_ + offset;
@@ -168,14 +218,17 @@ PeerHeap::PeerHeap(const Heap::Location& location) : bytes_(location.bytes) {
   const int descriptor = open(path, O_RDWR | O_CLOEXEC);
   if (descriptor < 0) throw_errno(std::string("open ") + path);
   struct stat status;
-  const bool fits =
-      fstat(descriptor, &status) == 0 && static_cast<uint64_t>(status.st_size) == bytes_;
+  // The file grows later, up to bytes_.
+  const bool fits = fstat(descriptor, &status) == 0 && status.st_size >= off_t{page} &&
+                    static_cast<uint64_t>(status.st_size) <= bytes_;
   void* const address = fits ? mmap(nullptr, bytes_, PROT_READ | PROT_WRITE,
                                     MAP_SHARED | MAP_NORESERVE, descriptor, 0)
                              : MAP_FAILED;
   close(descriptor);
   if (fits && address == MAP_FAILED) throw_errno("mmap of a rank's shared heap");
-  if (!fits || std::memcmp(address, location.identity, sizeof location.identity) != 0) {
+  if (!fits || std::memcmp(address, location.identity, sizeof location.identity) != 0 ||
+      std::memcmp(static_cast<std::byte*>(address) + sizeof location.identity, &location.bytes,
+                  sizeof location.bytes) != 0) {
     if (fits) munmap(address, bytes_);
     throw Error(Code::unavailable, "process " + std::to_string(location.process) +
                                        " is another one here than where its shared heap was made");

@@ -1,15 +1,18 @@
 // A heap: a range of this process's addresses whose memory other processes of the node can map, so
 // that they can load and store data in it (HMPI's shared heap, HMPI 2.1).
 //
-// It is one large reservation of addresses, backed by a memfd that has no pages at first. A page of
-// memory is allocated when it is first touched, on the numa region of the thread that touches it,
-// and freed by `forget`. `take` hands out the range from its start on, each part once; reuse is the
-// task of an allocator on top (HeapPieces, or jemalloc in src/heap). Other processes learn the
-// heap's place from a Location (plain bytes, sent by any transport) and map it with PeerHeap.
+// It is one large reservation of addresses, backed by a memfd that grows with what is handed out.
+// Nobody can touch memory beyond the end of the file: neither a peer, nor a tool that reads or
+// locks all of a process (a core dump, valgrind, mlockall). Beyond it this process may not access
+// the range, and core files leave the range out. A page of memory is allocated when it is first
+// touched, on the numa region of the thread that touches it, and freed by `forget`. `take` hands
+// out the range from its start on, each part once; reuse is the task of an allocator on top
+// (HeapPieces, or jemalloc in src/heap). Other processes learn the heap's place from a Location
+// (plain bytes, sent by any transport) and map it with PeerHeap.
 //
 // The object belongs to its creator and must outlive all use of the memory. Any thread may call
-// take and forget; they allocate nothing and take no lock, so that malloc itself can be built on
-// them.
+// take and forget; they allocate nothing, so that malloc itself can be built on them. take holds a
+// lock while the file grows, which is seldom; a child of fork does not wait for it.
 //
 // fork: a child must not share its parent's heap. Handlers of pthread_atfork give the child a
 // private copy of the used part at the same addresses, while the forking thread of the parent
@@ -59,8 +62,8 @@ class Heap {
     return static_cast<size_t>(static_cast<const std::byte*>(address) - base_) < bytes_;
   }
 
-  // The next part of the range, in whole pages, all zero; null if the range is used up. `alignment`
-  // is a power of two.
+  // The next part of the range, in whole pages, all zero; null if the range is used up, or if the
+  // file cannot grow (RLIMIT_FSIZE, or the program has closed it). `alignment` is a power of two.
   std::byte* take(size_t bytes, size_t alignment);
   // Returns the memory of whole pages to the system; they are zero again. False if the system
   // refuses.
@@ -70,6 +73,8 @@ class Heap {
   friend struct HeapFork;
   void reserve(size_t most_bytes);
   bool make(size_t bytes);
+  bool grow(size_t bytes);
+  bool has_file() const;
   void become_private();
   bool copy_in_place(size_t used);
   bool copy_aside(size_t used);
@@ -81,6 +86,9 @@ class Heap {
   int32_t process_ = 0;
   Word shared_{1};
   Word used_{0};  // bytes of the range that were taken
+  // Bytes of the file, which this process may access. Only the thread that has changed growing_
+  // from 0 to 1 changes it.
+  Word grown_{0}, growing_{0};
 };
 
 // Another process's heap, mapped here as long as the object lives. Children of fork do not inherit

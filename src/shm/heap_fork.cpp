@@ -136,10 +136,7 @@ void HeapFork::child() {
 
 void Heap::become_private() {
   const size_t used = std::min<size_t>(bytes_, load_relaxed(used_));
-  struct stat status;
-  const bool readable = descriptor_ >= 0 && fstat(descriptor_, &status) == 0 &&
-                        static_cast<uint64_t>(status.st_dev) == file_[0] &&
-                        static_cast<uint64_t>(status.st_ino) == file_[1];
+  const bool readable = has_file();
   const bool copied = readable ? copy_in_place(used) : copy_aside(used);
   if (!copied) {
     say("a child of fork could not copy the shared heap for want of memory, and ends; run without "

@@ -41,6 +41,11 @@ bool HeapPieces::give(void* address) {
   return true;
 }
 
+bool HeapPieces::are_all_free() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return taken_.empty();
+}
+
 void HeapPieces::add_free(std::byte* address, size_t bytes) {
   const auto behind = free_.find(address + bytes);
   if (behind != free_.end()) {

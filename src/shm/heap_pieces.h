@@ -21,6 +21,7 @@ class HeapPieces {
   void* take(size_t bytes);
   // Gives a piece back. False if `address` is not a piece that is taken.
   bool give(void* address);
+  bool are_all_free();
   // Pieces that are given back keep their memory for the next request, up to this many bytes; then
   // the memory of all free pieces goes back to the system.
   static constexpr size_t kept_bytes = size_t{64} << 20;

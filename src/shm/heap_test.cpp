@@ -1,13 +1,16 @@
 #include "shm/heap.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdio>
 #include <cstring>
 #include <memory>
 #include <thread>
@@ -49,6 +52,61 @@ TEST(Heap, ReservesWithoutUsingMemory) {
   EXPECT_TRUE(heap.holds(heap.base()));
   EXPECT_FALSE(heap.holds(heap.base() + heap.bytes()));
   EXPECT_FALSE(heap.holds(&heap));
+}
+
+size_t file_bytes(const Heap& heap) {
+  struct stat status;
+  return fstat(heap.location().descriptor, &status) == 0 ? static_cast<size_t>(status.st_size) : 0;
+}
+
+// Issue 33: core dumps, valgrind and mlockall touch all memory that a process may access.
+TEST(Heap, NobodyCanTouchWhatIsNotHandedOut) {
+  Heap heap;
+  EXPECT_LE(file_bytes(heap), size_t{16} << 20);
+  constexpr size_t bytes = size_t{100} << 20;
+  std::byte* const part = heap.take(bytes, page);
+  ASSERT_NE(part, nullptr);
+  part[bytes - 1] = std::byte{1};
+  EXPECT_LE(file_bytes(heap), size_t{160} << 20);
+  const PeerHeap peer(heap.location());
+  std::byte* const more = heap.take(size_t{300} << 20, page);
+  ASSERT_NE(more, nullptr);
+  peer.base()[more - heap.base() + (size_t{300} << 20) - 1] = std::byte{2};
+  EXPECT_EQ(more[(size_t{300} << 20) - 1], std::byte{2});
+  const size_t beyond = heap.bytes() - 1;
+  // Tools read memory by the system, which ignores what a process may access.
+  const int memory = open("/proc/self/mem", O_RDONLY);
+  char byte;
+  for (const std::byte* base : {heap.base(), peer.base()})
+    EXPECT_NE(pread(memory, &byte, 1, reinterpret_cast<off_t>(base + beyond)), 1);
+  close(memory);
+}
+
+TEST(Heap, IsFullAtALimitOfTheFileSizeThatComesLater) {
+  EXPECT_EQ(in_a_child([] {
+              Heap heap(small);
+              const rlimit limit = {size_t{8} << 20, RLIM_INFINITY};
+              setrlimit(RLIMIT_FSIZE, &limit);
+              if (heap.take(size_t{32} << 20, page) != nullptr) return 1;
+              std::byte* const part = heap.take(size_t{2} << 20, page);
+              if (part == nullptr) return 2;
+              part[0] = std::byte{1};
+              return 0;
+            }),
+            0);
+}
+
+TEST(Heap, IsFullIfTheProgramHasClosedItsFile) {
+  EXPECT_EQ(in_a_child([] {
+              Heap heap(small);
+              close(heap.location().descriptor);
+              FILE* const other = tmpfile();
+              dup2(fileno(other), heap.location().descriptor);
+              if (heap.take(size_t{32} << 20, page) != nullptr) return 1;
+              struct stat status;
+              return fstat(fileno(other), &status) == 0 && status.st_size == 0 ? 0 : 2;
+            }),
+            0);
 }
 
 TEST(Heap, HandsOutAlignedPartsOnce) {

@@ -2,15 +2,18 @@
 
 #include <dlfcn.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <algorithm>
 #include <atomic>
 #include <memory>
 #include <mutex>
 #include <set>
+#include <utility>
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/options.h"
 #include "shm/heap_pieces.h"
 #include "shm/segment.h"
 
@@ -20,23 +23,40 @@ namespace {
 // The heap that memory is taken from, and the addresses that were handed out.
 class ProcessHeap {
  public:
-  ProcessHeap() {
+  Heap* make() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (std::exchange(made_, true)) return heap_;
     using Preloaded = Heap*();
     if (auto* const preloaded = reinterpret_cast<Preloaded*>(dlsym(RTLD_DEFAULT, "tutti_heap")))
       heap_ = preloaded();
-    if (heap_ != nullptr) return;
+    if (heap_ != nullptr || (is_under_memcheck() && options().reach != ReachChoice::direct))
+      return heap_;
     try {
-      heap_ = new Heap;
-      pieces_ = std::make_unique<HeapPieces>(*heap_);
+      own_ = std::make_unique<Heap>();
+      pieces_ = std::make_unique<HeapPieces>(*own_);
+      heap_ = own_.get();
     } catch (const Error& error) {
       log_line(LogLevel::info, "no memory that other ranks reach: %s", error.what());
     }
+    return heap_;
   }
 
-  Heap* heap() const { return heap_; }
-  bool of_malloc() const { return heap_ != nullptr && heap_->shared() && pieces_ == nullptr; }
+  void end_unused() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (own_ == nullptr || !pieces_->are_all_free()) return;
+    heap_ = nullptr;
+    pieces_.reset();
+    own_.reset();
+    made_ = false;
+  }
+
+  bool of_malloc() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return heap_ != nullptr && heap_->shared() && pieces_ == nullptr;
+  }
 
   void* take(size_t bytes, size_t alignment) {
+    const std::lock_guard<std::mutex> lock(mutex_);
     if (heap_ == nullptr || !heap_->shared() || alignment > page_size) return nullptr;
     if (pieces_ != nullptr) return pieces_->take(bytes);
     void* address = nullptr;
@@ -46,7 +66,6 @@ class ProcessHeap {
       return nullptr;
     }
     try {
-      const std::lock_guard<std::mutex> lock(mutex_);
       taken_.insert(address);
     } catch (...) {
       free(address);
@@ -56,20 +75,25 @@ class ProcessHeap {
   }
 
   bool give(void* address) {
+    const std::lock_guard<std::mutex> lock(mutex_);
     if (heap_ == nullptr || !heap_->holds(address)) return false;
     if (pieces_ != nullptr) return pieces_->give(address);
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      if (taken_.erase(address) == 0) return false;  // the host's, by the same malloc
-    }
+    if (taken_.erase(address) == 0) return false;  // the host's, by the same malloc
     free(address);
     return true;
   }
 
  private:
+  static bool is_under_memcheck() {
+    const char* const preloaded = getenv("LD_PRELOAD");
+    return preloaded != nullptr && strstr(preloaded, "vgpreload_memcheck") != nullptr;
+  }
+
+  std::mutex mutex_;  // guards all below
+  bool made_ = false;
   Heap* heap_ = nullptr;
-  std::unique_ptr<HeapPieces> pieces_;  // null where malloc serves
-  std::mutex mutex_;
+  std::unique_ptr<Heap> own_;           // null where malloc serves
+  std::unique_ptr<HeapPieces> pieces_;  // of own_
   std::set<void*> taken_;
 };
 
@@ -80,11 +104,15 @@ std::atomic<ProcessHeap*> made_heap{nullptr};
 Heap* process_heap() {
   static ProcessHeap& made = *new ProcessHeap;
   made_heap = &made;
-  return made.heap();
+  return made.make();
+}
+
+void end_unused_heap() {
+  if (ProcessHeap* const here = made_heap) here->end_unused();
 }
 
 bool malloc_is_shared() {
-  const ProcessHeap* const here = made_heap;
+  ProcessHeap* const here = made_heap;
   return here != nullptr && here->of_malloc();
 }
 

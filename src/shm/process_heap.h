@@ -2,8 +2,12 @@
 // ranks of the node reach directly.
 //
 // The heap is libtutti-heap.so's where it is preloaded, and then malloc hands it out too; otherwise
-// one of this library. It is made by the first call of process_heap() and never undone: programs
-// keep its memory beyond MPI_Finalize. The record of what was handed out has a lock. Any thread.
+// one of this library, which is made by the first call of process_heap(). Programs may keep its
+// memory beyond MPI_Finalize, so it ends only if none is in use. A lock guards it. Any thread.
+//
+// Under valgrind's memcheck this library makes no heap unless TUTTI_REACH=direct asks for it:
+// memcheck reads all memory that a process may access, and sees errors only in memory of a malloc
+// that it knows.
 #pragma once
 
 #include <cstddef>
@@ -29,5 +33,9 @@ bool give_memory(void* address);
 
 // Whether process_heap() was called.
 bool has_process_heap();
+
+// For the end of MPI, when no team uses the heap: undoes it if it is this library's and no memory
+// of it is in use. A later process_heap() makes another one.
+void end_unused_heap();
 
 }  // namespace tutti::shm

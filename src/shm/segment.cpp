@@ -129,6 +129,8 @@ void Segment::map() {
 
 Segment::Run* Segment::runs() const { return reinterpret_cast<Run*>(base_ + sizeof(Header)); }
 
+  // A core file would take memory for all pages, and each rank's would have those of all ranks.
+  madvise(base_, location_.bytes, MADV_DONTDUMP);
 Segment Segment::create(Kind kind, size_t usable_bytes) {
   static_assert(std::is_trivially_copyable_v<Location>, "locations travel as bytes");
   Location location{};

@@ -36,6 +36,7 @@
 #include "mpi/report/tracing.h"
 #include "mpi/abi/types.h"
 #include "report/tally.h"
+#include "shm/process_heap.h"
 
 namespace tutti::mpi {
 namespace {
@@ -119,6 +120,7 @@ void close() {
   end_lane_requests();
   free_handles();
   close_registry();
+  shm::end_unused_heap();
   forget_types();
 }
 
