@@ -22,6 +22,7 @@
 #include "run/arguments.h"
 #include "run/bind.h"
 #include "run/elf.h"
+#include "run/libraries.h"
 #include "run/messages.h"
 #include "run/say.h"
 #include "run/servers.h"
@@ -181,7 +182,20 @@ std::string heap_library() {
   return path;
 }
 
-void preload(const std::vector<std::string>& interposers) {
+// The runtime of a sanitizer that the program is linked to, which must come before all other
+// libraries; empty if there is none, or if the user's own libraries are there to be first.
+std::string sanitizer_of(const std::string& path, const std::string& own) {
+  const auto elf = read_elf(path);
+  if (!elf) return {};
+  for (const std::string& name : elf->needed)
+    for (const char* runtime : {"libasan.so", "libhwasan.so", "libtsan.so", "liblsan.so",
+                                "libclang_rt.asan", "libclang_rt.hwasan", "libclang_rt.tsan"})
+      if (name.starts_with(runtime) && own.find(name) == std::string::npos)
+        return LibraryFinder().find(name, *elf, path);
+  return {};
+}
+
+void preload(const std::vector<std::string>& interposers, const std::string& program) {
   std::string list;
   for (const std::string& abi : interposers) {
     const std::string path = find_preload(abi);
@@ -192,10 +206,17 @@ void preload(const std::vector<std::string>& interposers) {
   if (list.empty())
     fail("libtutti-" + interposers.front() + ".so is not in " + library_directories().front() +
          " nor in a Python environment beside it; reinstall Tutti with the interposer of this MPI");
-  if (const std::string heap = heap_library(); !heap.empty()) list = heap + ":" + list;
+  const char* const given = getenv("LD_PRELOAD");
+  const std::string own = given != nullptr ? given : "";
+  const std::string sanitizer = sanitizer_of(program, own);
+  const std::string heap = heap_library();
+  if (!heap.empty() && !sanitizer.empty())
+    say_no_heap("the sanitizer that it is linked to has a malloc of its own");
+  else if (!heap.empty())
+    list = heap + ":" + list;
   // The user's own libraries come first, because sanitizers require it.
-  const char* own = getenv("LD_PRELOAD");
-  if (own != nullptr && *own != '\0') list = std::string(own) + ":" + list;
+  if (!own.empty()) list = own + ":" + list;
+  if (!sanitizer.empty()) list = sanitizer + ":" + list;
   setenv("LD_PRELOAD", list.c_str(), 1);
 }
 
@@ -208,7 +229,7 @@ std::string asked_mpi() {
 int run(int count, char** arguments) {
   const Request request = read_arguments(count, arguments);
   const std::string path = find_program(request.program.front());
-  preload(interposers_for(path, asked_mpi()));
+  preload(interposers_for(path, asked_mpi()), path);
   if (!options().disable) {
     permit_many_messages();
     const std::string why = bind(options().bind, set_servers_apart(request.servers_typed_before));

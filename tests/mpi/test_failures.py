@@ -123,6 +123,19 @@ def test_tiny_dev_shm(host_named, compiled, size):
     assert "shared memory" in result.stderr or "/dev/shm" in result.stderr, result.stderr
 
 
+@pytest.mark.parametrize("name", ["mpich", "openmpi"])
+def test_programs_with_a_sanitizer(host_named, tmp_path, name):
+    """Issue 33: they did not start, because the interposer came before the sanitizer's runtime."""
+    host, program = host_named(name), tmp_path / "derived"
+    source = support.PROGRAMS / "derived.c"
+    words = [host.compiler, "-g", "-fsanitize=address", "-o", program, source]
+    subprocess.run(words, check=True, timeout=120)
+    variables = {"ASAN_OPTIONS": "detect_leaks=0"}
+    for options in ([], ["--shared-heap"]):
+        result = expect_ok(job(host, 2, program, options=options, variables=variables))
+        assert ("no shared heap" in result.stderr) == bool(options), result.stderr
+
+
 def test_disabled(host, compiled):
     result = expect_ok(
         job(
