@@ -1,9 +1,11 @@
 #include "exec/reached.h"
 
 #include <sys/uio.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -84,6 +86,30 @@ uint64_t Channel::Reached::place_of(const Elsewhere& elsewhere) const {
   return tables_ != nullptr ? table_of(elsewhere.rank)[elsewhere.operand.block] : word & place_mask;
 }
 
+// Reads by the file of the process's memory. A program may have closed the descriptor, which may
+// then be another file.
+bool Channel::Reached::read_file(int32_t rank, std::byte* dst, uint64_t address,
+                                 size_t bytes) const {
+  const Reach& reach = channel_.reach_;
+  const int file = reach.memories.empty() ? -1 : reach.memories[static_cast<size_t>(rank)];
+  if (file < 0) return false;
+  const std::string name =
+      "/proc/" + std::to_string(reach.processes[static_cast<size_t>(rank)]) + "/mem";
+  char found[64];
+  const ssize_t length =
+      readlink(("/proc/self/fd/" + std::to_string(file)).c_str(), found, sizeof found);
+  if (length < 0 || std::string_view(found, static_cast<size_t>(length)) != name) return false;
+  while (bytes > 0) {
+    const ssize_t done = pread(file, dst, bytes, static_cast<off_t>(address));
+    if (done < 0 && errno == EINTR) continue;
+    if (done <= 0) return false;
+    dst += done;
+    address += static_cast<uint64_t>(done);
+    bytes -= static_cast<size_t>(done);
+  }
+  return true;
+}
+
 Code Channel::Reached::read(int32_t rank, std::byte* dst, uint64_t address, size_t bytes) {
   const auto process = static_cast<pid_t>(channel_.reach_.processes[static_cast<size_t>(rank)]);
   while (bytes > 0) {
@@ -91,8 +117,10 @@ Code Channel::Reached::read(int32_t rank, std::byte* dst, uint64_t address, size
     const iovec remote{at_address(address), bytes};
     const ssize_t done = process_vm_readv(process, &local, 1, &remote, 1, 0);
     if (done < 0 && errno == EINTR) continue;
+    const int error = errno;
+    if (done < 0 && read_file(rank, dst, address, bytes)) return Code::ok;
     if (done <= 0) {
-      const std::string why = done == 0 ? "nothing came" : std::generic_category().message(errno);
+      const std::string why = done == 0 ? "nothing came" : std::generic_category().message(error);
       return channel_.fail(Code::unavailable, "rank " + std::to_string(channel_.rank_) +
                                                   " cannot read the memory of rank " +
                                                   std::to_string(rank) + " (process " +

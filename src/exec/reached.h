@@ -51,6 +51,7 @@ class Channel::Reached {
   const BoundOperand& operand(const BoundStep& step, uint32_t i) const;
   uint64_t place_of(const Elsewhere& elsewhere) const;
   Code read(int32_t rank, std::byte* dst, uint64_t address, size_t bytes);
+  bool read_file(int32_t rank, std::byte* dst, uint64_t address, size_t bytes) const;
 
   Channel& channel_;
   const BoundProgram& bound_;

@@ -155,3 +155,17 @@ def test_fortran(host_named, tmp_path, name):
         cwd=tmp_path,
     )  # the directory where the compiler writes its modules
     support.expect_ok(support.job(host, 2, tmp_path / "memory"))
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_permission_to_read_may_go(host, compiled, ranks):
+    """Issue 33: a filter of system calls that a program enters after MPI_Init ended the job."""
+    variables = {"TUTTI_REACH": "cma", "TUTTI_SETUP_AFTER": "0"}
+    program = compiled(host, "limits")
+    support.expect_ok(support.job(host, ranks, program, "reading", variables=variables))
+
+
+def test_no_memory_stays_after_the_end(host, compiled):
+    """Issue 33: the heap that MPI_Alloc_mem uses stayed mapped, which tools read."""
+    program = compiled(host, "limits")
+    support.expect_ok(support.job(host, 2, program, "end", variables={"TUTTI_SETUP_AFTER": "0"}))

@@ -138,6 +138,8 @@ std::unique_ptr<Team> Team::form_of_world(std::string* why_not) {
 Team::~Team() {
   // The arena ends after this. Late members must not look for what was there.
   if (pages_ != nullptr) shm::publish(pages_[rank_].ended, 1);
+  for (const int memory : memories_)
+    if (memory >= 0) close(memory);
   if (may_free_handles()) host().Group_free(&group_);
 }
 

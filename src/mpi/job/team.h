@@ -179,6 +179,8 @@ class Team {
   bool ordinary_ = false;  // heaps_ is not empty, and malloc takes from the heaps at all members
   // By member: the process whose memory process_vm_readv reads; empty if it may not everywhere.
   std::vector<int64_t> processes_;
+  // By member, the file of its memory, or -1; if there are processes_. Closed by the destructor.
+  std::vector<int> memories_;
 
   std::mutex mutex_;  // guards all below; not held while communicating
   std::vector<std::unique_ptr<shm::Segment>> made_;      // further segments of this process

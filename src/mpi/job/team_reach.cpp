@@ -1,12 +1,15 @@
 // Finds out how a team's members reach each other's memory. Each member offers its memory, all
 // others try to reach it, and the team keeps the kinds of reach that work for all.
+#include <fcntl.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <string>
 
+#include "base/descriptors.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/options.h"
@@ -45,6 +48,14 @@ bool reads(const Offer& offer) {
   return process_vm_readv(static_cast<pid_t>(offer.process), &here, 1, &there, 1, 0) ==
              sizeof token &&
          std::equal(token, token + 2, offer.token);
+}
+
+// The file of a process's memory; -1 if there is none. What is read from it later needs no
+// permission any more (exec::Reach).
+int open_memory(int64_t process) {
+  const std::string path = "/proc/" + std::to_string(process) + "/mem";
+  const int memory = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  return memory < 0 ? -1 : move_high(memory);
 }
 
 }  // namespace
@@ -106,7 +117,10 @@ void Team::agree_on_reach() {
   }
   ordinary_ = works_for_all[0] == 1 && works_for_all[2] == 1;
   if (works_for_all[1] == 1)
-    for (const Offer& offer : offers) processes_.push_back(offer.process);
+    for (const Offer& offer : offers) {
+      processes_.push_back(offer.process);
+      memories_.push_back(open_memory(offer.process));
+    }
   if (rank_ == 0 && choice == ReachChoice::cma && processes_.empty())
     log_line(LogLevel::warning,
              "TUTTI_REACH=cma: the system does not let every rank read every other's memory "
@@ -132,8 +146,10 @@ exec::Reach Team::reach(const std::vector<int>& members) const {
   }
   reach.cma_unasked = options().reach == ReachChoice::cma;
   if (!processes_.empty())
-    for (const int member : members)
+    for (const int member : members) {
       reach.processes.push_back(processes_[static_cast<size_t>(member)]);
+      reach.memories.push_back(memories_[static_cast<size_t>(member)]);
+    }
   return reach;
 }
 
