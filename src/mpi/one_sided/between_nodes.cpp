@@ -87,6 +87,17 @@ void remove_ended() {
   }
 }
 
+// While it lives, the calling thread drives the side again and again.
+class Helping {
+ public:
+  explicit Helping(shm::Word& helpers) : helpers_(helpers) { shm::count_in(helpers_); }
+  ~Helping() { shm::count_out(helpers_); }
+  Helping(const Helping&) = delete;
+
+ private:
+  shm::Word& helpers_;
+};
+
 rma::Extent own_heap() {
   const shm::Heap* const heap = shm::process_heap();
   if (heap == nullptr) return {};
@@ -206,7 +217,7 @@ std::string BetweenNodes::describe(uint64_t number) {
 // While `done` is false, drives all sides. `number`: for describe().
 template <class Done>
 void BetweenNodes::wait_until(Done done, uint64_t number) {
-  shm::count_in(helpers_);
+  const Helping helping(helpers_);
   exec::Waiter waiter(exec::pace_of_messages(style_));
   const auto is_done = [&] {
     drive_between_nodes();
@@ -223,7 +234,6 @@ void BetweenNodes::wait_until(Done done, uint64_t number) {
     let_launcher_read();
     end_job(communicator_.get());
   });
-  shm::count_out(helpers_);
 }
 
 rma::Outcome BetweenNodes::wait(uint64_t number) {

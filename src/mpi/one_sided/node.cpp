@@ -456,15 +456,29 @@ Nodes& nodes() {
   return made;
 }
 
+// The handlers of pthread_atfork. The thread that forks holds the locks, so that the child finds
+// them free and what they guard whole, whatever other threads do.
+void before_fork() {
+  nodes().mutex.lock();
+  if (nodes().now != nullptr) nodes().now->hold();
+}
+void after_fork() {
+  if (nodes().now != nullptr) nodes().now->release();
+  nodes().mutex.unlock();
+}
+void after_fork_in_child() {
+  if (nodes().now != nullptr) nodes().now->become_alone();
+  forget_between_nodes();
+  after_fork();
+}
+
 }  // namespace
 
 std::shared_ptr<Node> this_node(bool make) {
   const std::lock_guard lock(nodes().mutex);
   if (nodes().now == nullptr && make) {
-    [[maybe_unused]] static const int forks = pthread_atfork(nullptr, nullptr, [] {
-      if (nodes().now != nullptr) nodes().now->become_alone();
-      forget_between_nodes();
-    });
+    [[maybe_unused]] static const int forks =
+        pthread_atfork(before_fork, after_fork, after_fork_in_child);
     nodes().now = std::make_shared<Node>(world_team());
   }
   return nodes().now;

@@ -61,7 +61,10 @@ class Node final : public tutti_team {
   void end_groups();
   // After that, when this process answers no other one any more.
   void end();
-  // For a forked child.
+  // For fork: no other thread changes anything from hold() to release(). become_alone() is for the
+  // child, before release().
+  void hold() { mutex_.lock(); }
+  void release() { mutex_.unlock(); }
   void become_alone();
 
  private:
