@@ -136,7 +136,8 @@ const std::vector<OptionRow>& option_table() {
        .default_value = "auto",
        .doc = "Limit of each process for the shared memory that holds the data of operations under "
               "way, which are non-blocking collectives that some rank has not completed; auto: a "
-              "quarter of the node's memory, divided by its ranks. A start above the limit fails.",
+              "quarter of the node's memory, divided by its ranks. A start above the limit fails; "
+              "one operation at a time may be longer.",
        .store = store<&Options::outstanding_bytes>,
        .least = 64 * kibibyte,
        .most = 1024 * gibibyte,

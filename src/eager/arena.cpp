@@ -41,8 +41,13 @@ size_t Arena::bytes_of(uint32_t size_class) {
 uint32_t Arena::add_piece(size_t bytes) {
   if (pieces_.size() >= UINT32_MAX) throw Error(Code::unavailable, "an arena has too many pieces");
   shm::Segment* segment = settings_.shared;
-  if (settings_.kind == shm::Segment::Kind::memfd)
-    segment = &made_.emplace_back(shm::Segment::create(settings_.kind, bytes));
+  if (settings_.kind == shm::Segment::Kind::memfd) {
+    try {
+      segment = &made_.emplace_back(shm::Segment::create(settings_.kind, bytes));
+    } catch (const Error&) {
+      if (segment == nullptr || bytes > segment->free_bytes()) throw;
+    }
+  }
   const auto taken =
       segment != nullptr ? segment->take(bytes, bytes, 1) : std::optional<shm::Segment::Piece>{};
   if (!taken)
@@ -54,28 +59,39 @@ uint32_t Arena::add_piece(size_t bytes) {
   return static_cast<uint32_t>(pieces_.size() - 1);
 }
 
+// Makes a piece for several small blocks. A smaller one does if a limit forbids the usual one.
+void Arena::open_piece(size_t least) {
+  const bool scarce = settings_.kind != shm::Segment::Kind::memfd;
+  size_t bytes = scarce ? std::max(least, usual_piece / 64) : usual_piece;
+  while (bytes > least && !shm::Segment::fits_file_limit(bytes)) bytes = std::max(least, bytes / 2);
+  open_piece_ = add_piece(bytes);
+  open_at_ = 0;
+  open_bytes_ = pieces_[open_piece_].bytes;
+}
+
 Arena::Block Arena::carve(uint32_t size_class) {
   const size_t bytes = bytes_of(size_class);
   if (bytes > largest_carved) {
     const uint32_t piece = add_piece(bytes);
     return {pieces_[piece].start, bytes, piece, size_class};
   }
-  if (open_bytes_ - open_at_ < bytes) {
-    const bool scarce = settings_.kind != shm::Segment::Kind::memfd;
-    open_piece_ = add_piece(scarce ? std::max(bytes, usual_piece / 64) : usual_piece);
-    open_at_ = 0;
-    open_bytes_ = pieces_[open_piece_].bytes;
-  }
+  if (open_bytes_ - open_at_ < bytes) open_piece(bytes);
   Block block{pieces_[open_piece_].start + open_at_, bytes, open_piece_, size_class};
   open_at_ += bytes;
   return block;
 }
 
-Arena::Block Arena::take(size_t bytes) {
+// The caller holds the lock.
+bool Arena::has_room(size_t bytes, size_t block_bytes) const {
+  if (is_beyond(block_bytes)) return beyond_ == 0;
+  const size_t within = held_ - beyond_;
+  return bytes <= settings_.most_bytes && within <= settings_.most_bytes - bytes;
+}
+
+Arena::Block Arena::take(size_t bytes, bool may_exceed) {
   const uint32_t size_class = class_of(bytes);
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (size_class >= size_classes || bytes > settings_.most_bytes ||
-      held_ > settings_.most_bytes - bytes)
+  if (size_class >= size_classes || (!may_exceed && !has_room(bytes, bytes_of(size_class))))
     throw Error(Code::unavailable,
                 "operations under way hold " + std::to_string(held_) +
                     " bytes of shared memory that other ranks have not read yet, and " +
@@ -95,6 +111,7 @@ Arena::Block Arena::take(size_t bytes) {
     ++carved_[size_class];
   }
   held_ += block.bytes;
+  if (is_beyond(block.bytes)) beyond_ += block.bytes;
   most_held_ = std::max(most_held_, held_);
   return block;
 }
@@ -102,6 +119,7 @@ Arena::Block Arena::take(size_t bytes) {
 void Arena::give_back(const Block& block) noexcept {
   const std::lock_guard<std::mutex> lock(mutex_);
   held_ -= block.bytes;
+  if (is_beyond(block.bytes)) beyond_ -= block.bytes;
   Free free{block};
   resident_bytes_ += block.bytes;
   if (block.bytes >= least_released && resident_bytes_ > most_resident) release_pages(free);

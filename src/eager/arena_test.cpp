@@ -1,6 +1,7 @@
 #include "eager/arena.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -61,6 +62,46 @@ TEST(Arena, RefusesMoreThanItsLimitAndStaysUsable) {
   }
   arena.give_back(block);
   EXPECT_NO_THROW(arena.give_back(arena.take(200)));
+}
+
+TEST(Arena, AnOperationThatIsLongerThanTheLimitGoes) {
+  Arena arena({.most_bytes = 4096});
+  const Arena::Block block = arena.take(100000);
+  EXPECT_THROW(arena.take(5000), Error);
+  EXPECT_NO_THROW(arena.give_back(arena.take(5000, true)));
+  const Arena::Block small = arena.take(4000);
+  EXPECT_THROW(arena.take(200), Error);
+  arena.give_back(small);
+  arena.give_back(block);
+  EXPECT_NO_THROW(arena.take(100000));
+}
+
+// Issue 33: the first piece had 4 MiB, whatever was asked for.
+TEST(Arena, WorksUnderALimitOfTheFileSize) {
+  shm::Segment node = shm::Segment::create(shm::Segment::Kind::memfd, size_t{1} << 20);
+  const pid_t child = fork();
+  if (child == 0) {
+    const rlimit least = {size_t{64} << 10, RLIM_INFINITY};
+    setrlimit(RLIMIT_FSIZE, &least);
+    try {
+      Arena arena({.shared = &node});
+      std::memset(arena.take(1000).data, 1, 1000);
+      const Arena::Block block = arena.take(size_t{512} << 10);
+      std::memset(block.data, 1, block.bytes);
+      const bool found = arena.address(arena.place_of(block)) == block.data;
+      try {
+        (void)arena.take(size_t{2} << 20);
+        _exit(2);
+      } catch (const Error&) {
+      }
+      _exit(found ? 0 : 1);
+    } catch (...) {
+      _exit(3);
+    }
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
 }
 
 TEST(Arena, GivesPagesOfLargeFreeBlocksBack) {

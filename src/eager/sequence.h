@@ -92,6 +92,9 @@ class Sequence {
       return reinterpret_cast<std::byte*>(line_of(next_).payload);
     return prepare_slowly(bytes);
   }
+  // The arena's limit does not hold for the records of this sequence that are prepared from now on,
+  // or holds again. For the thread that issues.
+  void exceed_limit(bool may) { may_exceed_ = may; }
   // Publishes the record that was prepared, and returns the operation's
   // number. `call`: exec::call_signature of the collective, root, and the bytes of the data, which
   // is in a line exactly if what was prepared is. Throws nothing.
@@ -153,14 +156,14 @@ class Sequence {
   // To be called when the memory is filled. No rank borrows the buffer any more.
   void withdraw(uint64_t number);
 
-  // This rank has read all that it needs of the operation.
-  void done(uint64_t number);
-
   // True if the rank has ended (LedgerSource).
   bool has_ended(int rank) { return source_ != nullptr && source_->has_ended(rank); }
   // Where a place in the arena of a rank is mapped here; null if the rank has ended and the place
   // cannot be mapped any more. Throws Error(unavailable) if this process cannot map it.
   const std::byte* address(int rank, const shm::ArenaPlace& place);
+
+  // This rank has read all that it needs of the operation.
+  void done(uint64_t number);
 
   // This rank will complete no operation any more, so nobody needs to wait for it.
   void abandon();
@@ -268,6 +271,7 @@ class Sequence {
   uint64_t limit_ = 0;  // operations below it have a line in the ring that no rank reads any more
   uint64_t safe_ = 0;   // all ranks were done with all operations below it
   const Ring* own_ = nullptr;
+  bool may_exceed_ = false;
   Arena::Block prepared_;    // for data that is longer than a line; no data: none
   std::deque<Held> blocks_;  // of records that may still be read
   std::vector<std::pair<uint64_t, Arena::Block>> own_rings_;  // by the first operation

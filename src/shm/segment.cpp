@@ -6,6 +6,7 @@
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -64,11 +65,14 @@ void make_mutex(pthread_mutex_t& mutex) {
 }
 
 // Beyond this limit the system would send a signal.
-void check_file_limit(size_t bytes) {
+bool is_within_file_limit(size_t bytes) {
   struct rlimit limit;
-  if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
-      bytes <= limit.rlim_cur)
-    return;
+  return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+         bytes <= limit.rlim_cur;
+}
+
+void check_file_limit(size_t bytes) {
+  if (is_within_file_limit(bytes)) return;
   throw Error(Code::unavailable, "shared memory of " + std::to_string(bytes) +
                                      " bytes is more than RLIMIT_FSIZE allows; " +
                                      "raise it (ulimit -f)");
@@ -125,12 +129,24 @@ void Segment::map() {
       mmap(nullptr, location_.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
   if (address == MAP_FAILED) throw_errno("mmap of shared memory");
   base_ = static_cast<std::byte*>(address);
+  // A core file would take memory for all pages, and each rank's would have those of all ranks.
+  madvise(base_, location_.bytes, MADV_DONTDUMP);
 }
 
 Segment::Run* Segment::runs() const { return reinterpret_cast<Run*>(base_ + sizeof(Header)); }
 
-  // A core file would take memory for all pages, and each rank's would have those of all ranks.
-  madvise(base_, location_.bytes, MADV_DONTDUMP);
+uint32_t Segment::table_pages_for(uint32_t usable) {
+  uint32_t table_pages = 1;
+  while (pages_for(sizeof(Header) + (table_pages + usable) * sizeof(Run)) > table_pages)
+    ++table_pages;
+  return table_pages;
+}
+
+bool Segment::fits_file_limit(size_t usable_bytes) {
+  const uint32_t usable = pages_for(usable_bytes);
+  return is_within_file_limit((size_t{usable} + table_pages_for(usable)) * page_size);
+}
+
 Segment Segment::create(Kind kind, size_t usable_bytes) {
   static_assert(std::is_trivially_copyable_v<Location>, "locations travel as bytes");
   Location location{};
@@ -139,9 +155,7 @@ Segment Segment::create(Kind kind, size_t usable_bytes) {
   if (getrandom(location.identity, sizeof location.identity, 0) != sizeof location.identity)
     throw_errno("getrandom");
   const uint32_t usable = std::max<uint32_t>(1, pages_for(usable_bytes));
-  uint32_t table_pages = 1;
-  while (pages_for(sizeof(Header) + (table_pages + usable) * sizeof(Run)) > table_pages)
-    ++table_pages;
+  const uint32_t table_pages = table_pages_for(usable);
   location.bytes = static_cast<uint64_t>(table_pages + usable) * page_size;
 
   check_file_limit(location.bytes);
@@ -191,8 +205,16 @@ void Segment::forget_name() {
 }
 
 // A memfd is not limited by a file system's size, and its untouched pages must cost nothing.
+// In /dev/shm at most half of what is free is taken. The rest is for others, such as the host MPI,
+// whose files there get their pages when they are touched, and which would die of a signal then.
 bool Segment::reserve(uint32_t first_page, uint32_t pages) {
   if (location_.kind == Kind::memfd) return true;
+  struct statvfs room;
+  if (fstatvfs(descriptor_, &room) == 0 && room.f_blocks > 0 &&
+      size_t{pages} * page_size > room.f_bavail * room.f_frsize / 2) {
+    errno = ENOSPC;
+    return false;
+  }
   const int error = posix_fallocate(descriptor_, static_cast<off_t>(first_page * page_size),
                                     static_cast<off_t>(pages * page_size));
   errno = error;

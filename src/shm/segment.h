@@ -43,6 +43,8 @@ class Segment {
   // Both throw Error(unavailable) with the reason. `usable_bytes` is rounded up to pages.
   static Segment create(Kind kind, size_t usable_bytes);
   static Segment attach(const Location& location);
+  // False if RLIMIT_FSIZE forbids a segment of so many usable bytes.
+  static bool fits_file_limit(size_t usable_bytes);
   // Unlinks a POSIX object. The creator calls it when all have attached, or when they cannot.
   void forget_name();
 
@@ -72,6 +74,7 @@ class Segment {
   struct Run;
   Segment(int descriptor, const Location& location);
   void map();
+  static uint32_t table_pages_for(uint32_t usable);
   Header& header() const { return *reinterpret_cast<Header*>(base_); }
   Run* runs() const;
   bool reserve(uint32_t first_page, uint32_t pages);

@@ -228,6 +228,19 @@ def test_buffers_given_twice_are_judged_as_by_the_host(host_named, compiled, nam
     expect_ok(job(host, 2, compiled(host, "aliases"), variables=AT_ONCE, timeout=60))
 
 
+@pytest.mark.parametrize("file_bytes", [16 << 10, 64 << 10, 1 << 20])
+def test_files_are_limited(host, compiled, file_bytes):
+    """Issue 33: below 4 MiB no collective started. Long ones find room in the first segment."""
+    expect_ok(job(host, 2, compiled(host, "limits"), "file", file_bytes, variables=AT_ONCE))
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_one_call_may_be_longer_than_the_limit(host, compiled, ranks):
+    """Issue 33: it ended a program that the host runs."""
+    variables = AT_ONCE | {"TUTTI_OUTSTANDING_BYTES": "1M"}
+    expect_ok(job(host, ranks, compiled(host, "limits"), "long", 3 << 20, variables=variables))
+
+
 def test_memory_is_limited(host, compiled):
     variables = AT_ONCE | {"TUTTI_OUTSTANDING_BYTES": "2M"}
     result = expect_ok(

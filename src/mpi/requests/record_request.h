@@ -77,6 +77,7 @@ class RecordRequest : public OwnRequest, private eager::Waits {
   // which has been raised. The operation is pending afterwards, unless memory lacks.
   int begin(exec::SlotStores& stores);
   // Memory lacks for the operation: logs the error and raises it.
+  int start_with_patience(exec::SlotStores& stores);
   int raise_lack_of_memory(const Error& error);
   // The operation has ended, and its results have been taken.
   virtual void ended() noexcept = 0;
