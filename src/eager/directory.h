@@ -37,7 +37,7 @@ class Directory {
  public:
   struct alignas(line_size) Entry {
     shm::Word key[2];  // the first is 0 while the entry is free, and is written last
-    shm::ArenaPlace place;
+    shm::ArenaPlace place;  // or other plain bytes, as whoever enters and finds the key agree
     shm::Word closed;  // for whoever enters; 0 at first
   };
   static_assert(sizeof(Entry) == line_size, "an entry fills a line");
@@ -54,6 +54,7 @@ class Directory {
     shm::Word process;        // pid
     shm::Word missing_types;  // of its MPI library (mpi/abi/types.h)
     shm::Word ended;          // 1: the member has left the team, and its arena may be gone
+    shm::Word announces_no_more;  // 1: it enters no announcements any more
     struct Table {
       shm::Word made;  // 1: the table is there
       shm::ArenaPlace entries;
@@ -80,6 +81,11 @@ class Directory {
   bool has_left(int member) const { return shm::observe(pages_[member].ended) != 0; }
 
   const Page& page(int member) const { return pages_[member]; }
+  // What a member says of its announcements (mpi/job/announcements.h).
+  void announce_no_more() noexcept { shm::publish(pages_[own_].announces_no_more, 1); }
+  bool announces_no_more(int member) const {
+    return shm::observe(pages_[member].announces_no_more) != 0;
+  }
 
  private:
   Entry* table(int member, int which);

@@ -169,3 +169,33 @@ def test_traces(host_named, compiled, tmp_path):
     recorded = read(trace)
     used = set(recorded.operations["communicator"].tolist())
     assert len(used) == 1 + 6 + 2 * 2, used  # the last ones are two splits in two parts
+
+
+FIRST = "first calls of a communicator (TUTTI_SETUP_AFTER)"
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 5])
+def test_blocking_first_calls_meet(host, compiled, tmp_path, ranks):
+    """Issue 33: the host made the first 24 or 48 calls of each communicator.
+
+    Rank 0 of a communicator makes all its calls, and frees it, before others have made their first.
+    While those hold the memory of many, a few communicators make their first calls in the host.
+    """
+    report = tmp_path / "report.json"
+    program, options = compiled(host, "meeting"), [f"--report={report}"]
+    expect_ok(job(host, ranks, program, "ahead", options=options, variables=USUAL, timeout=120))
+    calls, reasons = host_calls(report)
+    assert set(reasons) <= {FIRST} and calls > 9 * sum(reasons.values()), (calls, reasons)
+
+
+def test_memory_is_left_for_communicators_of_many_calls(host, compiled, tmp_path):
+    """Communicators that find less than an eighth of it free make their first calls in the host."""
+    report, variables = tmp_path / "report.json", USUAL | {"TUTTI_SHM_BYTES_PER_RANK": "256K"}
+    program, options = compiled(host, "meeting"), [f"--report={report}"]
+    expect_ok(
+        job(host, 2, program, "living", 200, options=options, variables=variables, timeout=120)
+    )
+    calls, reasons = host_calls(report)
+    # The last communicator sets up after at most 48 of its 101 calls.
+    assert set(reasons) == {FIRST} and 2 * 100 < reasons[FIRST] <= 2 * (200 + 48), reasons
+    assert calls >= 2 * (101 - 48)

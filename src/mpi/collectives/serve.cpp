@@ -25,7 +25,18 @@ using Clock = std::chrono::steady_clock;
   return communicator.finish(communicator.group()->run({call.collective}));
 }
 
+// Sets up a communicator that meets. Returns an error of the set-up.
+[[gnu::cold, gnu::noinline]] int met(Communicator& communicator, const Call& call) {
+  return guarded(communicator.handle(), [&]() -> int {
+    meet(communicator, [&] { return host_refuses(communicator.handle(), call); });
+    return MPI_SUCCESS;
+  });
+}
+
 [[gnu::always_inline]] inline Served try_group(Communicator& communicator, const Call& call) {
+  if (communicator.group() == nullptr && communicator.meets()) {
+    if (const int code = met(communicator, call); code != MPI_SUCCESS) return code;
+  }
   if (communicator.group() == nullptr) {
     // Set-up failed at this rank alone. Other ranks may still be in it, or have a group, so this
     // rank must not call the host.

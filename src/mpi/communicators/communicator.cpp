@@ -162,6 +162,8 @@ void Communicator::renew(MPI_Comm handle, uint64_t number) {
   children_ = 0;
   children_of_groups_.clear();
   by_lineage_ = ByLineage::unknown;
+  meeting_ = Meeting::unknown;
+  announced_ = {};
 }
 
 Lineage Communicator::next_child() {
@@ -252,7 +254,7 @@ Reason Communicator::set_up() {
   team_ = world_team();
   if (team_ != nullptr && options().reach != ReachChoice::net) {
     std::vector<int> members = team_->members(handle_, ranks);
-    if (!members.empty()) return join(ranks, std::move(members));
+    if (!members.empty()) return join(std::move(members));
   }
   if (in_world(handle_, ranks)) {
     const Reason reason = span_nodes(ranks);
@@ -273,7 +275,7 @@ Reason Communicator::form_team(int ranks) {
   const Common common = agree_in_setup(handle_, team_ == nullptr ? 0 : team_->identity());
   if (common.verdict == Verdict::host_failed) return Reason::host_failed;
   if (common.verdict != Verdict::alike) return Reason::different_options;
-  if (common.same && team_ != nullptr) return join(ranks, {});
+  if (common.same && team_ != nullptr) return join({});
   std::string why_not;
   team_ = Team::form_of_all(handle_, ranks, trusted(handle_), &why_not);
   if (team_ == nullptr) {
@@ -281,7 +283,7 @@ Reason Communicator::form_team(int ranks) {
     return why_not.empty() ? Reason::not_on_one_node : Reason::no_shared_memory;
   }
   note_team(team_);
-  return join(ranks, {});
+  return join({});
 }
 
 Service& Communicator::service() {
@@ -311,35 +313,48 @@ void Communicator::forgo(const AreaGrant& grant) {
   for (int rank = 0; segment != nullptr && rank < ranks_; ++rank) segment->leave(grant.page);
 }
 
-// Sets up if all ranks are members of the team. `members` are their ranks in the team; if it is
-// empty, the service will not be parked.
-Reason Communicator::join(int ranks, std::vector<int> members) {
-  const Host& mpi = host();
-  const int rank = rank_;
-  const bool may_park = !members.empty() && tracer() == nullptr;
+// For rank 0: memory, or a parked service, for a communicator whose ranks are these members of the
+// team. If a service is taken, it is service_.
+AreaGrant Communicator::make_grant(const std::vector<int>& members) {
   AreaGrant grant;
-  if (rank == 0 && may_park) service_ = take_parked(*team_, members);
+  if (!members.empty() && tracer() == nullptr) service_ = take_parked(*team_, members);
   if (service_ != nullptr) {
     grant.taken_over = true;
     grant.service = service_->identity;
-  } else if (rank == 0) {
-    grant = team_->grant_areas(ranks);
-    grant.service = new_service_identity(members);
-    if (tracer() != nullptr) grant.identity = new_identity();
-    grant.missing_types = missing_types();
+    return grant;
   }
-  if (rank == 0) grant.lineage = new_lineage(*team_);
+  grant = team_->grant_areas(ranks_);
+  grant.service = new_service_identity(members);
+  if (tracer() != nullptr) grant.identity = new_identity();
+  grant.missing_types = missing_types();
+  return grant;
+}
+
+// Sets up if all ranks are members of the team. `members` are their ranks in the team; if it is
+// empty, the service will not be parked.
+Reason Communicator::join(std::vector<int> members) {
+  const Host& mpi = host();
+  AreaGrant grant;
+  if (rank_ == 0) {
+    grant = make_grant(members);
+    grant.lineage = new_lineage(*team_);
+  }
   // If the communicator was revoked, this fails at all ranks. The program's call then raises the
   // same error.
   if (mpi.Bcast(&grant, sizeof grant, mpi.type_byte, 0, handle_) != MPI_SUCCESS) {
-    if (rank == 0) forgo(grant);
+    if (rank_ == 0) forgo(grant);
     return Reason::host_failed;
   }
   if (!born_.known())
     got_ = {key_of_child({{grant.lineage, team_->identity()}}, Descent::set_up, 0), team_};
+  return use(grant, std::move(members));
+}
+
+// Makes the group in the memory of the grant, which all ranks have. `members` as for join.
+Reason Communicator::use(const AreaGrant& grant, std::vector<int> members) {
   if (take_over(grant)) return Reason::none;
   if (!grant.granted) return Reason::shared_memory_exhausted;
-  const shm::Layout layout = shm::Layout::fit(ranks, grant.bytes_per_rank);
+  const shm::Layout layout = shm::Layout::fit(ranks_, grant.bytes_per_rank);
   Service& service = this->service();
   service.segment = team_->segment(grant);
   service.page = grant.page;
@@ -347,30 +362,29 @@ Reason Communicator::join(int ranks, std::vector<int> members) {
   service.missing_types = grant.missing_types;
   if (!grant.node_segment && !all_attached(service.segment != nullptr)) {
     service.segment = nullptr;
-    if (rank == 0) forgo(grant);
+    if (rank_ == 0) forgo(grant);
     return Reason::shared_memory_exhausted;
   }
 
-  if (grant.touch) {
-    touch_area(service.segment->address(grant.page) + static_cast<size_t>(rank) * layout.stride(),
-               layout.stride());
-    if (mpi.Barrier(handle_) != MPI_SUCCESS) return Reason::host_failed;
-  }
   group::Group::Settings settings;
   settings.areas = service.segment->address(grant.page);
   settings.layout = layout;
-  settings.rank = rank;
+  settings.rank = rank_;
+  if (grant.touch) {
+    touch_area(settings.areas + static_cast<size_t>(rank_) * layout.stride(), layout.stride());
+    if (!all_have_touched()) return Reason::host_failed;
+  }
   settings.style = team_->wait_style();
   settings.hook = team_->progress_hook();
   if (tracer() != nullptr && by_lineage_ != ByLineage::chosen)
-    traced_as_ = note_communicator(handle_, grant.identity, rank, ranks);
+    traced_as_ = note_communicator(handle_, grant.identity, rank_, ranks_);
   settings.communicator = traced_as_;
-  settings.reach = team_->reach(handle_, ranks);
+  settings.reach = team_->reach(handle_, ranks_);
   settings.shape = team_->shape();
-  settings.levels = team_->levels(handle_, ranks);
+  settings.levels = team_->levels(handle_, ranks_);
   complete(settings);
   make_group(settings);
-  if (may_park) {
+  if (!members.empty() && tracer() == nullptr) {
     service.members = std::move(members);
     service.identity = grant.service;
   }

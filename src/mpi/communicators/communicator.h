@@ -1,23 +1,26 @@
 // A Communicator is this process's record of one of the program's communicators: whether Tutti or
 // the host serves its collectives, and what Tutti needs to serve them.
 //
-// At first the host makes its collectives, and the Communicator counts them. Inside the last of
-// these it sets up: it gets a group, or the reason why its calls stay on the host MPI. Usually
-// MPI_COMM_WORLD sets up inside MPI_Init, and any other communicator inside its third, 24th or 48th
-// collective, depending on the host. TUTTI_SETUP_AFTER sets another number for all of them. If the
-// number is 0, as always with TUTTI_REPRODUCIBLE=placement, they set up when they are made
-// (calls_to_host in communicator.cpp).
+// Set-up gives it a group, or the reason why its calls stay on the host MPI. MPI_COMM_WORLD sets up
+// inside MPI_Init. A communicator with a lineage (lineage.h) whose ranks are in one team meets: it
+// sets up at the begin of its first blocking collective, through the memory of the team (meet).
+// Of any other communicator the host makes the first collectives, and the Communicator counts them;
+// inside the third, 24th or 48th, depending on the host, it sets up. TUTTI_SETUP_AFTER sets another
+// number, and then communicators with a lineage are counted, too. If the number is 0, as always
+// with TUTTI_REPRODUCIBLE=placement, they set up when they are made (calls_to_host in
+// communicator.cpp).
 //
 // Collectives that outlive their call, and those among neighbours, do not wait for set-up, and must
-// not set up, because they must not wait for other ranks. If the communicator has a lineage
-// (lineage.h) and its ranks are in one team, the first such collective opens records, by which the
-// ranks find each other without a message (find_records). The Communicator then sets up inside its
-// next blocking collective. If it has no lineage, the host makes them, and communicators that are
-// made from it set up when they are made.
+// not set up, because they must not wait for other ranks. If the communicator has a lineage and its
+// ranks are in one team, the first such collective opens records, by which the ranks find each
+// other without a message (find_records). The Communicator then sets up inside its next blocking
+// collective. If it has no lineage, the host makes them, and communicators that are made from it
+// set up when they are made.
 //
-// All members make the same calls, so all set up inside the same one, by collective calls on the
-// program's communicator, holding no lock. A call that the host refuses at one rank for its
-// arguments is not counted, because the other ranks have not made it.
+// All members make the same calls, so all set up inside the same one, holding no lock: by meeting,
+// or by collective calls on the program's communicator. A call that the host refuses at one rank
+// for its arguments is not counted, because the other ranks have not made it, and does not wait for
+// them in a meeting.
 //
 // The registry (registry.h) owns the object from the making of the communicator, or from its first
 // collective, to its end. MPI forbids concurrent collectives on one communicator, so one thread at
@@ -26,6 +29,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -108,6 +112,18 @@ class Communicator {
   }
   // True if it has set up, or has failed to.
   bool is_decided() const { return decided_; }
+  // True if it sets up by meet(), the same at all ranks. Local.
+  bool meets() {
+    if (meeting_ == Meeting::unknown) judge_meeting();
+    return meeting_ == Meeting::expected;
+  }
+  // To be called if meets(), at the begin of a blocking collective. Rank 0 takes memory and
+  // announces it; the others wait for the announcement. `is_refused` tells whether the host refuses
+  // this rank's arguments: then the other ranks may not know of the call, so this rank neither
+  // announces nor waits. Rank 0 may postpone set-up to the usual number of calls. If it throws
+  // before rank 0 has announced, the next call tries again; if it throws later, the reason is
+  // set_up_broken.
+  void meet(const std::function<bool()>& is_refused);
   // Sets up, by collective calls. If that throws at this rank, the reason is set_up_broken.
   void decide();
 
@@ -209,6 +225,8 @@ class Communicator {
   void release_scratch();
 
  private:
+  // Whether it sets up through the memory of its team, in its first blocking collective.
+  enum class Meeting : uint8_t { unknown, no, expected, over };
   // Whether records serve it that were opened by its lineage. Once a rank has chosen them, it uses
   // no others, even if it could not make them yet or the communicator sets up.
   enum class ByLineage : uint8_t { unknown, no, chosen };
@@ -218,9 +236,18 @@ class Communicator {
   Reason judge_lineage();
   Reason set_up();
   Reason form_team(int ranks);
-  Reason join(int ranks, std::vector<int> members);
+  Reason join(std::vector<int> members);
+  AreaGrant make_grant(const std::vector<int>& members);
+  Reason use(const AreaGrant& grant, std::vector<int> members);
   bool take_over(const AreaGrant& grant);
   void forgo(const AreaGrant& grant);
+  // The next ones are in meeting.cpp.
+  void judge_meeting();
+  Announcements::Announced announce();
+  bool is_announced();
+  bool await_rank_0();
+  Code await(int rank, const std::function<bool()>& is_here);
+  bool all_have_touched();
   // The next three are in several_nodes.cpp.
   Reason span_nodes(int ranks);
   void make_lanes(const group::Group::Settings& settings, const std::vector<int32_t>& here,
@@ -240,6 +267,8 @@ class Communicator {
   Lineage born_, got_;
   uint64_t children_ = 0;
   std::map<std::pair<uint64_t, int>, uint32_t> children_of_groups_;  // by the group's hash and tag
+  Meeting meeting_ = Meeting::unknown;
+  Announcements::Announced announced_;  // what rank 0 has announced, once it is known
   ByLineage by_lineage_ = ByLineage::unknown;
   Reason no_records_ = Reason::none;  // why its lineage does not serve
   Noted noted_ = Noted::not_yet;
@@ -258,8 +287,8 @@ class Communicator {
   std::unique_ptr<PersistentLanes> persistent_lanes_;
   std::unique_ptr<Service> service_;
   std::unique_ptr<Service> records_service_;  // has records alone, opened by the lineage
-  std::vector<int> members_;                  // its ranks in the team of records_service_
-  group::Group* group_ = nullptr;             // the service's
+  std::vector<int> members_;       // its ranks in its lineage's team, once they are needed
+  group::Group* group_ = nullptr;  // the service's
   std::shared_ptr<NeighbourRecords> neighbours_;
   uint32_t traced_as_ = 0;
   size_t largest_element_ = 0;
@@ -268,5 +297,9 @@ class Communicator {
   std::array<std::vector<std::byte>, 2> scratch_;
   std::array<PartTable, 2> parts_;
 };
+
+// For the end of MPI: waits until all ranks that need an announcement of this process have read it,
+// or until a process of the team has ended.
+void settle_announcements();
 
 }  // namespace tutti::mpi

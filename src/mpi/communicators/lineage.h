@@ -31,7 +31,8 @@ struct Lineage {
 inline constexpr eager::Key key_of_world{{1, 1}};
 
 // How a communicator comes from what `from` names.
-enum class Descent : uint64_t { made_by_all = 1, made_by_group, set_up, traced };
+// `granted`: no communicator, but the grant that rank 0 announces (job/announcements.h).
+enum class Descent : uint64_t { made_by_all = 1, made_by_group, set_up, traced, granted };
 
 inline eager::Key key_of_child(const eager::Key& from, Descent descent, uint64_t number) {
   eager::Key child = from;

@@ -564,6 +564,12 @@ void set_up_if_due(MPI_Comm handle) {
   if (communicator->is_noted() || note(*communicator)) decide(*communicator);
 }
 
+void meet(Communicator& communicator, const std::function<bool()>& is_refused) {
+  if (!communicator.is_noted() && !note(communicator)) return;
+  communicator.meet(is_refused);
+  note_ready(communicator);
+}
+
 void expect_nonblocking(MPI_Comm handle) {
   Communicator* const known = tables().known.find(key_of(handle)).object;
   if (known != nullptr) known->expect_nonblocking();
@@ -583,7 +589,7 @@ Communicator* find_communicator(MPI_Comm handle) {
     note_ready(*communicator);
   if (communicator->is_decided() || !communicator->has_enough_calls()) return communicator;
   if (!communicator->is_noted() && !note(*communicator)) return nullptr;
-  decide(*communicator);
+  if (!communicator->meets()) decide(*communicator);
   return communicator;
 }
 

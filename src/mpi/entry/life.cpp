@@ -17,6 +17,7 @@
 #include "group/programs.h"
 #include "mpi/job/agreement.h"
 #include "mpi/job/gathered_placement.h"
+#include "mpi/communicators/communicator.h"
 #include "mpi/communicators/registry.h"
 #include "mpi/entry/calls.h"
 #include "mpi/job/end.h"
@@ -115,6 +116,7 @@ void close() {
         "only uses sessions");
   end_one_sided();
   settle_records();
+  settle_announcements();
   stop_server();
   end_nonblocking();
   end_lane_requests();

@@ -368,6 +368,15 @@ eager::Directory* Team::directory() {
   return directory_.get();
 }
 
+Announcements* Team::announcements() {
+  eager::Directory* const directory = this->directory();
+  if (directory == nullptr) return nullptr;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (announcements_ == nullptr)
+    announcements_ = std::make_unique<Announcements>(*directory);
+  return announcements_.get();
+}
+
 shm::Segment* Team::segment(const AreaGrant& grant) {
   if (grant.node_segment) return node_segment_.get();
   const std::lock_guard<std::mutex> lock(mutex_);

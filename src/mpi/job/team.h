@@ -22,6 +22,7 @@
 
 #include "eager/arena.h"
 #include "eager/directory.h"
+#include "mpi/job/announcements.h"
 #include "exec/executor.h"
 #include "exec/reach.h"
 #include "placement/cores.h"
@@ -34,23 +35,6 @@
 #include "topo/shape.h"
 
 namespace tutti::mpi {
-
-// Where the areas of a communicator's ranks are in shared memory. Rank 0 sends it to the others as
-// plain bytes.
-struct AreaGrant {
-  bool granted = false;      // false: shared memory has run out
-  bool node_segment = true;  // in the node's segment, to which all members have attached
-  bool fresh = false;        // never used before, so all zero
-  bool touch = false;        // every rank touches its own area before any rank reads it
-  uint32_t page = 0;
-  uint32_t missing_types = 0;  // the types that rank 0's host cannot reduce (types.h)
-  uint64_t bytes_per_rank = 0;
-  uint64_t identity = 0;    // of the communicator, in traces
-  uint64_t lineage = 0;     // for the lineage of a communicator that has none (lineage.h)
-  uint64_t service = 0;     // the identity of the communicator's Service
-  bool taken_over = false;  // that Service was parked; no further member is set
-  shm::Segment::Location segment{};
-};
 
 // The ranks of a communicator as ranks of a group; empty if one of them is not in the group. Any
 // thread; no communication.
@@ -145,6 +129,9 @@ class Team {
   // Where members find by keys what others have in their arenas; null if arenas cannot grow. Made
   // at the first call; lives as long as the team. Any thread.
   eager::Directory* directory();
+  // By which rank 0 of a communicator tells the others its grant; null if there is no directory.
+  // Made at the first call; lives as long as the team. Any thread.
+  Announcements* announcements();
   // The segment of a grant. This process attaches to it if it has not yet; null if it cannot.
   shm::Segment* segment(const AreaGrant& grant);
 
@@ -188,6 +175,7 @@ class Team {
   size_t further_bytes_ = 0;                             // of made_
   std::unique_ptr<eager::Arena> arena_;  // may take memory from node_segment_, so ends before it
   std::unique_ptr<eager::Directory> directory_;  // uses the arena
+  std::unique_ptr<Announcements> announcements_;  // uses it
 };
 
 }  // namespace tutti::mpi

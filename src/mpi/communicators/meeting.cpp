@@ -1,0 +1,164 @@
+// The set-up of a communicator with a lineage, through the memory of the team that its ranks are
+// in.
+//
+// Rank 0 takes memory for it, or a parked service, and announces that in the team's memory
+// (job/announcements.h). The others find the announcement under a key of the lineage. No message is
+// sent, and only ranks that come before rank 0 wait. So set-up costs little enough to be made in
+// the first call (docs/decisions/set-up-after-some-collectives.md).
+#include <algorithm>
+#include <utility>
+
+#include "base/log.h"
+#include "base/options.h"
+#include "base/process.h"
+#include "exec/waiter.h"
+#include "mpi/communicators/communicator.h"
+#include "mpi/communicators/registry.h"
+#include "mpi/job/end.h"
+#include "mpi/report/tracing.h"
+
+namespace tutti::mpi {
+namespace {
+
+// An eighth of the node's memory is kept for communicators that make many calls.
+bool is_roomy(const shm::Segment& segment) {
+  return segment.free_bytes() >= segment.usable_bytes() / 8;
+}
+
+}  // namespace
+
+void Communicator::judge_meeting() {
+  meeting_ = Meeting::no;
+  if (decided_ || !born_.known() || !may_set_up() || options().reach == ReachChoice::net ||
+      options().setup_after != setup_after_automatic ||
+      options().reproducible == Reproducible::placement)
+    return;
+  const Host& mpi = host();
+  const Inside inside;
+  int inter = 0;
+  mpi.Comm_test_inter(handle_, &inter);
+  if (inter != 0) return;
+  mpi.Comm_size(handle_, &ranks_);
+  mpi.Comm_rank(handle_, &rank_);
+  // Only the world's team stays until all announcements have been read (settle_announcements).
+  const std::shared_ptr<Team> team = born_.team != nullptr ? nullptr : world_team();
+  if (ranks_ < 2 || team == nullptr || team->announcements() == nullptr) return;
+  members_ = team->members(handle_, ranks_);
+  if (members_.empty()) return;
+  team_ = team;
+  meeting_ = Meeting::expected;
+}
+
+void Communicator::meet(const std::function<bool()>& is_refused) {
+  const Inside inside;
+  if ((rank_ == 0 || !is_announced()) && is_refused()) return;
+  if (rank_ == 0)
+    announced_ = announce();
+  else if (!await_rank_0()) {
+    decided_ = true;
+    meeting_ = Meeting::over;
+    reason_ = Reason::set_up_broken;
+    return;
+  }
+  meeting_ = Meeting::over;
+  if (announced_.grant.postponed) {
+    team_.reset();
+    calls_left_ = std::max(calls_left_, 1);
+    if (rank_ != 0 && announced_.closed != nullptr) announced_.close();
+    return;
+  }
+  decided_ = true;
+  try {
+    reason_ = use(announced_.grant, members_);
+  } catch (...) {
+    reason_ = Reason::set_up_broken;
+    throw;
+  }
+  if (rank_ != 0 || announced_.grant.touch) announced_.close();
+}
+
+// Where ranks touch their areas, all of them wait for all of them, and each closes twice.
+Announcements::Announced Communicator::announce() {
+  AreaGrant grant = make_grant(members_);
+  const bool is_fit =
+      grant.taken_over || (grant.granted && grant.node_segment && is_roomy(team_->node_segment()));
+  if (!is_fit) {
+    forgo(grant);
+    grant = {};
+    grant.postponed = true;
+  }
+  const Announcements::Announced announced = team_->announcements()->announce(
+      key_of_child(born_.key, Descent::granted, 0), grant, grant.touch ? 2 * ranks_ : ranks_ - 1);
+  if (announced.grant.postponed) forgo(grant);
+  return announced;
+}
+
+bool Communicator::is_announced() {
+  return team_->announcements()->find(members_.front(),
+                                      key_of_child(born_.key, Descent::granted, 0), &announced_);
+}
+
+// False if rank 0 has ended before it has announced anything.
+bool Communicator::await_rank_0() {
+  if (is_announced() || await(0, [&] { return is_announced(); }) == Code::ok) return true;
+  log_line(LogLevel::error, "rank 0 ended before its first collective on a communicator");
+  let_launcher_read();
+  return false;
+}
+
+// Waits for what a rank does in set-up. Code::dead_peer: its process has ended.
+Code Communicator::await(int rank, const std::function<bool()>& is_here) {
+  const uint64_t process =
+      shm::load_relaxed(team_->directory()->page(members_[static_cast<size_t>(rank)]).process);
+  const exec::ProgressHook hook = team_->progress_hook();
+  exec::Waiter waiter(exec::pace_between_calls(team_->wait_style()), hook);
+  return waiter.until(is_here, [&]() -> Code {
+    waiter.note_peer(process);
+    if (!waiter.looks_closely()) return Code::ok;
+    if (process_is_gone(process) && !is_here()) return Code::dead_peer;
+    if (!waiter.stalls()) return Code::ok;
+    log_line(LogLevel::warning,
+             "no progress for %d s: rank %d of a communicator waits for rank %d, which has made no "
+             "collective on it",
+             options().stall_seconds, rank_, rank);
+    if (options().stall != StallAction::abort_job) return Code::ok;
+    log_line(LogLevel::error, "stalled for %d s; ended because TUTTI_STALL=abort",
+             options().stall_seconds);
+    let_launcher_read();
+    end_job(handle_);
+    return Code::ok;
+  });
+}
+
+void settle_announcements() {
+  const std::shared_ptr<Team> team = world_team();
+  Announcements* const made = team != nullptr ? team->announcements() : nullptr;
+  if (made == nullptr || made->all_closed()) return;
+  const Inside inside;
+  const exec::ProgressHook hook = team->progress_hook();
+  exec::Waiter waiter(exec::pace_between_calls(team->wait_style()), hook);
+  waiter.until([&] { return made->all_closed(); },
+               [&]() -> Code {
+                 if (!waiter.looks_closely()) return Code::ok;
+                 if (waiter.stalls())
+                   log_line(LogLevel::warning,
+                            "MPI ends, but for %d s another rank has not made its first "
+                            "collective on a communicator on which this rank has made one",
+                            options().stall_seconds);
+                 for (int member = 0; member < team->ranks(); ++member)
+                   if (process_is_gone(shm::load_relaxed(team->directory()->page(member).process)))
+                     return Code::dead_peer;
+                 return Code::ok;
+               });
+}
+
+// True when all ranks have touched their areas.
+bool Communicator::all_have_touched() {
+  if (announced_.closed == nullptr) return host().Barrier(handle_) == MPI_SUCCESS;
+  announced_.close();
+  const auto all = static_cast<uint64_t>(ranks_);
+  return await(rank_ == 0 ? ranks_ - 1 : 0,
+               [&] { return shm::observe(*announced_.closed) >= all; }) == Code::ok;
+}
+
+}  // namespace tutti::mpi

@@ -1,0 +1,58 @@
+// Communicators that set up inside their first blocking collective. The argument chooses what is
+// tried.
+#include <unistd.h>
+
+#include "check.h"
+
+// The whole world, or all but its last rank, in its order or the other way round.
+static MPI_Comm made(int round) {
+  MPI_Comm communicator;
+  const int outside = round % 4 >= 2 && world_size > 2 && world_rank == world_size - 1;
+  MPI_Comm_split(MPI_COMM_WORLD, outside ? MPI_UNDEFINED : 0,
+                 round % 2 == 0 ? world_rank : -world_rank, &communicator);
+  return communicator;
+}
+
+// Rank 0 of each communicator makes its calls before any other has made its first: it waits for
+// nobody, and nobody needs what it has freed.
+static void run_ahead(void) {
+  enum { rounds = 100, calls = 3 };
+  MPI_Comm all[rounds];
+  for (int round = 0; round < rounds; ++round) all[round] = made(round);
+  for (int round = 0; round < rounds; ++round) {
+    if (all[round] == MPI_COMM_NULL) continue;
+    int rank;
+    MPI_Comm_rank(all[round], &rank);
+    if (round % 10 == 0 && rank != 0) usleep(2000);
+    for (int call = 0; call < calls; ++call) {
+      int value = rank == 0 ? round + call : -1;
+      MPI_Bcast(&value, 1, MPI_INT, 0, all[round]);
+      CHECK(value == round + call, "communicator %d, call %d: %d", round, call, value);
+    }
+    MPI_Comm_free(&all[round]);
+  }
+}
+
+// More living communicators than there is memory for: some make few calls, one makes many.
+static void live(int count) {
+  MPI_Comm all[1000];
+  for (int i = 0; i < count; ++i) {
+    MPI_Comm_dup(MPI_COMM_WORLD, &all[i]);
+    int one = 1, sum = 0;
+    MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, all[i]);
+    CHECK(sum == world_size, "communicator %d gave %d", i, sum);
+  }
+  for (int call = 0; call < 100; ++call) {
+    int own = world_rank + call, most = -1;
+    MPI_Allreduce(&own, &most, 1, MPI_INT, MPI_MAX, all[count - 1]);
+    CHECK(most == world_size - 1 + call, "call %d gave %d", call, most);
+  }
+  for (int i = 0; i < count; ++i) MPI_Comm_free(&all[i]);
+}
+
+int main(int argc, char** argv) {
+  start(&argc, &argv);
+  if (argc > 1 && strcmp(argv[1], "ahead") == 0) run_ahead();
+  if (argc > 1 && strcmp(argv[1], "living") == 0) live(atoi(argv[2]));
+  return finish();
+}
