@@ -394,8 +394,7 @@ TEST(ServerProcesses, StoppedInALongTransfer) {
     EXPECT_TRUE(process_is_gone(server));
     EXPECT_TRUE(to == from);
     EXPECT_NE(said.find("server 0 (process " + std::to_string(server.number) +
-                        ") to complete a "
-                        "put of " +
+                        ", stopped by a signal) to complete a put of " +
                         std::to_string(many_blocks) + " bytes, target rank 0"),
               std::string::npos)
         << said;
