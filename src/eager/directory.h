@@ -36,9 +36,9 @@ struct Key {
 class Directory {
  public:
   struct alignas(line_size) Entry {
-    shm::Word key[2];  // the first is 0 while the entry is free, and is written last
+    shm::Word key[2];       // the first is 0 while the entry is free, and is written last
     shm::ArenaPlace place;  // or other plain bytes, as whoever enters and finds the key agree
-    shm::Word closed;  // for whoever enters; 0 at first
+    shm::Word closed;       // for whoever enters; 0 at first
   };
   static_assert(sizeof(Entry) == line_size, "an entry fills a line");
 
@@ -51,10 +51,11 @@ class Directory {
 
   // A member's page. All zero at first.
   struct alignas(line_size) Page {
-    shm::Word process;        // pid
-    shm::Word missing_types;  // of its MPI library (mpi/abi/types.h)
-    shm::Word ended;          // 1: the member has left the team, and its arena may be gone
+    shm::Word process;            // pid
+    shm::Word missing_types;      // of its MPI library (mpi/abi/types.h)
+    shm::Word ended;              // 1: the member has left the team, and its arena may be gone
     shm::Word announces_no_more;  // 1: it enters no announcements any more
+    shm::Word reads_no_more;      // 1: it reads none any more
     struct Table {
       shm::Word made;  // 1: the table is there
       shm::ArenaPlace entries;
@@ -81,11 +82,14 @@ class Directory {
   bool has_left(int member) const { return shm::observe(pages_[member].ended) != 0; }
 
   const Page& page(int member) const { return pages_[member]; }
-  // What a member says of its announcements (mpi/job/announcements.h).
+  int own() const { return own_; }
+  // What members say of announcements (mpi/job/announcements.h).
   void announce_no_more() noexcept { shm::publish(pages_[own_].announces_no_more, 1); }
   bool announces_no_more(int member) const {
     return shm::observe(pages_[member].announces_no_more) != 0;
   }
+  void read_no_more() noexcept { shm::publish(pages_[own_].reads_no_more, 1); }
+  bool reads_no_more(int member) const { return shm::observe(pages_[member].reads_no_more) != 0; }
 
  private:
   Entry* table(int member, int which);

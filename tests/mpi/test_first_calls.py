@@ -199,3 +199,25 @@ def test_memory_is_left_for_communicators_of_many_calls(host, compiled, tmp_path
     # The last communicator sets up after at most 48 of its 101 calls.
     assert set(reasons) == {FIRST} and 2 * 100 < reasons[FIRST] <= 2 * (200 + 48), reasons
     assert calls >= 2 * (101 - 48)
+
+
+@pytest.mark.parametrize("regions", [None, "numa:2 core:1"])
+def test_set_up_is_postponed_with_and_without_regions(host, compiled, regions):
+    """With several regions all ranks touch their memory, and wait for each other."""
+    variables = USUAL | {"TUTTI_SHM_BYTES_PER_RANK": "256K"}
+    if regions:
+        variables["TUTTI_TOPOLOGY"] = regions
+    expect_ok(job(host, 2, compiled(host, "meeting"), "living", 60, variables=variables))
+
+
+def test_a_service_that_rank_0_keeps_no_longer(host, compiled):
+    """Rank 0 has named it in an announcement that the others have not read yet."""
+    variables = USUAL | {"TUTTI_SHM_BYTES_PER_RANK": "256K"}
+    for settings in (USUAL, variables):
+        expect_ok(job(host, 3, compiled(host, "meeting"), "taken", variables=settings))
+
+
+def test_a_first_call_without_types(host_named, compiled):
+    """MPICH does not look at the types of parts without elements."""
+    host = host_named("mpich")
+    expect_ok(job(host, 3, compiled(host, "meeting"), "types", variables=USUAL))

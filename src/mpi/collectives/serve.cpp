@@ -25,7 +25,7 @@ using Clock = std::chrono::steady_clock;
   return communicator.finish(communicator.group()->run({call.collective}));
 }
 
-// Sets up a communicator that meets. Returns an error of the set-up.
+// Sets up the communicator if it meets. Returns an error of the set-up.
 [[gnu::cold, gnu::noinline]] int met(Communicator& communicator, const Call& call) {
   return guarded(communicator.handle(), [&]() -> int {
     meet(communicator, [&] { return host_refuses(communicator.handle(), call); });
@@ -34,7 +34,7 @@ using Clock = std::chrono::steady_clock;
 }
 
 [[gnu::always_inline]] inline Served try_group(Communicator& communicator, const Call& call) {
-  if (communicator.group() == nullptr && communicator.meets()) {
+  if (communicator.group() == nullptr && communicator.may_meet()) {
     if (const int code = met(communicator, call); code != MPI_SUCCESS) return code;
   }
   if (communicator.group() == nullptr) {
@@ -70,8 +70,9 @@ void note_call(Communicator& communicator, const Call& call, Reason reason,
     if (reason == Reason::set_up_pending && has_one_rank(communicator.handle()))
       reason = Reason::one_rank;
     const size_t bytes = bytes_to_report(call);
-    const std::string_view algorithm =
-        reason == Reason::none ? algorithm_of(communicator, call, bytes) : std::string_view{};
+    const std::string_view algorithm = reason == Reason::none && communicator.group() != nullptr
+                                           ? algorithm_of(communicator, call, bytes)
+                                           : std::string_view{};
     report::record({call.collective, bytes, reason, algorithm, time});
   } catch (...) {
   }
@@ -89,8 +90,13 @@ bool is_wrong(const Call& call, const Side& side, bool parted, int ranks) {
     return side.count < 0 || side.type == host().type_null || misplaced;
   }
   if (!side.counts.given()) return true;
+  // MPICH does not look at the type of a part without elements.
+  const auto has_type = [&](size_t part) {
+    return (abi != Abi::openmpi && side.types != nullptr && side.counts[part] == 0) ||
+           side.type_of(part) != host().type_null;
+  };
   for (size_t part = 0; part < static_cast<size_t>(ranks); ++part)
-    if (side.counts[part] < 0 || side.type_of(part) == host().type_null) return true;
+    if (side.counts[part] < 0 || !has_type(part)) return true;
   return false;
 }
 

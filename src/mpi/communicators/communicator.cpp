@@ -222,6 +222,7 @@ Reason Communicator::find_by_lineage() {
 
 void Communicator::decide() {
   decided_ = true;
+  meeting_ = Meeting::over;
   const Inside inside;
   try {
     reason_ = set_up();
@@ -347,11 +348,12 @@ Reason Communicator::join(std::vector<int> members) {
   }
   if (!born_.known())
     got_ = {key_of_child({{grant.lineage, team_->identity()}}, Descent::set_up, 0), team_};
-  return use(grant, std::move(members));
+  return use(grant, std::move(members), nullptr);
 }
 
-// Makes the group in the memory of the grant, which all ranks have. `members` as for join.
-Reason Communicator::use(const AreaGrant& grant, std::vector<int> members) {
+// Makes the group in the memory of the grant, which all ranks have. `members` as for join; `closed`
+// as for all_have_touched.
+Reason Communicator::use(const AreaGrant& grant, std::vector<int> members, shm::Word* closed) {
   if (take_over(grant)) return Reason::none;
   if (!grant.granted) return Reason::shared_memory_exhausted;
   const shm::Layout layout = shm::Layout::fit(ranks_, grant.bytes_per_rank);
@@ -372,7 +374,7 @@ Reason Communicator::use(const AreaGrant& grant, std::vector<int> members) {
   settings.rank = rank_;
   if (grant.touch) {
     touch_area(settings.areas + static_cast<size_t>(rank_) * layout.stride(), layout.stride());
-    if (!all_have_touched()) return Reason::host_failed;
+    if (!all_have_touched(closed)) return Reason::host_failed;
   }
   settings.style = team_->wait_style();
   settings.hook = team_->progress_hook();

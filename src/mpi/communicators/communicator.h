@@ -83,6 +83,7 @@ class Communicator {
   // are threads.
   void leave_to_host(Reason why) {
     decided_ = true;
+    meeting_ = Meeting::over;
     group_ = nullptr;
     reason_ = why;
   }
@@ -112,7 +113,10 @@ class Communicator {
   }
   // True if it has set up, or has failed to.
   bool is_decided() const { return decided_; }
-  // True if it sets up by meet(), the same at all ranks. Local.
+  // False if meets() is certainly false.
+  bool may_meet() const { return meeting_ <= Meeting::expected; }
+  // True if it sets up by meet(), the same at all ranks. Local. May throw, and may then be called
+  // again.
   bool meets() {
     if (meeting_ == Meeting::unknown) judge_meeting();
     return meeting_ == Meeting::expected;
@@ -226,7 +230,7 @@ class Communicator {
 
  private:
   // Whether it sets up through the memory of its team, in its first blocking collective.
-  enum class Meeting : uint8_t { unknown, no, expected, over };
+  enum class Meeting : uint8_t { unknown, expected, no, over };
   // Whether records serve it that were opened by its lineage. Once a rank has chosen them, it uses
   // no others, even if it could not make them yet or the communicator sets up.
   enum class ByLineage : uint8_t { unknown, no, chosen };
@@ -238,16 +242,17 @@ class Communicator {
   Reason form_team(int ranks);
   Reason join(std::vector<int> members);
   AreaGrant make_grant(const std::vector<int>& members);
-  Reason use(const AreaGrant& grant, std::vector<int> members);
+  Reason use(const AreaGrant& grant, std::vector<int> members, shm::Word* closed);
   bool take_over(const AreaGrant& grant);
   void forgo(const AreaGrant& grant);
   // The next ones are in meeting.cpp.
   void judge_meeting();
+  bool may_meet_by_lineage();
   Announcements::Announced announce();
   bool is_announced();
   bool await_rank_0();
   Code await(int rank, const std::function<bool()>& is_here);
-  bool all_have_touched();
+  bool all_have_touched(shm::Word* closed);
   // The next three are in several_nodes.cpp.
   Reason span_nodes(int ranks);
   void make_lanes(const group::Group::Settings& settings, const std::vector<int32_t>& here,
@@ -298,8 +303,8 @@ class Communicator {
   std::array<PartTable, 2> parts_;
 };
 
-// For the end of MPI: waits until all ranks that need an announcement of this process have read it,
-// or until a process of the team has ended.
+// For the end of MPI: waits until nobody needs an announcement of this process, because all have
+// read it, or because all processes of the team have ended or are in this function.
 void settle_announcements();
 
 }  // namespace tutti::mpi

@@ -27,31 +27,35 @@ bool is_roomy(const shm::Segment& segment) {
 
 }  // namespace
 
+// Throws before it has judged, if memory runs out.
 void Communicator::judge_meeting() {
-  meeting_ = Meeting::no;
+  meeting_ = may_meet_by_lineage() ? Meeting::expected : Meeting::no;
+}
+
+bool Communicator::may_meet_by_lineage() {
   if (decided_ || !born_.known() || !may_set_up() || options().reach == ReachChoice::net ||
       options().setup_after != setup_after_automatic ||
       options().reproducible == Reproducible::placement)
-    return;
+    return false;
   const Host& mpi = host();
   const Inside inside;
   int inter = 0;
   mpi.Comm_test_inter(handle_, &inter);
-  if (inter != 0) return;
+  if (inter != 0) return false;
   mpi.Comm_size(handle_, &ranks_);
   mpi.Comm_rank(handle_, &rank_);
   // Only the world's team stays until all announcements have been read (settle_announcements).
   const std::shared_ptr<Team> team = born_.team != nullptr ? nullptr : world_team();
-  if (ranks_ < 2 || team == nullptr || team->announcements() == nullptr) return;
+  if (ranks_ < 2 || team == nullptr || team->announcements() == nullptr) return false;
   members_ = team->members(handle_, ranks_);
-  if (members_.empty()) return;
+  if (members_.empty()) return false;
   team_ = team;
-  meeting_ = Meeting::expected;
+  return true;
 }
 
 void Communicator::meet(const std::function<bool()>& is_refused) {
   const Inside inside;
-  if ((rank_ == 0 || !is_announced()) && is_refused()) return;
+  if (is_refused()) return;
   if (rank_ == 0)
     announced_ = announce();
   else if (!await_rank_0()) {
@@ -61,20 +65,25 @@ void Communicator::meet(const std::function<bool()>& is_refused) {
     return;
   }
   meeting_ = Meeting::over;
-  if (announced_.grant.postponed) {
+  const Announcements::Announced announced = std::exchange(announced_, {});
+  const auto close = [&] {
+    if (announced.closed != nullptr && (rank_ != 0 || announced.grant.touch)) announced.close();
+  };
+  if (announced.grant.postponed) {
     team_.reset();
     calls_left_ = std::max(calls_left_, 1);
-    if (rank_ != 0 && announced_.closed != nullptr) announced_.close();
+    close();
     return;
   }
   decided_ = true;
   try {
-    reason_ = use(announced_.grant, members_);
+    reason_ = use(announced.grant, members_, announced.closed);
   } catch (...) {
     reason_ = Reason::set_up_broken;
+    close();
     throw;
   }
-  if (rank_ != 0 || announced_.grant.touch) announced_.close();
+  close();
 }
 
 // Where ranks touch their areas, all of them wait for all of them, and each closes twice.
@@ -108,14 +117,15 @@ bool Communicator::await_rank_0() {
 
 // Waits for what a rank does in set-up. Code::dead_peer: its process has ended.
 Code Communicator::await(int rank, const std::function<bool()>& is_here) {
-  const uint64_t process =
-      shm::load_relaxed(team_->directory()->page(members_[static_cast<size_t>(rank)]).process);
+  const int member = members_[static_cast<size_t>(rank)];
+  const uint64_t process = shm::load_relaxed(team_->directory()->page(member).process);
   const exec::ProgressHook hook = team_->progress_hook();
   exec::Waiter waiter(exec::pace_between_calls(team_->wait_style()), hook);
   return waiter.until(is_here, [&]() -> Code {
     waiter.note_peer(process);
     if (!waiter.looks_closely()) return Code::ok;
-    if (process_is_gone(process) && !is_here()) return Code::dead_peer;
+    if ((process_is_gone(process) || team_->directory()->has_left(member)) && !is_here())
+      return Code::dead_peer;
     if (!waiter.stalls()) return Code::ok;
     log_line(LogLevel::warning,
              "no progress for %d s: rank %d of a communicator waits for rank %d, which has made no "
@@ -133,32 +143,32 @@ Code Communicator::await(int rank, const std::function<bool()>& is_here) {
 void settle_announcements() {
   const std::shared_ptr<Team> team = world_team();
   Announcements* const made = team != nullptr ? team->announcements() : nullptr;
-  if (made == nullptr || made->all_closed()) return;
+  if (made == nullptr) return;
+  eager::Directory& directory = *team->directory();
+  directory.read_no_more();
+  const auto reads = [&](int member) {
+    return !directory.reads_no_more(member) &&
+           !process_is_gone(shm::load_relaxed(directory.page(member).process));
+  };
   const Inside inside;
   const exec::ProgressHook hook = team->progress_hook();
   exec::Waiter waiter(exec::pace_between_calls(team->wait_style()), hook);
   waiter.until([&] { return made->all_closed(); },
                [&]() -> Code {
-                 if (!waiter.looks_closely()) return Code::ok;
-                 if (waiter.stalls())
-                   log_line(LogLevel::warning,
-                            "MPI ends, but for %d s another rank has not made its first "
-                            "collective on a communicator on which this rank has made one",
-                            options().stall_seconds);
                  for (int member = 0; member < team->ranks(); ++member)
-                   if (process_is_gone(shm::load_relaxed(team->directory()->page(member).process)))
-                     return Code::dead_peer;
-                 return Code::ok;
+                   if (reads(member)) return Code::ok;
+                 return Code::dead_peer;
                });
 }
 
-// True when all ranks have touched their areas.
-bool Communicator::all_have_touched() {
-  if (announced_.closed == nullptr) return host().Barrier(handle_) == MPI_SUCCESS;
-  announced_.close();
+// True when all ranks have touched their areas, which they tell by `closed`, or by the host if it
+// is null.
+bool Communicator::all_have_touched(shm::Word* closed) {
+  if (closed == nullptr) return host().Barrier(handle_) == MPI_SUCCESS;
+  shm::add(*closed, 1);
   const auto all = static_cast<uint64_t>(ranks_);
-  return await(rank_ == 0 ? ranks_ - 1 : 0,
-               [&] { return shm::observe(*announced_.closed) >= all; }) == Code::ok;
+  return await(rank_ == 0 ? ranks_ - 1 : 0, [&] { return shm::observe(*closed) >= all; }) ==
+         Code::ok;
 }
 
 }  // namespace tutti::mpi

@@ -565,6 +565,7 @@ void set_up_if_due(MPI_Comm handle) {
 }
 
 void meet(Communicator& communicator, const std::function<bool()>& is_refused) {
+  if (communicator.is_decided() || !communicator.meets()) return;
   if (!communicator.is_noted() && !note(communicator)) return;
   communicator.meet(is_refused);
   note_ready(communicator);

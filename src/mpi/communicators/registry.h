@@ -132,8 +132,8 @@ size_t communicators_in_use();
 Communicator* find_communicator(MPI_Comm handle);
 // Sets up the communicator of a handle if it is time to. Collective; may throw.
 void set_up_if_due(MPI_Comm handle);
-// Sets up a communicator that meets (Communicator::meet), in the call that this rank makes on it.
-// May throw.
+// Sets up the communicator if it meets (Communicator::meet), in the call that this rank makes on
+// it. May throw.
 void meet(Communicator& communicator, const std::function<bool()>& is_refused);
 // Notes that a non-blocking collective has been started on a communicator, which then sets up in
 // its next blocking collective. Those that are made from it from now on set up when they are made,

@@ -75,6 +75,13 @@ bool take_words(const Service& service) {
   return false;
 }
 
+// True if the leader has retired the service. A service that it took before for a communicator
+// stays until this rank takes it for the same one, however far the leader is ahead.
+bool is_of_no_use(const Service& service) {
+  return shm::observe(service.parked(0)) == is_retired &&
+         shm::observe(service.parked(service.group->rank())) != in_use;
+}
+
 // Moves the services that the lot should not keep to `ended`. The caller holds the lock.
 void sweep(Services& services, Services& ended) {
   const auto move_out = [&](auto which) {
@@ -84,7 +91,7 @@ void sweep(Services& services, Services& ended) {
   size_t led = 0;
   for (auto one = services.begin(); one != services.end();) {
     led += (*one)->is_leader() ? 1 : 0;
-    one = shm::observe((*one)->parked(0)) == is_retired ? move_out(one) : one + 1;
+    one = is_of_no_use(**one) ? move_out(one) : one + 1;
   }
   // Half of the memory is kept free for communicators that are not parked.
   for (auto one = services.begin(); one != services.end();) {

@@ -64,6 +64,7 @@ void Announcements::end_closed(size_t most) noexcept {
 Announcements::Announced Announcements::announce(const eager::Key& key, const AreaGrant& grant,
                                                  int closes) noexcept {
   const std::lock_guard<std::mutex> lock(mutex_);
+  if (directory_.announces_no_more(directory_.own())) return postponed();
   end_closed(most_looked_at);
   try {
     made_.reserve(made_.size() + 1);

@@ -50,7 +50,7 @@ class Announcements {
     shm::Word* closed = nullptr;  // how many ranks have called close(); null: there is no entry
 
     // For each reader, once it needs the announcement no more; also for rank 0 if all wait for all.
-    void close() const { shm::count_in(*closed); }
+    void close() const { shm::add(*closed, 1); }
   };
 
   // For rank 0: announces a grant under a key that it has not used. The memory is used again when

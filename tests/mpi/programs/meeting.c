@@ -50,9 +50,51 @@ static void live(int count) {
   for (int i = 0; i < count; ++i) MPI_Comm_free(&all[i]);
 }
 
+// Rank 0 takes a parked service for a communicator, has used and freed that, and no longer keeps
+// the service, before the others take it.
+static void take_far_ahead(void) {
+  for (int round = 0; round < 20; ++round) {
+    MPI_Comm first, second, others;
+    MPI_Comm_dup(MPI_COMM_WORLD, &first);
+    MPI_Barrier(first);
+    MPI_Comm_free(&first);
+    MPI_Comm_dup(MPI_COMM_WORLD, &second);
+    MPI_Comm_split(MPI_COMM_WORLD, world_rank > 0, 0, &others);
+    if (world_rank > 0) {
+      MPI_Barrier(others);
+      usleep(2000);
+      MPI_Comm_free(&others);
+    }
+    int value = world_rank == 0 ? round : -1;
+    MPI_Bcast(&value, 1, MPI_INT, 0, second);
+    CHECK(value == round, "round %d gave %d", round, value);
+    MPI_Comm_free(&second);
+    if (world_rank == 0) MPI_Comm_free(&others);
+  }
+}
+
+// Rank 0 has no elements, and no types for them.
+static void leave_types_out(void) {
+  int counts[64] = {0}, displacements[64] = {0}, got = -1;
+  MPI_Datatype types[64];
+  MPI_Comm fresh;
+  MPI_Comm_dup(MPI_COMM_WORLD, &fresh);
+  for (int i = 0; i < world_size; ++i) types[i] = MPI_DATATYPE_NULL;
+  if (world_rank > 0) {
+    counts[world_rank] = 1;
+    types[world_rank] = MPI_INT;
+  }
+  MPI_Alltoallw(&world_rank, counts, displacements, types, &got, counts, displacements, types,
+                fresh);
+  CHECK(got == (world_rank > 0 ? world_rank : -1), "got %d", got);
+  MPI_Comm_free(&fresh);
+}
+
 int main(int argc, char** argv) {
   start(&argc, &argv);
   if (argc > 1 && strcmp(argv[1], "ahead") == 0) run_ahead();
   if (argc > 1 && strcmp(argv[1], "living") == 0) live(atoi(argv[2]));
+  if (argc > 1 && strcmp(argv[1], "taken") == 0) take_far_ahead();
+  if (argc > 1 && strcmp(argv[1], "types") == 0) leave_types_out();
   return finish();
 }
