@@ -341,11 +341,10 @@ const std::vector<OptionRow>& option_table() {
       {.name = "TUTTI_SETUP_AFTER",
        .kind = OptionKind::integer,
        .default_value = "auto",
-       .doc =
-           "How many collectives a communicator makes in the host MPI before Tutti sets up for "
-           "it. auto: none on one node, and over several nodes so many that communicators of a "
-           "few calls cost little more than in the host: 48 in Open MPI, 3 in MPICH 5, 24 "
-           "elsewhere. With 0 it sets up when it is made.",
+       .doc = "How many collectives a communicator makes in the host MPI before Tutti sets up for "
+              "it. auto: none on one node, and over several nodes so many that communicators of a "
+              "few calls cost little more than in the host: 48 in Open MPI, 3 in MPICH 5, 24 "
+              "elsewhere. With 0 it sets up when it is made.",
        .store = store_setup_after,
        .least = 0,
        .most = 1000000,

@@ -16,6 +16,12 @@ def test_results(host, compiled, name, ranks):
     expect_ok(job(host, ranks, compiled(host, name), timeout=60))
 
 
+def test_mpi_bottom_on_mpich_4(host_named, compiled):
+    """Issue 33: its MPI_Pack takes no null buffer, and the first use of a type was packed by it."""
+    host = host_named("debian-mpich")
+    expect_ok(job(host, 2, compiled(host, "derived")))
+
+
 HOSTS = ["mpich", "openmpi", "mpiabi"]
 
 

@@ -87,7 +87,8 @@ def test_other_files_are_named(tmp_path, text):
 
 
 def test_the_data_of_the_docs_have_these_columns():
-    files = sorted((ROOT / "docs" / "data").glob("*.csv"))
+    files = set((ROOT / "docs" / "data").glob("*.csv"))
+    files -= set((ROOT / "docs" / "data").glob("candidates-*.csv"))  # scripts/candidate_rows.py
     assert files
     for file in files:
         assert (

@@ -42,8 +42,8 @@ def test_messages_of_a_rank_grow_with_the_log_of_the_ranks(deal, tmp_path):
     for phase in ("init", "set_up"):
         # The exchange among all nodes' first ranks and each of a few collectives send one more
         # message each time the ranks double.
-        assert doublings <= large[f"{phase}_most"] - small[f"{phase}_most"] <= 4 * doublings
-        assert large[f"{phase}_all"] / 256 - small[f"{phase}_all"] / 16 <= 4 * doublings
+        assert doublings <= large[f"{phase}_most"] - small[f"{phase}_most"] <= 5 * doublings
+        assert large[f"{phase}_all"] / 256 - small[f"{phase}_all"] / 16 <= 5 * doublings
     # The messages of SMPI's own split grow with the ranks, so the count notices such growth.
     assert large["splits_most"] > 256
 

@@ -61,7 +61,7 @@ def test_both_times_of_every_variant(mpi, tmp_path):
         assert row["low"] <= row["ratio"] <= row["high"]
     host, tutti = document["shares"]
     assert (host["by"], tutti["by"]) == ("host", "tutti")
-    assert host["calls"] == tutti["calls"] > tutti["served"] > host["served"] == 0
+    assert host["calls"] == tutti["calls"] >= tutti["served"] > host["served"] == 0
     for share in (host, tutti):
         assert 0 < share["collectives_s"] < share["whole_s"]
     assert len(done.stdout.splitlines()) == 2 + 2 + 1 + 2 + 2

@@ -108,7 +108,10 @@ const KnownType* find_known(MPI_Datatype type) noexcept {
 }
 
 const KnownType* known_by_uses(MPI_Datatype type) noexcept {
-  if (shm::load_relaxed(uses_of(type)) < uses_of_a_known_type) return nullptr;
+  return shm::load_relaxed(uses_of(type)) < uses_of_a_known_type ? nullptr : known_at_once(type);
+}
+
+const KnownType* known_at_once(MPI_Datatype type) noexcept {
   if (const KnownType* const known = search(type)) return known;
   try {
     return make_known(type);

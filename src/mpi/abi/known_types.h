@@ -54,6 +54,8 @@ const KnownType* find_known(MPI_Datatype type) noexcept;
 // The same, but the type becomes known if note_use() was called for it twice. (Types may share the
 // count, so it may also become known earlier.)
 const KnownType* known_by_uses(MPI_Datatype type) noexcept;
+// The same, but the type becomes known in any case. Null only if memory runs out.
+const KnownType* known_at_once(MPI_Datatype type) noexcept;
 void note_use(MPI_Datatype type) noexcept;
 
 // Grows whenever a type is freed. While it stays, a handle has its type.

@@ -48,7 +48,8 @@ bool is_missing(const void* buffer, const KnownType& known) {
 template <class Kernel, class HostPacks>
 int move(const void* buffer, size_t count, MPI_Datatype type, size_t bytes, Kernel&& kernel,
          HostPacks&& host_packs) {
-  const KnownType* const known = known_by_uses(type);
+  // MPICH 4.0 does not pack from MPI_BOTTOM, which is null, so it must not be asked to.
+  const KnownType* const known = buffer == nullptr ? known_at_once(type) : known_by_uses(type);
   if (known != nullptr && known->layout && count * known->shape.bytes == bytes &&
       !is_missing(buffer, *known)) {
     kernel(*known->layout, known->extent);
