@@ -41,7 +41,7 @@ static int in_heap(const void* address) {
     while (fgets(line, sizeof line, maps) != NULL) {
       unsigned long from, to, inode;
       if (sscanf(line, "%lx-%lx %*s %*s %*s %lu", &from, &to, &inode) == 3 && inode == heap &&
-          strstr(line, "rw-s") != NULL) {
+          strstr(line, "-s ") != NULL) { /* readable or not yet handed out */
         begin = end == 0 ? from : begin; /* a library's madvise may have split the mapping */
         end = to;
       }

@@ -108,13 +108,10 @@ int RecordRequest::begin(exec::SlotStores& stores) {
   const auto begin = report::recording() ? Clock::now() : Clock::time_point{};
   if (trace_ != nullptr) trace_->enter();
   int packing = MPI_SUCCESS;
-  // The completion of a blocking call waits until its readers have made the call too
-  // (is_far_ahead), so such calls hold the data of two of them at most, and need no limit.
-  sequence_->exceed_limit(form_ == blocking);
   try {
-    packing = start_with_patience(stores);
+    packing = eager::start(*sequence_, operation_, stores);
   } catch (const Error& error) {
-    return raise_lack_of_memory(error);
+    if (!starts_later(stores, &packing)) return raise_lack_of_memory(error);
   }
   records_->note_start();
   tests_ = {};
@@ -128,23 +125,31 @@ int RecordRequest::begin(exec::SlotStores& stores) {
   return packing;
 }
 
-// Starts the operation. If there is no memory, and this rank has completed all operations before
-// it, waits a little for the ranks that read their data at this moment. They may as well need
-// something of this rank first, so it does not wait for longer.
-int RecordRequest::start_with_patience(exec::SlotStores& stores) {
+// Starts an operation for which there was no memory. False if there still is none. The completion
+// of a blocking call waits until its readers have made the call too (is_far_ahead), so such calls
+// hold the data of two of them at most, and need no limit. Other operations wait a little for the
+// ranks that read data of this rank at this moment, if this rank has completed all before it. They
+// may as well need something of this rank first, so it does not wait for longer.
+bool RecordRequest::starts_later(exec::SlotStores& stores, int* packing) {
   constexpr auto longest = std::chrono::seconds(1);
-  try {
-    return eager::start(*sequence_, operation_, stores);
-  } catch (const Error&) {
-    if (sequence_->held() == 0 || records_->under_way() != 0) throw;
+  if (form_ != blocking) {
+    if (sequence_->held() == 0 || records_->under_way() != 0) return false;
+    exec::Waiter waiter(exec::pace_between_calls(service_->team->wait_style()));
+    waiter.until([&] { return sequence_->may_end(); },
+                 [&] {
+                   drive_host();
+                   return waiter.elapsed() < longest ? Code::ok : Code::unavailable;
+                 });
   }
-  exec::Waiter waiter(exec::pace_between_calls(service_->team->wait_style()));
-  waiter.until([&] { return sequence_->may_end(); },
-               [&] {
-                 drive_host();
-                 return waiter.elapsed() < longest ? Code::ok : Code::unavailable;
-               });
-  return eager::start(*sequence_, operation_, stores);
+  sequence_->exceed_limit(form_ == blocking);
+  try {
+    *packing = eager::start(*sequence_, operation_, stores);
+  } catch (const Error&) {
+    sequence_->exceed_limit(false);
+    return false;
+  }
+  sequence_->exceed_limit(false);
+  return true;
 }
 
 int RecordRequest::raise_lack_of_memory(const Error& error) {

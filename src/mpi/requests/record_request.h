@@ -76,8 +76,8 @@ class RecordRequest : public OwnRequest, private eager::Waits {
   // Publishes the operation's record, by the call that was described. Returns an MPI error code,
   // which has been raised. The operation is pending afterwards, unless memory lacks.
   int begin(exec::SlotStores& stores);
+  [[gnu::cold]] bool starts_later(exec::SlotStores& stores, int* packing);
   // Memory lacks for the operation: logs the error and raises it.
-  int start_with_patience(exec::SlotStores& stores);
   int raise_lack_of_memory(const Error& error);
   // The operation has ended, and its results have been taken.
   virtual void ended() noexcept = 0;
