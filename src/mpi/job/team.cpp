@@ -372,8 +372,7 @@ Announcements* Team::announcements() {
   eager::Directory* const directory = this->directory();
   if (directory == nullptr) return nullptr;
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (announcements_ == nullptr)
-    announcements_ = std::make_unique<Announcements>(*directory);
+  if (announcements_ == nullptr) announcements_ = std::make_unique<Announcements>(*directory);
   return announcements_.get();
 }
 

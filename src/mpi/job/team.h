@@ -174,7 +174,7 @@ class Team {
   std::vector<std::unique_ptr<shm::Segment>> attached_;  // further segments of other members
   size_t further_bytes_ = 0;                             // of made_
   std::unique_ptr<eager::Arena> arena_;  // may take memory from node_segment_, so ends before it
-  std::unique_ptr<eager::Directory> directory_;  // uses the arena
+  std::unique_ptr<eager::Directory> directory_;   // uses the arena
   std::unique_ptr<Announcements> announcements_;  // uses it
 };
 
