@@ -242,8 +242,11 @@ TEST(VOnNodes, PairwisePlansHoldInAllOrders) {
 
 // Also between ranks of one node, whose parts of a gather are messages.
 TEST(VOnNodes, AnotherCallFails) {
-  with_nodes({0, 0, 1}, {}, [](Group& group) {
-    std::array<uint64_t, 3> in{}, out{};
+  // By rank. They outlive the ranks, because rank 2 may send to rank 0 after that has failed.
+  std::array<std::array<uint64_t, 3>, 3> all_in{}, all_out{};
+  with_nodes({0, 0, 1}, {}, [&](Group& group) {
+    auto& in = all_in[static_cast<size_t>(group.rank())];
+    auto& out = all_out[static_cast<size_t>(group.rank())];
     const std::array<ptrdiff_t, 3> at{0, 8, 16};
     const std::array<size_t, 3> bytes{8, 8, 8};
     const exec::Parts parts{at.data(), bytes.data()};
