@@ -22,20 +22,24 @@ from tutti.bench.measurements import Settings
 from tutti.bench.mpis import Mpi, find_mpis
 from tutti.bench.variants import Variant
 from tutti.errors import RunError
+from tutti.model.over_jobs import table_of
 from tutti.tuning.candidates import algorithms_for, bench_name
 from tutti.tuning.measuring import chosen_by
 
-COLLECTIVES = ("barrier", "bcast", "reduce", "allreduce", "gather", "scatter", "allgather", "alltoall",
-               "reduce_scatter", "scan")  # fmt: skip
+COLLECTIVES = ("barrier", "bcast", "reduce", "allreduce", "gather", "scatter", "allgather",
+               "alltoall", "reduce_scatter", "scan")  # fmt: skip
 SIZES = (64, 512, 2 << 10, 8 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20)
 SEGMENTS = ("24K", "64K")
 SEGMENTED = {"bcast": ("flat", "binary", "nary:4"), "reduce": ("binary", "binomial", "tiled"),
              "allreduce": ("tiled", "binary", "levels:binomial:one_stage"),
              "scatter": ("flat",), "alltoall": ("flat",)}  # fmt: skip
 COPIED = {"bcast": ("flat", "nary:4", "binary"), "gather": ("flat",), "scatter": ("flat",),
-          "allgather": ("flat",), "alltoall": ("flat", "direct:2"), "reduce_scatter": ("flat", "halving"),
-          "reduce": ("binary", "tiled"), "allreduce": ("tiled", "halving")}  # fmt: skip
+          "allgather": ("flat",), "alltoall": ("flat", "direct:2"),
+          "reduce_scatter": ("flat", "halving"), "reduce": ("binary", "tiled"),
+          "allreduce": ("tiled", "halving")}  # fmt: skip
 CELL_MS = 5
+# Ranks ask for the permission to copy by the system only if a rule at the start of MPI may need it.
+ASKS_FOR_COPIES = "tutti-map 1\nbcast ranks 4096.. -> builtin:flat reach cma\n"
 COLUMNS = ("variant", "ranks", "collective", "rule", "bytes", "repetition", "median_us")
 
 
@@ -60,11 +64,12 @@ def trials_for(ranks: int, heap: bool) -> list[dict[str, str]]:
 
 
 def text_of(trials: list[dict[str, str]]) -> str:
-    lines = []
-    for trial in trials:
-        lines += ["trial " + ",".join(map(bench_name, trial)), "tutti-map 1"]
-        lines += [f"{name} -> builtin:{rule}" for name, rule in trial.items() if rule != "default"]
-    return "\n".join(lines) + "\n"
+    """The file of `tutti-bench --trials`; where the rule is `default`, the table has none."""
+    return "".join(
+        f"trial {','.join(map(bench_name, trial))}\n"
+        + table_of({name: rule for name, rule in trial.items() if rule != "default"})
+        for trial in trials
+    )
 
 
 def run(
@@ -72,8 +77,9 @@ def run(
 ) -> list[dict[str, object]]:
     """The rows of one job with Tutti, and of one without."""
     trials = trials_for(ranks, heap)
-    file = directory / "trials"
+    file, table = directory / "trials", directory / "table"
     file.write_text(text_of(trials))
+    table.write_text(ASKS_FOR_COPIES)
     ours = {bench_name(name): name for name in COLLECTIVES}
     rows: list[dict[str, object]] = []
     for tutti in (True, False):
@@ -85,13 +91,13 @@ def run(
             trials=(str(file), len(trials)) if tutti else ("", 0),
         )  # fmt: skip
         variant = Variant(mpi, "default", tutti, heap)
-        with chosen_by(None):
+        with chosen_by(table):
             job = driver.run_job(settings, ranks, variant, directory)
         for cell in job["cells"]:
             name = ours[cell["collective"]]
             rule = trials[cell["trial"] - 1][name] if tutti else "host"
-            rows.append(dict(zip(COLUMNS, (variant.key, ranks, name, rule, cell["bytes"], repetition,
-                                           cell["median_us"]), strict=True)))  # fmt: skip
+            row = (variant.key, ranks, name, rule, cell["bytes"], repetition, cell["median_us"])
+            rows.append(dict(zip(COLUMNS, row, strict=True)))
     return rows
 
 

@@ -53,8 +53,8 @@ copy_python() {
   cp "$base/lib/"libpython*.so* "$python/lib" 2>/dev/null || true # only if it is a shared one
 }
 
-# copy_packages DESTINATION SITE_PACKAGES: Tutti and the Python packages that its commands import, without those
-# for drawing, and without programs that are not started here.
+# copy_packages DESTINATION SITE_PACKAGES: Tutti and the Python packages that its commands import,
+# without those for drawing, and without programs that are not started here.
 copy_packages() {
   local site
   site=$(.venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
@@ -76,7 +76,7 @@ while wanted:
     seen.add(name)
     wanted += [one for one in found.requires or [] if "extra ==" not in one]
     for file in found.files or []:
-        if not str(file).startswith("..") and "__pycache__" not in file.parts and "tests" not in file.parts:
+        if file.parts[0] != ".." and not {"__pycache__", "tests"} & set(file.parts):
             print(file)
 EOF
   tar -C "$site" -c --exclude='__pycache__' --exclude='tutti-app-*' --exclude='tutti-sim*' \
@@ -101,7 +101,8 @@ copy_libraries() {
   mkdir -p "$1/lib"
   { find "$1" -type f \( -perm -u+x -o -name '*.so*' \) -exec ldd {} + 2>/dev/null || true; } |
     awk '$2 == "=>" && $3 ~ "^/" { print $3 }' | sort -u |
-    grep -Ev "^($1|$PWD)/|/(libmpi|libopen-)|/(libc|libm|libdl|libpthread|librt|libutil|libresolv|ld-linux[^/]*)\\.so" |
+    grep -Ev "^($1|$PWD)/|/(libmpi|libopen-|ld-linux)" |
+    grep -Ev '/lib(c|m|dl|pthread|rt|util|resolv)\.so' |
     xargs -r cp -Lt "$1/lib"
 }
 
@@ -121,7 +122,8 @@ pack() {
   cp .venv/bin/tutti-run "$bundle/python/bin"
   copy_libraries "$bundle"
   # The libraries in wheels are stripped, and some do not bear it again.
-  strip_all "$bundle"/{lib,python/bin} "$bundle"/python/lib/{libpython*,python3.*/lib-dynload} "$site/tutti"
+  strip_all "$bundle"/{lib,python/bin} "$site/tutti" \
+    "$bundle"/python/lib/{libpython*,python3.*/lib-dynload}
   cp scripts/{many_cores.sh,candidate_rows.py,gloo_allreduce.py} bench/table.py "$bundle"
   git log -1 --format='%h %cs' >"$bundle/version.txt" 2>/dev/null || cp VERSION "$bundle/version.txt"
   tar -C "$work" -c tutti-many-cores | "${pack_by[@]}" >"$file"
@@ -164,8 +166,8 @@ describe() {
 bench_calls() {
   tutti bench --mpi mpich --mpi openmpi --peer-settings default --bind core --ranks "$1" \
     --repetitions "$2" --budget-ms 8 --shared-heap --sizes 8,512,4K,16K,64K,256K,1M,4M \
-    --collectives barrier,bcast,reduce,allreduce,gather,scatter,allgather,alltoall,reduce_scatter_block,scan,exscan,gatherv,alltoallv \
-    --json "$work/calls-$1.json"
+    --collectives "barrier,bcast,reduce,allreduce,gather,scatter,allgather,alltoall,\
+reduce_scatter_block,scan,exscan,gatherv,alltoallv" --json "$work/calls-$1.json"
 }
 
 # fewer_ranks MOST: 2, 4, 8, ... below MOST.
@@ -182,7 +184,8 @@ calls_within() {
   repetitions=$((time / $3))
   ((repetitions > $4)) && repetitions=$4
   ((repetitions < 2)) && repetitions=2
-  part $(($1 + 40)) "calls of $2 ranks, $repetitions repetitions" bash -c "bench_calls $2 $repetitions"
+  part $(($1 + 40)) "calls of $2 ranks, $repetitions repetitions" \
+    bash -c "bench_calls $2 $repetitions"
   keep_calls
 }
 
@@ -192,7 +195,8 @@ keep_calls() {
   for file in "$work"/calls-*.json; do
     [[ -f $file ]] || continue
     python3 "$here/table.py" "$file" --csv "$work/rows.csv" >>"$log" || continue
-    if ((first)); then cp "$work/rows.csv" "$results/calls.csv"; else tail -n +2 "$work/rows.csv" >>"$results/calls.csv"; fi
+    if ((first)); then head -n 1 "$work/rows.csv" >"$results/calls.csv"; fi
+    tail -n +2 "$work/rows.csv" >>"$results/calls.csv"
     first=0
   done
   ((first)) && return
@@ -201,12 +205,12 @@ keep_calls() {
 
 check() {
   tutti model check --ranks "$1" --collectives allreduce,reduce,bcast,allgather --sizes 64,16K,1M \
-    --repetitions 3 --reach slots --json >"$work/check.json" && gzip -c "$work/check.json" >"$results/check.json.gz"
+    --repetitions 3 --reach slots --json >"$work/check.json" &&
+    gzip -c "$work/check.json" >"$results/check.json.gz"
 }
 
 threads() {
-  local ranks=$1
-  tutti bench --openmp --ranks "$ranks" --sizes 64,4K,64K,1M --repetitions 5 --budget-ms 20 \
+  tutti bench --openmp --ranks "$1" --sizes 64,4K,64K,1M --repetitions 5 --budget-ms 20 \
     --json "$work/openmp.json"
 }
 
@@ -215,7 +219,8 @@ keep_threads() {
   python3 - "$work" >"$results/threads.json" <<'EOF'
 import json, pathlib, sys
 files = {name: pathlib.Path(sys.argv[1], f"{name}.json") for name in ("openmp", "gloo")}
-print(json.dumps({name: json.loads(file.read_text()) for name, file in files.items() if file.exists()}))
+texts = {name: file.read_text() for name, file in files.items() if file.exists()}
+print(json.dumps({name: json.loads(text) for name, text in texts.items()}))
 EOF
 }
 
@@ -228,11 +233,11 @@ run() {
   cd "$here"
   : >"$log"
   rm -f "$results"/calls.*
-  export SYSTEM_PATH=$PATH PATH=$here/python/bin:$(echo "$here"/python/lib/python3.*/site-packages/tutti/bin):$PATH
+  local cores count counts programs system_path=$PATH
+  programs=$(echo "$here"/python/lib/python3.*/site-packages/tutti/bin)
+  export PATH=$here/python/bin:$programs:$PATH COLUMNS=100
   export PYTHONHOME=$here/python LD_LIBRARY_PATH=$here/lib PYTHONDONTWRITEBYTECODE=1
-  export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OPAL_PREFIX= COLUMNS=100
-  unset OPAL_PREFIX
-  local cores count counts
+  export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
   cores=$(nproc)
   export -f describe bench_calls check threads
   export results work here
@@ -251,7 +256,7 @@ run() {
     $((cores > 8 ? cores / 2 : cores))
   part 60 "model" bash -c "check $cores"
   part 40 "threads and OpenMP" bash -c "threads $((cores < 16 ? cores : 16))"
-  part 60 "gloo" env -u PYTHONHOME -u LD_LIBRARY_PATH PATH="$SYSTEM_PATH" \
+  part 60 "gloo" env -u PYTHONHOME -u LD_LIBRARY_PATH PATH="$system_path" \
     python3 "$here/gloo_allreduce.py" $((cores < 8 ? cores : 8)) "$work/gloo.json"
   keep_threads
   mapfile -t counts < <(fewer_ranks "$cores" | sort -rn)
