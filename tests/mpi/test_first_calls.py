@@ -221,3 +221,9 @@ def test_a_first_call_without_types(host_named, compiled):
     """MPICH does not look at the types of parts without elements."""
     host = host_named("mpich")
     expect_ok(job(host, 3, compiled(host, "meeting"), "types", variables=USUAL))
+
+
+def test_first_calls_that_are_refused_at_one_rank(host_named, compiled):
+    """That rank gets its error, and does not wait for rank 0, which waits for a word from it."""
+    host = host_named("mpich")
+    expect_ok(job(host, 3, compiled(host, "meeting"), "refused", variables=USUAL, timeout=60))

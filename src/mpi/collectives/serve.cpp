@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include "mpi/abi/types.h"
 #include "mpi/collectives/general.h"
 #include "mpi/communicators/topology.h"
 #include "report/tally.h"
@@ -84,10 +85,16 @@ bool no_such_root(MPI_Comm communicator, int root) {
   return root != 0 && ranks_of(communicator, &rank, &ranks) && (root < 0 || root >= ranks);
 }
 
+// A null buffer of another type than a predefined one may be MPI_BOTTOM.
+bool is_missing(const void* data, MPI_Count count, MPI_Datatype type) {
+  return data == nullptr && count > 0 && named_type(type) != nullptr;
+}
+
 bool is_wrong(const Call& call, const Side& side, bool parted, int ranks) {
   if (!call.v_form() || !parted) {
     const bool misplaced = !call.v_form() && side.data == MPI_IN_PLACE;
-    return side.count < 0 || side.type == host().type_null || misplaced;
+    return side.count < 0 || side.type == host().type_null || misplaced ||
+           is_missing(side.data, side.count, side.type);
   }
   if (!side.counts.given()) return true;
   // MPICH does not look at the type of a part without elements.
@@ -102,10 +109,21 @@ bool is_wrong(const Call& call, const Side& side, bool parted, int ranks) {
 
 bool refuses_reduction(MPI_Comm comm, const Call& call) {
   if (call.in.type == host().type_null || call.op == host().op_null) return true;
-  if (!call.v_form()) return call.in.count < 0;
+  if (const auto op = named_op(call.op)) {
+    const NamedType* const element = predefined_type(call.in.type);
+    if (element == nullptr || !takes(*op, element->kind)) return true;
+  }
   int rank = 0, ranks = 0;
-  if (!call.in.counts.given()) return true;
   if (!ranks_of(comm, &rank, &ranks)) return false;
+  if (!call.v_form()) {
+    const Side& in = call.in;
+    if (in.count < 0 || is_missing(in.data, in.count, in.type)) return true;
+    const bool receives = !plan::rooted(call.collective) || rank == call.root;
+    const bool is_alias = in.data == call.out.data && in.count > 0;
+    return receives && (is_missing(call.out.data, in.count, in.type) ||
+                        (is_alias && host_judges_aliases(call.collective)));
+  }
+  if (!call.in.counts.given()) return true;
   for (size_t part = 0; part < static_cast<size_t>(ranks); ++part)
     if (call.in.counts[part] < 0) return true;
   return false;
@@ -177,12 +195,17 @@ bool host_refuses(MPI_Comm comm, const Call& call) {
   if (call.on_neighbourhood()) return refuses_neighbours(comm, call);
   if (no_such_root(comm, call.root)) return true;
   if (plan::combines(call.collective)) return refuses_reduction(comm, call);
-  if (call.shape == Shape::vector) return call.in.count < 0 || call.in.type == host().type_null;
+  if (call.shape == Shape::vector)
+    return call.in.count < 0 || call.in.type == host().type_null ||
+           is_missing(call.in.data, call.in.count, call.in.type);
   int rank = 0, ranks = 0;
   if (!ranks_of(comm, &rank, &ranks)) return false;
   const Roles roles = roles_of(call.root == rank, call);
-  return (roles.uses_in && is_wrong(call, call.in, plan::parted_in(call.collective), ranks)) ||
-         (roles.uses_out && is_wrong(call, call.out, plan::parted_out(call.collective), ranks));
+  if (roles.uses_in && is_wrong(call, call.in, plan::parted_in(call.collective), ranks))
+    return true;
+  if (roles.uses_out && is_wrong(call, call.out, plan::parted_out(call.collective), ranks))
+    return true;
+  return roles.uses_in && roles.uses_out && host_finds_alias(call, rank);
 }
 
 bool ranks_of(MPI_Comm communicator, int* rank, int* ranks) {

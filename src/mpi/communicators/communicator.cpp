@@ -163,7 +163,6 @@ void Communicator::renew(MPI_Comm handle, uint64_t number) {
   children_of_groups_.clear();
   by_lineage_ = ByLineage::unknown;
   meeting_ = Meeting::unknown;
-  announced_ = {};
 }
 
 Lineage Communicator::next_child() {

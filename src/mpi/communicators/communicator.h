@@ -248,10 +248,9 @@ class Communicator {
   // The next ones are in meeting.cpp.
   void judge_meeting();
   bool may_meet_by_lineage();
-  Announcements::Announced announce();
-  bool is_announced();
-  bool await_rank_0();
-  Code await(int rank, const std::function<bool()>& is_here);
+  Announcements::Announced announce(const eager::Key& key);
+  Announcements::Announced await_rank_0(const eager::Key& key);
+  Code await(const std::vector<int>& awaited, const std::function<bool()>& is_here);
   bool all_have_touched(shm::Word* closed);
   // The next three are in several_nodes.cpp.
   Reason span_nodes(int ranks);
@@ -273,7 +272,6 @@ class Communicator {
   uint64_t children_ = 0;
   std::map<std::pair<uint64_t, int>, uint32_t> children_of_groups_;  // by the group's hash and tag
   Meeting meeting_ = Meeting::unknown;
-  Announcements::Announced announced_;  // what rank 0 has announced, once it is known
   ByLineage by_lineage_ = ByLineage::unknown;
   Reason no_records_ = Reason::none;  // why its lineage does not serve
   Noted noted_ = Noted::not_yet;

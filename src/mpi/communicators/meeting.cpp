@@ -56,16 +56,9 @@ bool Communicator::may_meet_by_lineage() {
 void Communicator::meet(const std::function<bool()>& is_refused) {
   const Inside inside;
   if (is_refused()) return;
-  if (rank_ == 0)
-    announced_ = announce();
-  else if (!await_rank_0()) {
-    decided_ = true;
-    meeting_ = Meeting::over;
-    reason_ = Reason::set_up_broken;
-    return;
-  }
+  const eager::Key key = key_of_child(born_.key, Descent::granted, 0);
+  const Announcements::Announced announced = rank_ == 0 ? announce(key) : await_rank_0(key);
   meeting_ = Meeting::over;
-  const Announcements::Announced announced = std::exchange(announced_, {});
   const auto close = [&] {
     if (announced.closed != nullptr && (rank_ != 0 || announced.grant.touch)) announced.close();
   };
@@ -76,6 +69,10 @@ void Communicator::meet(const std::function<bool()>& is_refused) {
     return;
   }
   decided_ = true;
+  if (announced.closed == nullptr) {
+    reason_ = Reason::set_up_broken;  // rank 0 has ended
+    return;
+  }
   try {
     reason_ = use(announced.grant, members_, announced.closed);
   } catch (...) {
@@ -87,7 +84,7 @@ void Communicator::meet(const std::function<bool()>& is_refused) {
 }
 
 // Where ranks touch their areas, all of them wait for all of them, and each closes twice.
-Announcements::Announced Communicator::announce() {
+Announcements::Announced Communicator::announce(const eager::Key& key) {
   AreaGrant grant = make_grant(members_);
   const bool is_fit =
       grant.taken_over || (grant.granted && grant.node_segment && is_roomy(team_->node_segment()));
@@ -96,41 +93,43 @@ Announcements::Announced Communicator::announce() {
     grant = {};
     grant.postponed = true;
   }
-  const Announcements::Announced announced = team_->announcements()->announce(
-      key_of_child(born_.key, Descent::granted, 0), grant, grant.touch ? 2 * ranks_ : ranks_ - 1);
+  const Announcements::Announced announced =
+      team_->announcements()->announce(key, grant, grant.touch ? 2 * ranks_ : ranks_ - 1);
   if (announced.grant.postponed) forgo(grant);
   return announced;
 }
 
-bool Communicator::is_announced() {
-  return team_->announcements()->find(members_.front(),
-                                      key_of_child(born_.key, Descent::granted, 0), &announced_);
-}
-
-// False if rank 0 has ended before it has announced anything.
-bool Communicator::await_rank_0() {
-  if (is_announced() || await(0, [&] { return is_announced(); }) == Code::ok) return true;
+// What rank 0 announces. Nothing, without an entry, if rank 0 has ended before.
+Announcements::Announced Communicator::await_rank_0(const eager::Key& key) {
+  Announcements::Announced found;
+  const int leader = members_.front();
+  const auto is_announced = [&] { return team_->announcements()->find(leader, key, &found); };
+  if (is_announced() || await({leader}, is_announced) == Code::ok) return found;
   log_line(LogLevel::error, "rank 0 ended before its first collective on a communicator");
   let_launcher_read();
-  return false;
+  return {};
 }
 
-// Waits for what a rank does in set-up. Code::dead_peer: its process has ended.
-Code Communicator::await(int rank, const std::function<bool()>& is_here) {
-  const int member = members_[static_cast<size_t>(rank)];
-  const uint64_t process = shm::load_relaxed(team_->directory()->page(member).process);
+// Waits for what these members of the team do in set-up. Code::dead_peer: one of them has ended.
+Code Communicator::await(const std::vector<int>& awaited, const std::function<bool()>& is_here) {
+  const eager::Directory& directory = *team_->directory();
+  const auto process_of = [&](int member) {
+    return shm::load_relaxed(directory.page(member).process);
+  };
+  const auto has_ended = [&](int member) {
+    return process_is_gone(process_of(member)) || directory.has_left(member);
+  };
   const exec::ProgressHook hook = team_->progress_hook();
   exec::Waiter waiter(exec::pace_between_calls(team_->wait_style()), hook);
   return waiter.until(is_here, [&]() -> Code {
-    waiter.note_peer(process);
+    waiter.note_peer(process_of(awaited.front()));
     if (!waiter.looks_closely()) return Code::ok;
-    if ((process_is_gone(process) || team_->directory()->has_left(member)) && !is_here())
+    if (std::any_of(awaited.begin(), awaited.end(), has_ended) && !is_here())
       return Code::dead_peer;
     if (!waiter.stalls()) return Code::ok;
     log_line(LogLevel::warning,
-             "no progress for %d s: rank %d of a communicator waits for rank %d, which has made no "
-             "collective on it",
-             options().stall_seconds, rank_, rank);
+             "no progress for %d s: rank %d of a communicator waits in its first collective for %s",
+             options().stall_seconds, rank_, awaited.size() == 1 ? "rank 0" : "the other ranks");
     if (options().stall != StallAction::abort_job) return Code::ok;
     log_line(LogLevel::error, "stalled for %d s; ended because TUTTI_STALL=abort",
              options().stall_seconds);
@@ -146,19 +145,27 @@ void settle_announcements() {
   if (made == nullptr) return;
   eager::Directory& directory = *team->directory();
   directory.read_no_more();
-  const auto reads = [&](int member) {
-    return !directory.reads_no_more(member) &&
-           !process_is_gone(shm::load_relaxed(directory.page(member).process));
-  };
   const Inside inside;
   const exec::ProgressHook hook = team->progress_hook();
   exec::Waiter waiter(exec::pace_between_calls(team->wait_style()), hook);
-  waiter.until([&] { return made->all_closed(); },
-               [&]() -> Code {
-                 for (int member = 0; member < team->ranks(); ++member)
-                   if (reads(member)) return Code::ok;
-                 return Code::dead_peer;
-               });
+  waiter.until(
+      [&] { return made->all_closed(); },
+      [&]() -> Code {
+        int reader = 0;
+        while (reader < team->ranks() &&
+               (directory.reads_no_more(reader) ||
+                (waiter.looks_closely() &&
+                 process_is_gone(shm::load_relaxed(directory.page(reader).process)))))
+          ++reader;
+        if (reader == team->ranks()) return Code::dead_peer;
+        if (waiter.looks_closely() && waiter.stalls())
+          log_line(
+              LogLevel::warning,
+              "MPI ends, but for %d s rank %d of this node has not come to its end, nor has every "
+              "rank made its first collective on a communicator on which this rank has made one",
+              options().stall_seconds, reader);
+        return Code::ok;
+      });
 }
 
 // True when all ranks have touched their areas, which they tell by `closed`, or by the host if it
@@ -167,8 +174,7 @@ bool Communicator::all_have_touched(shm::Word* closed) {
   if (closed == nullptr) return host().Barrier(handle_) == MPI_SUCCESS;
   shm::add(*closed, 1);
   const auto all = static_cast<uint64_t>(ranks_);
-  return await(rank_ == 0 ? ranks_ - 1 : 0, [&] { return shm::observe(*closed) >= all; }) ==
-         Code::ok;
+  return await(members_, [&] { return shm::observe(*closed) >= all; }) == Code::ok;
 }
 
 }  // namespace tutti::mpi

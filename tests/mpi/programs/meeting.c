@@ -90,11 +90,36 @@ static void leave_types_out(void) {
   MPI_Comm_free(&fresh);
 }
 
+// The last rank alone makes the first calls, and the host refuses all of them. Rank 0 then hears of
+// it, so the last rank must not have waited for rank 0's first call.
+static void refuse_at_one_rank(void) {
+  MPI_Comm fresh;
+  MPI_Comm_dup(MPI_COMM_WORLD, &fresh);
+  MPI_Comm_set_errhandler(fresh, MPI_ERRORS_RETURN);
+  int word = 7, sum = -1;
+  double real = 1;
+  if (world_rank == world_size - 1) {
+    CHECK(MPI_Bcast(NULL, 1, MPI_INT, 0, fresh) != MPI_SUCCESS, "bcast of nothing");
+    CHECK(MPI_Allreduce(&word, NULL, 1, MPI_INT, MPI_SUM, fresh) != MPI_SUCCESS, "no result");
+    CHECK(MPI_Allreduce(&word, &word, 1, MPI_INT, MPI_SUM, fresh) != MPI_SUCCESS, "one buffer");
+    CHECK(MPI_Allreduce(&real, &sum, 1, MPI_DOUBLE, MPI_BAND, fresh) != MPI_SUCCESS,
+          "bits of reals");
+    CHECK(MPI_Gather(NULL, 1, MPI_INT, NULL, 1, MPI_INT, 0, fresh) != MPI_SUCCESS, "gather");
+    MPI_Send(&word, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
+  } else if (world_rank == 0) {
+    MPI_Recv(&word, 1, MPI_INT, world_size - 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+  MPI_Allreduce(&world_rank, &sum, 1, MPI_INT, MPI_SUM, fresh);
+  CHECK(sum == world_size * (world_size - 1) / 2, "%d", sum);
+  MPI_Comm_free(&fresh);
+}
+
 int main(int argc, char** argv) {
   start(&argc, &argv);
   if (argc > 1 && strcmp(argv[1], "ahead") == 0) run_ahead();
   if (argc > 1 && strcmp(argv[1], "living") == 0) live(atoi(argv[2]));
   if (argc > 1 && strcmp(argv[1], "taken") == 0) take_far_ahead();
+  if (argc > 1 && strcmp(argv[1], "refused") == 0) refuse_at_one_rank();
   if (argc > 1 && strcmp(argv[1], "types") == 0) leave_types_out();
   return finish();
 }
