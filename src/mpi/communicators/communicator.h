@@ -3,7 +3,7 @@
 //
 // Set-up gives it a group, or the reason why its calls stay on the host MPI. MPI_COMM_WORLD sets up
 // inside MPI_Init. A communicator with a lineage (lineage.h) whose ranks are in one team meets: it
-// sets up at the begin of its first blocking collective, through the memory of the team (meet).
+// sets up at the start of its first blocking collective, through the memory of the team (meet).
 // Of any other communicator the host makes the first collectives, and the Communicator counts them;
 // inside the third, 24th or 48th, depending on the host, it sets up. TUTTI_SETUP_AFTER sets another
 // number, and then communicators with a lineage are counted, too. If the number is 0, as always
@@ -121,7 +121,7 @@ class Communicator {
     if (meeting_ == Meeting::unknown) judge_meeting();
     return meeting_ == Meeting::expected;
   }
-  // To be called if meets(), at the begin of a blocking collective. Rank 0 takes memory and
+  // To be called if meets(), at the start of a blocking collective. Rank 0 takes memory and
   // announces it; the others wait for the announcement. `is_refused` tells whether the host refuses
   // this rank's arguments: then the other ranks may not know of the call, so this rank neither
   // announces nor waits. Rank 0 may postpone set-up to the usual number of calls. If it throws
