@@ -19,9 +19,9 @@ summary=()
 failed=0
 mkdir -p "$logs"
 skips=$logs/test-skips.log # a line "[  SKIPPED ] N tests" for each program of unit tests
-export TUTTI_TEST_RETRIES=$logs/test-retries.log
-rm -f "$skips" "$TUTTI_TEST_RETRIES"
-touch "$skips" "$TUTTI_TEST_RETRIES"
+export TEST_TUTTI_RETRIES=$logs/test-retries.log
+rm -f "$skips" "$TEST_TUTTI_RETRIES"
+touch "$skips" "$TEST_TUTTI_RETRIES"
 
 # part NAME PATTERN COMMAND...: runs one part; PATTERN matches the last line of its output.
 part() {
@@ -52,7 +52,7 @@ masked_failures() {
   local skipped
   skipped=$(($(closed_with skipped) + $(awk '{ n += $4 } END { print n + 0 }' "$skips")))
   echo "masked failures: $skipped skipped, $(closed_with xfailed) expected to fail," \
-    "$(closed_with xpassed) expected to fail that passed, $(wc -l <"$TUTTI_TEST_RETRIES") tried again"
+    "$(closed_with xpassed) expected to fail that passed, $(wc -l <"$TEST_TUTTI_RETRIES") tried again"
 }
 
 # sanitized DIRECTORY SANITIZERS: builds a separate tree and runs its quick and protocol tests.

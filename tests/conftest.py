@@ -14,7 +14,7 @@ for name, value in WITHOUT_LIBFABRIC.items():
     os.environ.setdefault(name, value)
 
 ROOT = Path(__file__).resolve().parents[1]
-BUILD = Path(os.environ.get("TUTTI_TEST_BUILD", ROOT / "build"))
+BUILD = Path(os.environ.get("TEST_TUTTI_BUILD", ROOT / "build"))
 RESTING_YIELDS = BUILD / "tests" / "libresting_yields.so"
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-BUILD = Path(os.environ.get("TUTTI_TEST_BUILD", ROOT / "build"))
+BUILD = Path(os.environ.get("TEST_TUTTI_BUILD", ROOT / "build"))
 ABIS = ["mpich", "openmpi", "mpiabi"]
 
 CONSUMER = """

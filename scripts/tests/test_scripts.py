@@ -100,7 +100,7 @@ def test_the_last_line_counts_masked_failures(tmp_path: Path) -> None:
     stand_in(
         commands,
         "python",
-        "echo 'tests/x.py::test_y: E' >>$TUTTI_TEST_RETRIES\n"
+        "echo 'tests/x.py::test_y: E' >>$TEST_TUTTI_RETRIES\n"
         "echo '=== 10 passed, 4 skipped, 1 xfailed, 2 warnings in 1.5s ==='",
     )
     result = run(tmp_path / "scripts/test.sh", "quick")

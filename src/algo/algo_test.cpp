@@ -142,7 +142,7 @@ TEST(Algorithms, ProgramsOverLinesAreOrdered) {
 }
 
 // Shapes whose text is kept in plans/: a changed algorithm shows as a changed text. The test writes
-// the texts anew if TUTTI_TEST_WRITE_GOLDEN is set.
+// the texts anew if TEST_TUTTI_WRITE_GOLDEN is set.
 struct Golden {
   Collective collective;
   const char* spec;
@@ -173,9 +173,9 @@ TEST_P(GoldenPlans, AreWhatTheGeneratorsWrite) {
   const std::string text =
       plan::print(generate(golden.collective, golden.spec, golden.ranks, golden.root,
                            placement::read_levels(golden.levels)));
-  if (std::getenv("TUTTI_TEST_WRITE_GOLDEN") != nullptr) std::ofstream(file_of(golden)) << text;
+  if (std::getenv("TEST_TUTTI_WRITE_GOLDEN") != nullptr) std::ofstream(file_of(golden)) << text;
   std::ifstream file(file_of(golden));
-  ASSERT_TRUE(file) << file_of(golden) << " is missing; set TUTTI_TEST_WRITE_GOLDEN=1 to write it";
+  ASSERT_TRUE(file) << file_of(golden) << " is missing; set TEST_TUTTI_WRITE_GOLDEN=1 to write it";
   std::stringstream kept;
   kept << file.rdbuf();
   EXPECT_EQ(text, kept.str());

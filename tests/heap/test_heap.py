@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).resolve().parent
-LIBRARY = Path(os.environ.get("TUTTI_TEST_BUILD", ROOT / "build")) / "lib" / "libtutti-heap.so"
+LIBRARY = Path(os.environ.get("TEST_TUTTI_BUILD", ROOT / "build")) / "lib" / "libtutti-heap.so"
 
 pytestmark = pytest.mark.alone
 

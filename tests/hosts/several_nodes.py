@@ -9,7 +9,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-BUILD = Path(os.environ.get("TUTTI_TEST_BUILD", ROOT / "build"))
+BUILD = Path(os.environ.get("TEST_TUTTI_BUILD", ROOT / "build"))
 TUTTI_RUN = BUILD / "bin" / "tutti-run"
 STATE = Path(
     f"/run/tutti-hosts-{zlib.crc32(bytes(ROOT)):08x}"

@@ -13,7 +13,7 @@ def built():
     """Checks that the tested launcher and libraries exist."""
     if not support.TUTTI_RUN.exists():
         pytest.fail(
-            f"{support.TUTTI_RUN} is missing: run make, or set TUTTI_TEST_BUILD to a build "
+            f"{support.TUTTI_RUN} is missing: run make, or set TEST_TUTTI_BUILD to a build "
             "directory"
         )
 

@@ -12,7 +12,7 @@ from open_mpi import WITHOUT_LIBFABRIC
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = Path(__file__).resolve().parent / "programs"
-BUILD = Path(os.environ.get("TUTTI_TEST_BUILD", ROOT / "build"))
+BUILD = Path(os.environ.get("TEST_TUTTI_BUILD", ROOT / "build"))
 TUTTI_RUN = BUILD / "bin" / "tutti-run"
 
 # The hosts' own calls, with which the programs compare, yield while they wait if ranks share cores.

@@ -14,7 +14,7 @@ import pytest
 import support
 
 pytestmark = pytest.mark.mpi
-CACHE = Path(os.environ.get("TUTTI_TEST_CACHE", support.ROOT / ".cache"))
+CACHE = Path(os.environ.get("TEST_TUTTI_CACHE", support.ROOT / ".cache"))
 FEW = ["test_cco_buf", "test_cco_obj"]
 COLLECTIVE = ["test_cco", "test_comm", "test_op", "test_attributes", "test_threads", "test_ulfm"]
 REQUESTS = [

@@ -154,11 +154,11 @@ def shipped():
 @pytest.mark.parametrize("file", shipped())
 def test_shipped_plans_are_what_the_functions_write(file):
     plan = shipped()[file]()
-    if "TUTTI_TEST_WRITE_GOLDEN" in os.environ:
+    if "TEST_TUTTI_WRITE_GOLDEN" in os.environ:
         GOLDEN.mkdir(exist_ok=True)
         (GOLDEN / file).write_bytes(plan.text.encode())
     assert (GOLDEN / file).read_bytes() == plan.text.encode(), (
-        "set TUTTI_TEST_WRITE_GOLDEN=1 to write it again"
+        "set TEST_TUTTI_WRITE_GOLDEN=1 to write it again"
     )
 
 

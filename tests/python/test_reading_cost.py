@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-BUILD = Path(os.environ.get("TUTTI_TEST_BUILD", Path(__file__).resolve().parents[2] / "build"))
+BUILD = Path(os.environ.get("TEST_TUTTI_BUILD", Path(__file__).resolve().parents[2] / "build"))
 PROGRAM = BUILD / "src" / "select" / "select_test"
 pytestmark = [
     pytest.mark.slow,
