@@ -108,7 +108,9 @@ const KnownType* find_known(MPI_Datatype type) noexcept {
 }
 
 const KnownType* known_by_uses(MPI_Datatype type) noexcept {
-  return shm::load_relaxed(uses_of(type)) < uses_of_a_known_type ? nullptr : known_at_once(type);
+  if (shm::load_relaxed(uses_of(type)) < uses_of_a_known_type) return nullptr;
+  const KnownType* const known = search(type);
+  return known != nullptr ? known : known_at_once(type);
 }
 
 const KnownType* known_at_once(MPI_Datatype type) noexcept {

@@ -48,8 +48,9 @@ bool is_missing(const void* buffer, const KnownType& known) {
 template <class Kernel, class HostPacks>
 int move(const void* buffer, size_t count, MPI_Datatype type, size_t bytes, Kernel&& kernel,
          HostPacks&& host_packs) {
+  const KnownType* known = known_by_uses(type);
   // MPICH 4.0 does not pack from MPI_BOTTOM, which is null, so it must not be asked to.
-  const KnownType* const known = buffer == nullptr ? known_at_once(type) : known_by_uses(type);
+  if (known == nullptr && buffer == nullptr) known = known_at_once(type);
   if (known != nullptr && known->layout && count * known->shape.bytes == bytes &&
       !is_missing(buffer, *known)) {
     kernel(*known->layout, known->extent);
