@@ -98,6 +98,7 @@ std::optional<group::Call> plain_reduction(Communicator& communicator, const Cal
 struct Found {
   Communicator* communicator = nullptr;  // null: the host makes the call, unless `code` is an error
   int code = MPI_SUCCESS;                // of an error that the look-up raised
+  bool gpu = false;                      // buffers may be in a GPU's memory (staged.h)
 };
 // find() finds the Communicator of a call. find_or_make() does so for a handle that this thread
 // does not remember: it may make the Communicator and set it up, by collective calls.

@@ -2,8 +2,10 @@
 
 #include <chrono>
 
+#include "base/gpu.h"
 #include "mpi/abi/types.h"
 #include "mpi/collectives/general.h"
+#include "mpi/collectives/staged.h"
 #include "mpi/communicators/topology.h"
 #include "report/tally.h"
 
@@ -26,24 +28,27 @@ using Clock = std::chrono::steady_clock;
   return communicator.finish(communicator.group()->run({call.collective}));
 }
 
-// Sets up the communicator if it meets. Returns an error of the set-up.
-[[gnu::cold, gnu::noinline]] int met(Communicator& communicator, const Call& call) {
-  return guarded(communicator.handle(), [&]() -> int {
-    meet(communicator, [&] { return host_refuses(communicator.handle(), call); });
-    return MPI_SUCCESS;
-  });
+// For a communicator that has no group: sets it up if it meets. Unless it has a group then, returns
+// an error of the set-up, or why the host must make the call.
+[[gnu::cold, gnu::noinline]] Served without_group(Communicator& communicator, const Call& call) {
+  const MPI_Comm comm = communicator.handle();
+  if (communicator.may_meet()) {
+    const int code = guarded(comm, [&]() -> int {
+      meet(communicator, [&] { return host_refuses(comm, call); });
+      return MPI_SUCCESS;
+    });
+    if (code != MPI_SUCCESS || communicator.group() != nullptr) return code;
+  }
+  // Set-up failed at this rank alone. Other ranks may still be in it, or have a group, so this rank
+  // must not call the host.
+  if (communicator.reason() == Reason::set_up_broken) return raise(comm, MPI_ERR_OTHER);
+  return communicator.reason();
 }
 
 [[gnu::always_inline]] inline Served try_group(Communicator& communicator, const Call& call) {
-  if (communicator.group() == nullptr && communicator.may_meet()) {
-    if (const int code = met(communicator, call); code != MPI_SUCCESS) return code;
-  }
-  if (communicator.group() == nullptr) {
-    // Set-up failed at this rank alone. Other ranks may still be in it, or have a group, so this
-    // rank must not call the host.
-    if (communicator.reason() == Reason::set_up_broken)
-      return raise(communicator.handle(), MPI_ERR_OTHER);
-    return communicator.reason();
+  if (communicator.group() == nullptr) [[unlikely]] {
+    const Served without = without_group(communicator, call);
+    if (without.reason != Reason::none || without.code != MPI_SUCCESS) return without;
   }
   try {
     return by_group(communicator, call);
@@ -176,16 +181,31 @@ group::CallKey known_key_of(const Call& call) {
   return key_of(call.collective, side.count, side.type, call.op, call.root);
 }
 
-// Serves a call on a communicator that Tutti knows, by its group or by the host.
-[[gnu::always_inline]] inline int serve(Communicator& communicator, const Call& call,
-                                        MPI_Comm comm) {
+// Serves a call on a communicator that Tutti knows, by its group or, as the program made it, by the
+// host.
+[[gnu::always_inline]] inline Served serve(Communicator& communicator, const Call& call,
+                                           const Call& as_made, MPI_Comm comm) {
   const bool records = report::recording();
   const auto begin = records ? Clock::now() : Clock::time_point{};
   Served served = try_group(communicator, call);
   if (served.reason != Reason::none) [[unlikely]]
-    served.code = by_host(communicator, call, comm, served.reason);
+    served.code = by_host(communicator, as_made, comm, served.reason);
   if (records) note_call(communicator, call, served.reason, Clock::now() - begin);
-  return served.code;
+  return served;
+}
+
+// The same while buffers may be in a GPU's memory.
+[[gnu::cold, gnu::noinline]] int serve_staged(Communicator& communicator, const Call& call,
+                                              MPI_Comm comm) {
+  return guarded(comm, [&]() -> int {
+    const bool may_serve = communicator.group() != nullptr || communicator.may_meet();
+    const std::unique_ptr<StagedCall> staged = may_serve ? StagedCall::of(call, comm) : nullptr;
+    if (staged == nullptr) return serve(communicator, call, call, comm).code;
+    staged->fetch();
+    const Served served = serve(communicator, staged->call(), call, comm);
+    if (served.reason != Reason::none || served.code != MPI_SUCCESS) return served.code;
+    return staged->bring_back() ? MPI_SUCCESS : raise(comm, MPI_ERR_OTHER);
+  });
 }
 
 }  // namespace
@@ -227,6 +247,7 @@ Served refused(Communicator& communicator, const Error& error) noexcept {
 Found find_or_make(MPI_Comm handle) {
   Found found;
   if (host().foreign) return found;
+  found.gpu = gpu::is_there();
   found.code = guarded(handle, [&]() -> int {
     found.communicator = find_communicator(handle);
     return MPI_SUCCESS;
@@ -256,14 +277,15 @@ int serve_ready(Communicator& communicator, const Call& call) {
     }
   } catch (...) {
   }
-  return serve(communicator, call, communicator.handle());
+  return serve(communicator, call, call, communicator.handle()).code;
 }
 
 int serve_any(const Call& call, MPI_Comm comm) {
   const Found found = find(comm);
   if (found.communicator == nullptr) [[unlikely]]
     return found.code != MPI_SUCCESS ? found.code : call_host(call, comm);
-  return serve(*found.communicator, call, comm);
+  if (found.gpu) return serve_staged(*found.communicator, call, comm);
+  return serve(*found.communicator, call, call, comm).code;
 }
 
 }  // namespace tutti::mpi

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/gpu.h"
 #include "base/hash.h"
 #include "group/handle_table.h"
 #include "mpi/abi/private_communicator.h"
@@ -98,7 +99,7 @@ using Ended = decltype(Registry::communicators)::node_type;
 // the lock.
 Ended take_out(Registry& registry, uint64_t key) {
   tables().remove(key);
-  shm::store_relaxed(generation, shm::load_relaxed(generation) + 1);
+  forget_remembered();
   return registry.communicators.extract(key);
 }
 
@@ -259,7 +260,7 @@ void close_registry() {
     if (!is_open(registry)) return;
     shm::publish(registry.is_open, 0);
     tables().clear();
-    shm::store_relaxed(generation, shm::load_relaxed(generation) + 1);
+    forget_remembered();
     while (!registry.communicators.empty())
       ended.push_back(registry.communicators.extract(registry.communicators.begin()));
     registry.spare.clear();
@@ -299,7 +300,7 @@ void leave_world() {
     for (const uint64_t key : keys) ended.push_back(take_out(registry, key));
     // Communicators that have ended without notice are detected when their handles are looked up.
     tables().clear();
-    shm::store_relaxed(generation, shm::load_relaxed(generation) + 1);
+    forget_remembered();
     shm::store_relaxed(registry.left_world, 1);
     registry.placement.reset();
     if (registry.world_known) rebase(&registry.world, registry.sessions.front().processes);
@@ -504,7 +505,7 @@ void communicator_revoked(MPI_Comm handle) {
   if (found == registry.communicators.end()) return;
   found->second.leave_to_host(Reason::host_failed);
   tables().ready.remove(key_of(handle));
-  shm::store_relaxed(generation, shm::load_relaxed(generation) + 1);
+  forget_remembered();
 }
 
 void communicator_of_threads(MPI_Comm handle) noexcept {
@@ -536,10 +537,17 @@ const Remembered* recall(MPI_Comm handle) {
   const Table::Entry found = tables().ready.find(key_of(handle));
   if (found.object == nullptr) return nullptr;
   ServedCalls::enter_thread();
+  uint64_t now = shm::load_relaxed(generation);
+  if (!gpu::is_ruled_out()) [[unlikely]] {
+    if (gpu::look()) return nullptr;
+    now = 0;  // the next call looks again
+  }
   Remembered& place = place_of(handle);
-  place = {handle, shm::load_relaxed(generation), found.object, found.second};
+  place = {handle, now, found.object, found.second};
   return &place;
 }
+
+void forget_remembered() noexcept { shm::add(generation, 1); }
 
 namespace {
 

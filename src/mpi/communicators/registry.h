@@ -160,6 +160,9 @@ extern constinit TUTTI_PER_THREAD Remembered remembered[1 << log_of_remembered];
 // The generation of the registry. It grows when a communicator ends that may have a group, and when
 // the registry closes or the world ends.
 extern shm::Word generation;
+// Makes it grow: all threads forget what they remember, and calls that were noted for being made
+// again are looked at anew. Any thread, at any time.
+void forget_remembered() noexcept;
 
 inline Remembered& place_of(MPI_Comm handle) {
   Remembered* place = &remembered[static_cast<uint32_t>((uint64_t)handle) * 0x9E3779B1u >>
@@ -169,7 +172,8 @@ inline Remembered& place_of(MPI_Comm handle) {
 }
 
 // Finds a communicator in the table of those with groups (group/handle_table.h) and remembers it.
-// Null if it is not there, or if the thread is inside Tutti.
+// Null if it is not there, if the thread is inside Tutti, or if buffers of calls may be in a GPU's
+// memory (base/gpu.h), which the path of known calls does not look for.
 const Remembered* recall(MPI_Comm handle);
 
 // True if the place has this handle, the generation has not grown since it was filled, and the

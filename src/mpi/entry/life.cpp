@@ -10,6 +10,7 @@
 
 #include "base/descriptors.h"
 #include "base/error.h"
+#include "base/gpu.h"
 #include "base/launched.h"
 #include "base/log.h"
 #include "base/options.h"
@@ -93,6 +94,7 @@ void open() {
   if (record) report::start_recording();
   if (!options().disable) look_at_saturation_maps();
   open_registry(record);
+  gpu::look_after_start();
 }
 
 // Rank 0 logs which variables the ranks have set differently, if that is the reason.

@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "mpi/collectives/general.h"
+#include "mpi/collectives/staged.h"
 #include "mpi/communicators/topology.h"
 #include "mpi/job/thrown.h"
 #include "mpi/requests/lane_nonblocking.h"
@@ -10,6 +11,7 @@
 #include "mpi/requests/nonblocking.h"
 #include "mpi/requests/persistent.h"
 #include "mpi/requests/requests.h"
+#include "mpi/requests/staged_request.h"
 #include "report/tally.h"
 
 namespace tutti::mpi {
@@ -80,58 +82,106 @@ int counted_unless_refused(Communicator& communicator, const Call& call, MPI_Com
   return counted(communicator, code);
 }
 
+// Serves a call, by its copies if it is staged. The host makes it as the program made it.
+[[gnu::always_inline]] inline int serve(Communicator& known, const Call& call, StagedCall* staged,
+                                        MPI_Comm comm) {
+  Reason reason = known.find_records(Reason::neighbours_between_nodes);
+  if (reason == Reason::set_up_broken) return raise(comm, MPI_ERR_OTHER);
+  if (reason == Reason::none) {
+    int code = MPI_SUCCESS;
+    Nonblocking* const operation = start_by_records(
+        known, staged != nullptr ? staged->call() : call, RecordRequest::blocking, &reason, &code);
+    if (operation != nullptr) {
+      const int completed = operation->complete();
+      operation->tell();
+      if (staged != nullptr && !staged->bring_back()) return raise(comm, MPI_ERR_OTHER);
+      return first_error(code, completed).code;
+    }
+    if (reason == Reason::none) return code;
+  }
+  const int code =
+      by_host(call, comm, reason, [&] { return call_host(call, comm); }, report::record);
+  return counted_unless_refused(known, call, comm, code);
+}
+
+// The same while buffers may be in a GPU's memory.
+[[gnu::cold, gnu::noinline]] int serve_staged(Communicator& known, const Call& call,
+                                              MPI_Comm comm) {
+  const std::unique_ptr<StagedCall> staged = StagedCall::of(call, comm);
+  if (staged != nullptr) staged->fetch();
+  return serve(known, call, staged.get(), comm);
+}
+
 }  // namespace
 
 int serve_neighbours(const Call& call, MPI_Comm comm) {
   const Found found = find(comm);
   if (found.code != MPI_SUCCESS) return found.code;
   if (found.communicator == nullptr) return call_host(call, comm);
-  return guarded(comm, [&]() -> int {
-    Communicator& known = *found.communicator;
-    Reason reason = known.find_records(Reason::neighbours_between_nodes);
-    if (reason == Reason::set_up_broken) return raise(comm, MPI_ERR_OTHER);
-    if (reason == Reason::none) {
-      int code = MPI_SUCCESS;
-      Nonblocking* const operation =
-          start_by_records(known, call, RecordRequest::blocking, &reason, &code);
-      if (operation != nullptr) {
-        const int completed = operation->complete();
-        operation->tell();
-        return first_error(code, completed).code;
-      }
-      if (reason == Reason::none) return code;
-    }
-    const int code =
-        by_host(call, comm, reason, [&] { return call_host(call, comm); }, report::record);
-    return counted_unless_refused(known, call, comm, code);
-  });
+  Communicator& known = *found.communicator;
+  if (found.gpu) return guarded(comm, [&] { return serve_staged(known, call, comm); });
+  return guarded(comm, [&] { return serve(known, call, nullptr, comm); });
 }
+
+namespace {
+
+// The host makes the calls as the program made them, and Tutti with buffers that it can read.
+int start_readable(const Call& call, const Call& as_made, MPI_Comm comm, MPI_Request* request) {
+  Communicator* const known = known_communicator(comm);
+  Reason reason = known == nullptr ? Reason::set_up_pending
+                                   : known->find_records(Reason::neighbours_between_nodes);
+  if (reason == Reason::none) {
+    int code = MPI_SUCCESS;
+    Nonblocking* const operation =
+        start_by_records(*known, call, RecordRequest::nonblocking, &reason, &code);
+    if (operation != nullptr) *request = operation->handle();
+    if (reason == Reason::none) {
+      if (!known->expects_nonblocking()) known->expect_nonblocking();
+      return code;
+    }
+  }
+  if (reason == Reason::neighbours_between_nodes && known->lanes() != nullptr) {
+    int code = MPI_SUCCESS;
+    reason = LaneNonblocking::start_call(*known, call, request, &code);
+    if (reason == Reason::none) return code;
+  }
+  const int code = by_host(
+      as_made, comm, reason, [&] { return call_host(as_made, comm, request); }, report::record);
+  if (code == MPI_SUCCESS && !host_refuses(comm, as_made)) expect_nonblocking(comm);
+  return code;
+}
+
+int init_readable(Communicator& known, const Call& call, const Call& as_made, MPI_Info info,
+                  MPI_Request* request) {
+  const MPI_Comm comm = known.handle();
+  Reason reason = Reason::none;
+  const int found_records =
+      find_for_request(known, call, Reason::neighbours_between_nodes, &reason);
+  if (found_records != MPI_SUCCESS) return found_records;
+  if (reason == Reason::set_up_broken) return raise(comm, MPI_ERR_OTHER);
+  if (reason == Reason::none) {
+    const int code = make_persistent(known, call, request, &reason);
+    if (code != MPI_SUCCESS || reason == Reason::none) return code;
+  }
+  if (reason == Reason::neighbours_between_nodes && known.lanes() != nullptr) {
+    reason = LanePersistent::make(known, call, request);
+    if (reason == Reason::none) return MPI_SUCCESS;
+  }
+  const int code = by_host(
+      as_made, comm, reason, [&] { return call_host(as_made, comm, info, request); },
+      [&](const report::Record& record) { note_hosts_request(*request, record); });
+  return counted_unless_refused(known, as_made, comm, code);
+}
+
+}  // namespace
 
 int start_neighbours(const Call& call, MPI_Comm comm, MPI_Request* request) {
   if (host().foreign || Inside::depth != 0) return call_host(call, comm, request);
   return guarded(comm, [&] {
-    Communicator* const known = known_communicator(comm);
-    Reason reason = known == nullptr ? Reason::set_up_pending
-                                     : known->find_records(Reason::neighbours_between_nodes);
-    if (reason == Reason::none) {
-      int code = MPI_SUCCESS;
-      Nonblocking* const operation =
-          start_by_records(*known, call, RecordRequest::nonblocking, &reason, &code);
-      if (operation != nullptr) *request = operation->handle();
-      if (reason == Reason::none) {
-        if (!known->expects_nonblocking()) known->expect_nonblocking();
-        return code;
-      }
-    }
-    if (reason == Reason::neighbours_between_nodes && known->lanes() != nullptr) {
-      int code = MPI_SUCCESS;
-      reason = LaneNonblocking::start_call(*known, call, request, &code);
-      if (reason == Reason::none) return code;
-    }
-    const int code =
-        by_host(call, comm, reason, [&] { return call_host(call, comm, request); }, report::record);
-    if (code == MPI_SUCCESS && !host_refuses(comm, call)) expect_nonblocking(comm);
-    return code;
+    return StagedRequest::make(call, comm, false, request,
+                               [&](const Call& readable, MPI_Request* made) {
+                                 return start_readable(readable, call, comm, made);
+                               });
   });
 }
 
@@ -139,25 +189,11 @@ int neighbours_init(const Call& call, MPI_Comm comm, MPI_Info info, MPI_Request*
   const Found found = find(comm);
   if (found.code != MPI_SUCCESS) return found.code;
   if (found.communicator == nullptr) return call_host(call, comm, info, request);
-  return guarded(comm, [&]() -> int {
-    Communicator& known = *found.communicator;
-    Reason reason = Reason::none;
-    const int found_records =
-        find_for_request(known, call, Reason::neighbours_between_nodes, &reason);
-    if (found_records != MPI_SUCCESS) return found_records;
-    if (reason == Reason::set_up_broken) return raise(comm, MPI_ERR_OTHER);
-    if (reason == Reason::none) {
-      const int code = make_persistent(known, call, request, &reason);
-      if (code != MPI_SUCCESS || reason == Reason::none) return code;
-    }
-    if (reason == Reason::neighbours_between_nodes && known.lanes() != nullptr) {
-      reason = LanePersistent::make(known, call, request);
-      if (reason == Reason::none) return MPI_SUCCESS;
-    }
-    const int code = by_host(
-        call, comm, reason, [&] { return call_host(call, comm, info, request); },
-        [&](const report::Record& record) { note_hosts_request(*request, record); });
-    return counted_unless_refused(known, call, comm, code);
+  return guarded(comm, [&] {
+    return StagedRequest::make(
+        call, comm, true, request, [&](const Call& readable, MPI_Request* made) {
+          return init_readable(*found.communicator, readable, call, info, made);
+        });
   });
 }
 

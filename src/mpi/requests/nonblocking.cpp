@@ -5,6 +5,7 @@
 #include "mpi/collectives/general.h"
 #include "mpi/job/thrown.h"
 #include "mpi/requests/lane_nonblocking.h"
+#include "mpi/requests/staged_request.h"
 #include "report/tally.h"
 
 namespace tutti::mpi {
@@ -81,7 +82,8 @@ CallMemo::Entries entries_of(const eager::Neighbourhood& own, const Call& call) 
 
 }  // namespace
 
-// Describes and uses a call that the memo does not know, and notes it.
+// Describes and uses a call that the memo does not know, and notes it. The memo looks at no
+// addresses, so it knows no call while buffers may be in a GPU's memory.
 void Nonblocking::describe_call(Communicator& communicator, const Call& call, uint64_t now,
                                 Reason* reason) {
   memo_.clear();
@@ -90,7 +92,8 @@ void Nonblocking::describe_call(Communicator& communicator, const Call& call, ui
     *reason = describe(communicator, call);
     if (*reason != Reason::none) return;
     use(records().program(call.collective, call.root), records().sequence());
-    memo_.note(call, comm, now, entries_of(communicator, call), buffers(), operation());
+    if (gpu::is_ruled_out())
+      memo_.note(call, comm, now, entries_of(communicator, call), buffers(), operation());
     return;
   }
   const std::shared_ptr<NeighbourRecords>& neighbours = communicator.neighbour_records();
@@ -98,7 +101,8 @@ void Nonblocking::describe_call(Communicator& communicator, const Call& call, ui
                                   : describe(communicator, call, neighbours->own());
   if (*reason != Reason::none) return;
   use(neighbours);
-  memo_.note(call, comm, now, entries_of(neighbours->own(), call), buffers(), operation());
+  if (gpu::is_ruled_out())
+    memo_.note(call, comm, now, entries_of(neighbours->own(), call), buffers(), operation());
 }
 
 int Nonblocking::start_again(const Call& call) {
@@ -176,47 +180,59 @@ int start_by_host(const Call& call, MPI_Comm comm, MPI_Request* request, Reason 
   return code;
 }
 
+// Starts an operation by `start`, which returns an MPI error code. The program gets its handle if
+// it is under way then.
+template <class Start>
+[[gnu::always_inline]] inline int started(Nonblocking& operation, MPI_Request* request,
+                                          Start&& start) {
+  int code = MPI_SUCCESS;
+  try {
+    code = start();
+  } catch (...) {
+    operation.give_back();
+    throw;
+  }
+  if (operation.state() == OwnRequest::State::pending)
+    *request = operation.handle();
+  else
+    operation.give_back();
+  return code;
+}
+
+// Starts a call that this thread has not made lately; the host starts it as the program made it.
+int start_anew(const Call& call, const Call& as_made, MPI_Comm comm, MPI_Request* request) {
+  int code = MPI_SUCCESS;
+  Communicator* const known = known_communicator(comm);
+  Reason reason = known == nullptr ? Reason::set_up_pending
+                                   : known->find_records(Reason::nonblocking_between_nodes);
+  if (reason == Reason::none) {
+    Nonblocking* const operation = Nonblocking::take(call, comm, &code);
+    if (operation == nullptr) return code;
+    code = started(*operation, request, [&] {
+      return operation->start_call(*known, call, RecordRequest::nonblocking, &reason);
+    });
+    // Also if memory ran out at this rank alone: the others have made the call.
+    if (reason == Reason::none && !known->expects_nonblocking()) known->expect_nonblocking();
+    if (reason == Reason::none) return code;
+  }
+  if (reason == Reason::nonblocking_between_nodes && known->lanes() != nullptr) {
+    reason = LaneNonblocking::start_call(*known, call, request, &code);
+    if (reason == Reason::none) return code;
+  }
+  return start_by_host(as_made, comm, request, reason);
+}
+
 }  // namespace
 
 int start_nonblocking(const Call& call, MPI_Comm comm, MPI_Request* request) {
   if (host().foreign || Inside::depth != 0) return call_host(call, comm, request);
   return guarded(comm, [&]() -> int {
-    int code = MPI_SUCCESS;
-    // Starts an operation by `start`. The program gets its handle if it is under way then.
-    const auto started = [&](Nonblocking* operation, auto&& start) {
-      try {
-        code = start(*operation);
-      } catch (...) {
-        operation->give_back();
-        throw;
-      }
-      if (operation->state() == OwnRequest::State::pending)
-        *request = operation->handle();
-      else
-        operation->give_back();
-    };
-    if (Nonblocking* const operation = Nonblocking::recall(call, comm)) {
-      started(operation, [&](Nonblocking& it) { return it.start_again(call); });
-      return code;
-    }
-    Communicator* const known = known_communicator(comm);
-    Reason reason = known == nullptr ? Reason::set_up_pending
-                                     : known->find_records(Reason::nonblocking_between_nodes);
-    if (reason == Reason::none) {
-      Nonblocking* const operation = Nonblocking::take(call, comm, &code);
-      if (operation == nullptr) return code;
-      started(operation, [&](Nonblocking& it) {
-        return it.start_call(*known, call, RecordRequest::nonblocking, &reason);
-      });
-      // Also if memory ran out at this rank alone: the others have made the call.
-      if (reason == Reason::none && !known->expects_nonblocking()) known->expect_nonblocking();
-      if (reason == Reason::none) return code;
-    }
-    if (reason == Reason::nonblocking_between_nodes && known->lanes() != nullptr) {
-      reason = LaneNonblocking::start_call(*known, call, request, &code);
-      if (reason == Reason::none) return code;
-    }
-    return start_by_host(call, comm, request, reason);
+    if (Nonblocking* const operation = Nonblocking::recall(call, comm))
+      return started(*operation, request, [&] { return operation->start_again(call); });
+    return StagedRequest::make(call, comm, false, request,
+                               [&](const Call& readable, MPI_Request* made) {
+                                 return start_anew(readable, call, comm, made);
+                               });
   });
 }
 

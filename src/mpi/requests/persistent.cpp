@@ -8,6 +8,7 @@
 #include "mpi/job/thrown.h"
 #include "mpi/requests/lane_persistent.h"
 #include "mpi/requests/requests.h"
+#include "mpi/requests/staged_request.h"
 #include "report/tally.h"
 
 namespace tutti::mpi {
@@ -96,24 +97,25 @@ int make_persistent(Communicator& communicator, const Call& call, MPI_Request* r
   return made != nullptr ? Persistent::hand_over(std::move(made), request) : code;
 }
 
-int persistent_init(const Call& call, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  const Found found = find(comm);
-  Communicator* const known = found.communicator;
-  if (found.code != MPI_SUCCESS) return found.code;
-  if (known == nullptr) return call_host(call, comm, info, request);
+namespace {
+
+// The host makes the request as the program asked for it, and Tutti with buffers that it can read.
+int init_readable(Communicator& known, const Call& call, const Call& as_made, MPI_Info info,
+                  MPI_Request* request) {
+  const MPI_Comm comm = known.handle();
   Reason reason = Reason::none;
   const int found_records = guarded(comm, [&] {
-    return find_for_request(*known, call, Reason::persistent_between_nodes, &reason);
+    return find_for_request(known, call, Reason::persistent_between_nodes, &reason);
   });
   if (found_records != MPI_SUCCESS) return found_records;
   if (reason == Reason::set_up_broken) return raise(comm, MPI_ERR_OTHER);
   if (reason == Reason::none) {
-    const int code = guarded(comm, [&] { return make_persistent(*known, call, request, &reason); });
+    const int code = guarded(comm, [&] { return make_persistent(known, call, request, &reason); });
     if (code != MPI_SUCCESS || reason == Reason::none) return code;
   }
-  if (reason == Reason::persistent_between_nodes && known->lanes() != nullptr) {
+  if (reason == Reason::persistent_between_nodes && known.lanes() != nullptr) {
     const int code = guarded(comm, [&]() -> int {
-      reason = LanePersistent::make(*known, call, request);
+      reason = LanePersistent::make(known, call, request);
       return MPI_SUCCESS;
     });
     if (code != MPI_SUCCESS || reason == Reason::none) return code;
@@ -122,13 +124,27 @@ int persistent_init(const Call& call, MPI_Comm comm, MPI_Info info, MPI_Request*
   int code = MPI_SUCCESS;
   {
     const Inside inside;
-    code = call_host(call, comm, info, request);
+    code = call_host(as_made, comm, info, request);
   }
   const size_t bytes = bytes_to_report(call);
   if (tracer() != nullptr) trace_host_call(entry, call.collective, reason, bytes, call.root);
   if (report::recording() && code == MPI_SUCCESS)
     note_hosts_request(*request, {call.collective, bytes, reason, {}, {}});
-  return counted(*known, code);
+  return counted(known, code);
+}
+
+}  // namespace
+
+int persistent_init(const Call& call, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  const Found found = find(comm);
+  if (found.code != MPI_SUCCESS) return found.code;
+  if (found.communicator == nullptr) return call_host(call, comm, info, request);
+  return guarded(comm, [&] {
+    return StagedRequest::make(
+        call, comm, true, request, [&](const Call& readable, MPI_Request* made) {
+          return init_readable(*found.communicator, readable, call, info, made);
+        });
+  });
 }
 
 }  // namespace tutti::mpi
