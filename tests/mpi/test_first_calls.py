@@ -189,7 +189,7 @@ def test_blocking_first_calls_meet(host, compiled, tmp_path, ranks):
 
 
 def test_memory_is_left_for_communicators_of_many_calls(host, compiled, tmp_path):
-    """Communicators that find less than an eighth of it free make their first calls in the host."""
+    """Communicators that find little of it free make their first calls in the host."""
     report, variables = tmp_path / "report.json", USUAL | {"TUTTI_SHM_BYTES_PER_RANK": "256K"}
     program, options = compiled(host, "meeting"), [f"--report={report}"]
     expect_ok(
