@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "base/process.h"
+#include "exec/core_watch.h"
 
 namespace tutti::exec {
 namespace {
@@ -58,6 +59,7 @@ Pace pace_of_own_core(bool gets_messages) {
   Pace pace;
   pace.polls = 512;
   pace.yields_after = gets_messages ? microseconds(0) : microseconds(100);
+  pace.has_core = true;
   rest_in_long_waits(pace);
   return pace;
 }
@@ -153,6 +155,7 @@ Pace pace_of_messages(WaitStyle style) {
   pace.yields_after = Pace::never;
   rest_in_long_waits(pace);
   if (style == WaitStyle::yield) pace.sleeps_after = microseconds(100);
+  pace.has_core = style == WaitStyle::spin;
   return pace;
 }
 
@@ -177,7 +180,12 @@ Waiter::Waiter(const Pace& pace, const ProgressHook& hook)
       next_close_look_(begin_ + closely_every),
       watched_(begin_),
       rest_(pace.first),
-      next_sleep_(pace.shortest_sleep) {}
+      next_sleep_(pace.shortest_sleep) {
+  if (pace_.has_core && shares_core(begin_)) {
+    share_core();
+    rest_ = pace_.first;
+  }
+}
 
 Waiter::~Waiter() {
   if (slack_before_) prctl(PR_SET_TIMERSLACK, static_cast<unsigned long>(*slack_before_));
@@ -203,6 +211,12 @@ void Waiter::look_at_clock() {
   watched_.look(now);
   looks_closely_ = now >= next_close_look_;
   if (looks_closely_) next_close_look_ = now + closely_every;
+  if (pace_.has_core && shares_core_in_long_wait(now)) share_core();
+}
+
+void Waiter::share_core() {
+  pace_ = pace_between_calls(WaitStyle::yield);
+  next_sleep_ = pace_.shortest_sleep;
 }
 
 void Waiter::note_peer(uint64_t process) {

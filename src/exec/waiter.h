@@ -19,7 +19,8 @@ namespace tutti::exec {
 
 enum class WaitStyle : uint8_t {
   spin,   // a core for every rank: poll, call the progress hook now and then; in waits of
-          // milliseconds also yield, and then sleep for microseconds
+          // milliseconds also yield, and then sleep for microseconds. A rank that has been moved to
+          // a core of others does as below, but sleeps by the clock: nobody rings for it.
   yield,  // more ranks than cores: poll a little, yield, then sleep on the peer's doorbell
 };
 
@@ -48,6 +49,7 @@ struct Pace {
   std::chrono::microseconds longest_sleep{0};
   bool sleeps_exactly = false;  // sleeps end in time, and not up to 50 us late
   bool shares_core = false;     // other ranks may need this core (Waiter::note_peer)
+  bool has_core = false;        // no other rank did; a Waiter looks whether one does (core_watch.h)
 };
 
 // For a wait for another rank's next call, and not for a step of a call that it has entered.
@@ -112,6 +114,7 @@ class Waiter {
   void sleep();
   void look_at_clock();
   void choose_rest();
+  void share_core();
 
   Pace pace_;
   const ProgressHook hook_;

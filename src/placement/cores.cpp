@@ -9,13 +9,13 @@
 
 namespace tutti::placement {
 
-CoreMask usable_cores() {
+CoreMask usable_cores(int64_t process) {
   CoreMask mask;
   cpu_set_t* const set = CPU_ALLOC(most_cores);
   if (set == nullptr) return mask;
   const size_t bytes = CPU_ALLOC_SIZE(most_cores);
   CPU_ZERO_S(bytes, set);
-  if (sched_getaffinity(0, bytes, set) == 0)
+  if (sched_getaffinity(static_cast<pid_t>(process), bytes, set) == 0)
     for (size_t core = 0; core < most_cores; ++core) mask[core] = CPU_ISSET_S(core, bytes, set);
   CPU_FREE(set);
   return mask;
@@ -26,18 +26,33 @@ uint64_t kernel_identity() {
   return text.empty() ? 0 : hashed(hash_of_nothing, text);
 }
 
-bool oversubscribed(const std::vector<CoreMask>& masks) {
+namespace {
+
+bool confined_to(const CoreMask& mask, const CoreMask& set) { return (mask & ~set).none(); }
+
+// The sets of cores that hold more ranks than cores.
+std::vector<CoreMask> full_sets(const std::vector<CoreMask>& masks) {
   CoreMask all;
   for (const CoreMask& mask : masks) all |= mask;
   std::vector<CoreMask> sets{all};
   for (const CoreMask& mask : masks)
     if (std::find(sets.begin(), sets.end(), mask) == sets.end()) sets.push_back(mask);
-  for (const CoreMask& set : sets) {
-    const auto confined = std::count_if(masks.begin(), masks.end(),
-                                        [&](const CoreMask& mask) { return (mask & ~set).none(); });
-    if (static_cast<size_t>(confined) > set.count()) return true;
-  }
-  return false;
+  std::erase_if(sets, [&](const CoreMask& set) {
+    const auto confined = std::count_if(
+        masks.begin(), masks.end(), [&](const CoreMask& mask) { return confined_to(mask, set); });
+    return static_cast<size_t>(confined) <= set.count();
+  });
+  return sets;
+}
+
+}  // namespace
+
+bool oversubscribed(const std::vector<CoreMask>& masks) { return !full_sets(masks).empty(); }
+
+bool shares_core(const std::vector<CoreMask>& masks, size_t rank) {
+  const std::vector<CoreMask> sets = full_sets(masks);
+  return std::any_of(sets.begin(), sets.end(),
+                     [&](const CoreMask& set) { return confined_to(masks[rank], set); });
 }
 
 namespace {

@@ -20,8 +20,9 @@ namespace tutti::placement {
 inline constexpr size_t most_cores = 4096;
 using CoreMask = std::bitset<most_cores>;
 
-// The processors that this process may run on; empty if the system does not report them.
-CoreMask usable_cores();
+// The processors that a process's first thread may run on, or the calling thread (0); empty if the
+// system does not report them.
+CoreMask usable_cores(int64_t process = 0);
 
 // A number for the running kernel. Containers of one machine have the same number, whatever their
 // host names are, and they share the machine's cores. 0 if the system does not report it.
@@ -30,6 +31,8 @@ uint64_t kernel_identity();
 // True if some ranks must share a core, because more ranks are confined to a set of cores than the
 // set has. All ranks together are confined to the union of their masks.
 bool oversubscribed(const std::vector<CoreMask>& masks);
+// The same for one rank: only the sets of cores to which it is confined itself count.
+bool shares_core(const std::vector<CoreMask>& masks, size_t rank);
 
 // The shape of the processors that any of the ranks may run on, or the one that `given`
 // (TUTTI_TOPOLOGY) describes if that is the text of a shape.

@@ -26,6 +26,15 @@ TEST(Cores, MoreRanksThanCoresShareThem) {
   EXPECT_TRUE(oversubscribed({mask_of({0}), mask_of({1}), mask_of({0, 1}), mask_of({2, 3, 4, 5})}));
 }
 
+TEST(Cores, ARankSharesTheSetsToWhichItIsConfined) {
+  const std::vector<CoreMask> masks{mask_of({0}), mask_of({0}), mask_of({1}),
+                                    mask_of({0, 1, 2, 3})};
+  EXPECT_TRUE(shares_core(masks, 0));
+  EXPECT_TRUE(shares_core(masks, 1));
+  EXPECT_FALSE(shares_core(masks, 2));
+  EXPECT_FALSE(shares_core(masks, 3));  // three ranks leave two of the four cores to it
+}
+
 TEST(Cores, ThisProcessHasSome) {
   EXPECT_TRUE(usable_cores().any());
   EXPECT_EQ(kernel_identity(), kernel_identity());

@@ -118,3 +118,9 @@ def test_malformed_variable_in_a_disabled_job(host, compiled):
         if lines_with(result, "TUTTI_DISABLE"):
             break
     assert len(lines_with(result, "TUTTI_DISABLE")) == 1, result.stderr
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_ranks_that_are_moved_to_one_core(host, compiled, ranks):
+    """They polled on it for 100 us in each wait, while the rank that they waited for needed it."""
+    expect_ok(job(host, ranks, compiled(host, "moved")))

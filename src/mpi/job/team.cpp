@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/options.h"
+#include "exec/core_watch.h"
 #include "mpi/abi/types.h"
 #include "mpi/job/drive_host.h"
 #include "placement/cores.h"
@@ -119,6 +120,7 @@ std::unique_ptr<Team> Team::form_of_all(MPI_Comm communicator, int ranks, bool o
   if (team->ranks_ != ranks || !team->share_segment(why_not)) return nullptr;
   team->agree_on_waiting();
   team->agree_on_reach();
+  team->watch_cores();
   return team;
 }
 
@@ -132,6 +134,7 @@ std::unique_ptr<Team> Team::form_of_world(std::string* why_not) {
   if (!team->share_segment(why_not)) return nullptr;
   team->agree_on_waiting();
   team->agree_on_reach();
+  team->watch_cores();
   return team;
 }
 
@@ -220,6 +223,15 @@ void Team::agree_on_waiting() {
   if (!options().plans.empty() || !options().table.empty()) shape_ = shape;
   agree_on_levels(masks);
   cores_ = std::move(masks);
+}
+
+// Waits look whether members have been moved to each other's cores, unless TUTTI_WAIT sets how they
+// wait.
+void Team::watch_cores() const {
+  if (simulated || options().wait != WaitChoice::automatic) return;
+  std::vector<int64_t> processes;
+  for (const Memory& memory : told_) processes.push_back(memory.process);
+  exec::watch_cores_of(processes);
 }
 
 void Team::know_oversubscribed() {

@@ -141,6 +141,7 @@ class Team {
   bool share_segment(std::string* why_not);
   bool try_segment(shm::Segment::Kind kind, std::string* why_not);
   void agree_on_waiting();
+  void watch_cores() const;
   void agree_on_reach();
   void agree_on_levels(const std::vector<placement::CoreMask>& masks);
   size_t share_of(int ranks) const;
