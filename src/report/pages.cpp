@@ -120,13 +120,20 @@ void write_driving(FILE* file, const Driving& done) {
 }
 
 void write_table(FILE* file, const Report& report) {
-  const std::string whose = report.aborted_by < 0 ? "all ranks"
-                                                  : "rank " + std::to_string(report.aborted_by) +
-                                                        " alone, which ended the job by MPI_Abort";
+  std::string whose = report.missing.empty() ? "all ranks" : "the others";
+  if (report.aborted_by >= 0)
+    whose =
+        "rank " + std::to_string(report.aborted_by) + " alone, which ended the job by MPI_Abort";
   fprintf(file,
           "tutti: report of %d ranks over %s; calls and bytes of %s (for a collective with parts, "
           "bytes of one part), mean time of a call\n",
           report.ranks, std::string(report.mpi).c_str(), whose.c_str());
+  if (!report.missing.empty()) {
+    std::vector<std::string> ranks;
+    for (const int rank : report.missing) ranks.push_back(std::to_string(rank));
+    fprintf(file, "tutti:   missing, because processes have ended: ranks %s\n",
+            join(ranks, ", ").c_str());
+  }
   if (!report.why_no_team.empty()) fprintf(file, "tutti:   off: %s\n", report.why_no_team.c_str());
   fprintf(file, "tutti:   %-18s %-12s %12s %11s %12s %11s %14s  %s\n", "collective", "size",
           "tutti calls", "mean us", "host calls", "mean us", "bytes", "algorithm");
@@ -216,6 +223,7 @@ void write_json(FILE* file, const Report& report) {
       {"mpi", report.mpi},
       {"ranks", report.ranks},
       {"aborted_by", nullptr},
+      {"missing_ranks", report.missing},
       {"off", nullptr},
       {"collectives", collectives_of(report)},
       {"host_reasons", host_reasons_of(report)},

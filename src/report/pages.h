@@ -24,6 +24,8 @@ struct Report {
   // The rank that ended the job by MPI_Abort, whose own numbers these are; -1: none did.
   int aborted_by = -1;
   std::string_view saturation_map{};  // of the process that writes; empty: none
+  // The ranks whose numbers are not in it, because processes have ended before they left theirs.
+  std::vector<int> missing{};
 };
 
 // Writes to stderr (destination 1 or -) or into a file, as JSON if its name ends in .json. Logs an

@@ -5,6 +5,7 @@ jobs.
 import json
 
 import pytest
+import support
 from support import expect_ok, fortran_program, job
 
 pytestmark = pytest.mark.mpi
@@ -56,6 +57,23 @@ def test_a_job_that_aborts_leaves_its_report(host, compiled, tmp_path, who):
     assert document["ranks"] == 3 and document["aborted_by"] in ([2] if who == "one" else [0, 1, 2])
     rows = {row["collective"]: row for row in document["collectives"]}
     assert rows["allreduce"]["calls"] + rows["allreduce"]["host_calls"] == 25
+
+
+@pytest.mark.parametrize("how", ["part", "exit"])
+@pytest.mark.parametrize("gone", [0, 2])
+def test_ranks_that_end_alone_are_missing(host_named, compiled, tmp_path, how, gone):
+    """The report waited for them for ever, where the launcher lets the other ranks go on."""
+    host, report = host_named("mpich"), tmp_path / "report.json"
+    command = [host.launcher, "-disable-auto-cleanup", "-n", 3, support.TUTTI_RUN]
+    command += [f"--report={report}", compiled(host, "aborted"), how, gone]
+    said = support.run(
+        command, environment=support.clean_environment() | host.environment, timeout=30
+    )
+    assert report.exists(), said
+    document = json.loads(report.read_text())
+    assert document["missing_ranks"] == [gone] and document["aborted_by"] is None
+    rows = {row["collective"]: row for row in document["collectives"]}
+    assert rows["allreduce"]["calls"] + rows["allreduce"]["host_calls"] == 2 * 25
 
 
 def test_an_aborted_jobs_table(host_named, compiled):

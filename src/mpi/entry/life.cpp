@@ -209,15 +209,25 @@ void warn_of_unused_files() {
              file.c_str());
 }
 
-void write_what_was_recorded() {
-  const Inside inside;
-  warn_of_unused_files();
-  write_trace();
+void write_what_was_counted() {
   if (!report::recording()) return;
   for (const Communicator* communicator : known_communicators())
     if (communicator->net() != nullptr) communicator->record_sent();
   record_server();
-  write_report(options().report, why_no_team());
+  const std::shared_ptr<Team> team = world_team();
+  if (team != nullptr)
+    write_report(options().report, why_no_team(), team->board(), team->ranks(),
+                 team->progress_hook());
+  else
+    write_report(options().report, why_no_team(), {}, 0, {});
+}
+
+// The report comes first, because it waits for no rank that has died.
+void write_what_was_recorded() {
+  const Inside inside;
+  warn_of_unused_files();
+  write_what_was_counted();
+  write_trace();
 }
 
 }  // namespace

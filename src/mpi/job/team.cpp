@@ -16,6 +16,7 @@
 #include "mpi/abi/types.h"
 #include "mpi/job/drive_host.h"
 #include "placement/cores.h"
+#include "report/board.h"
 
 namespace tutti::mpi {
 namespace {
@@ -25,9 +26,10 @@ constexpr size_t further_segments = 4;
 
 size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
-// The directories of this many members, and the words of the node after them.
+// The directories of this many members, and the words of the node and the board after them.
 size_t bytes_of_directories(int ranks) {
-  return round_up(sizeof(eager::Directory::Page) * static_cast<size_t>(ranks) + line_size,
+  const size_t board = options().report.empty() ? 0 : report::Board::bytes(ranks);
+  return round_up(sizeof(eager::Directory::Page) * static_cast<size_t>(ranks) + line_size + board,
                   shm::page_size);
 }
 
@@ -117,7 +119,7 @@ std::unique_ptr<Team> Team::form_of_all(MPI_Comm communicator, int ranks, bool o
   std::unique_ptr<Team> team(new Team);
   team->of_several_jobs_ = of_several_jobs;
   team->split(communicator);
-  if (team->ranks_ != ranks || !team->share_segment(why_not)) return nullptr;
+  if (team->ranks_ != ranks || !team->share_segment(communicator, why_not)) return nullptr;
   team->agree_on_waiting();
   team->agree_on_reach();
   team->watch_cores();
@@ -131,7 +133,7 @@ std::unique_ptr<Team> Team::form_of_world(std::string* why_not) {
     *why_not = "one rank on its node";
     return nullptr;
   }
-  if (!team->share_segment(why_not)) return nullptr;
+  if (!team->share_segment(host().comm_world, why_not)) return nullptr;
   team->agree_on_waiting();
   team->agree_on_reach();
   team->watch_cores();
@@ -151,17 +153,17 @@ void Team::leave_world(MPI_Group processes) {
   private_communicator_.reset();
 }
 
-bool Team::share_segment(std::string* why_not) {
+bool Team::share_segment(MPI_Comm communicator, std::string* why_not) {
   using Kind = shm::Segment::Kind;
   const ShmChoice choice = options().shm;
-  if (choice != ShmChoice::posix && try_segment(Kind::memfd, why_not)) return true;
-  return choice != ShmChoice::memfd && try_segment(Kind::posix, why_not);
+  if (choice != ShmChoice::posix && try_segment(communicator, Kind::memfd, why_not)) return true;
+  return choice != ShmChoice::memfd && try_segment(communicator, Kind::posix, why_not);
 }
 
 // Rank 0 creates the node's segment, the other ranks attach to it, and all learn whether all could.
 // The directories take its first pages. A segment in /dev/shm has none, because arenas cannot grow
 // there.
-bool Team::try_segment(shm::Segment::Kind kind, std::string* why_not) {
+bool Team::try_segment(MPI_Comm communicator, shm::Segment::Kind kind, std::string* why_not) {
   const Host& mpi = host();
   struct {
     shm::Segment::Location location;
@@ -194,6 +196,11 @@ bool Team::try_segment(shm::Segment::Kind kind, std::string* why_not) {
     pages_ = reinterpret_cast<eager::Directory::Page*>(node_segment_->address(told.page));
     shm::store_relaxed(pages_[rank_].process, static_cast<uint64_t>(getpid()));
     shm::store_relaxed(pages_[rank_].missing_types, missing_types());
+    if (auto board = this->board()) {
+      int rank = 0;
+      mpi.Comm_rank(communicator, &rank);
+      board->enter(rank);
+    }
   }
   // The reduction orders what members have written into their pages before all that others read.
   uint64_t attached = node_segment_ != nullptr ? 1 : 0;
@@ -206,6 +213,11 @@ bool Team::try_segment(shm::Segment::Kind kind, std::string* why_not) {
   pages_ = nullptr;
   if (why_not->empty()) *why_not = "a rank of this node cannot attach to its shared memory";
   return false;
+}
+
+std::optional<report::Board> Team::board() const {
+  if (pages_ == nullptr || options().report.empty()) return std::nullopt;
+  return report::Board(reinterpret_cast<std::byte*>(node_words()) + line_size, ranks_, rank_);
 }
 
 void Team::agree_on_waiting() {

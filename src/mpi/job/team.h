@@ -32,6 +32,7 @@
 #include "shm/layout.h"
 #include "shm/segment.h"
 #include "placement/levels.h"
+#include "report/board.h"
 #include "topo/shape.h"
 
 namespace tutti::mpi {
@@ -103,6 +104,9 @@ class Team {
   NodeWords* node_words() const {
     return pages_ == nullptr ? nullptr : reinterpret_cast<NodeWords*>(pages_ + ranks_);
   }
+  // Where members leave their numbers for the report; none without TUTTI_REPORT, or if arenas
+  // cannot grow.
+  std::optional<report::Board> board() const;
   shm::Segment& node_segment() { return *node_segment_; }
   // By rank of a communicator, its number in the team; -1: it is no member. No communication.
   std::vector<int> members_among(MPI_Comm communicator, int ranks) const;
@@ -138,8 +142,8 @@ class Team {
  private:
   Team() = default;
   void split(MPI_Comm communicator);
-  bool share_segment(std::string* why_not);
-  bool try_segment(shm::Segment::Kind kind, std::string* why_not);
+  bool share_segment(MPI_Comm communicator, std::string* why_not);
+  bool try_segment(MPI_Comm communicator, shm::Segment::Kind kind, std::string* why_not);
   void agree_on_waiting();
   void watch_cores() const;
   void agree_on_reach();

@@ -1,7 +1,12 @@
 #include "mpi/report/report.h"
 
+#include <algorithm>
+#include <array>
 #include <memory>
+#include <utility>
+#include <vector>
 
+#include "base/log.h"
 #include "base/only_one.h"
 #include "mpi/abi/host.h"
 #include "report/pages.h"
@@ -12,22 +17,108 @@ namespace tutti::mpi {
 using report::Contents;
 using report::Numbers;
 
-void write_report(const std::string& destination, const std::string& why_no_team) {
+namespace {
+
+// The numbers of a process, copied, because waits for other ranks must not hold the tally's lock.
+std::unique_ptr<Contents> own_contents() {
+  auto own = std::make_unique<Contents>();
+  report::read_tally([&](const Contents& contents) { *own = contents; });
+  return own;
+}
+
+// Until all others of the board have left or died. The wait has no limit, because a rank that lives
+// may compute for long before it comes.
+void wait_for_others(const report::Board& board, const exec::ProgressHook& hook) {
+  exec::Waiter waiter(exec::pace_of_set_up(), hook);
+  bool nobody_comes = board.nobody_comes(true);
+  waiter.until([&] { return nobody_comes || board.nobody_comes(false); },
+               [&] {
+                 nobody_comes = waiter.looks_closely() && board.nobody_comes(true);
+                 return Code::ok;
+               });
+}
+
+// Waits for the reductions of all ranks. False if a process of this node's board has died, without
+// which they do not end.
+bool wait_for_all(std::array<MPI_Request, 2> requests, const std::optional<report::Board>& board) {
+  exec::Waiter waiter(exec::pace_of_set_up());
+  bool died = false;
+  waiter.until(
+      [&] {
+        bool all = true;
+        for (MPI_Request& request : requests) {
+          int done = 0;
+          host().Test(&request, &done, MPI_STATUS_IGNORE);
+          all = all && done != 0;
+        }
+        return all || died;
+      },
+      [&] {
+        if (waiter.stalls())
+          log_line(LogLevel::warning, "the report waits for ranks that have not come to it");
+        died = board && waiter.looks_closely() && board->some_died();
+        return Code::ok;
+      });
+  return !died;
+}
+
+}  // namespace
+
+void write_report(const std::string& destination, const std::string& why_no_team,
+                  std::optional<report::Board> board, int ranks_of_board,
+                  const exec::ProgressHook& hook) {
   const Host& mpi = host();
   int rank = 0, ranks = 0;
   mpi.Comm_rank(mpi.comm_world, &rank);
   mpi.Comm_size(mpi.comm_world, &ranks);
-  // Copies, because the reduction waits for other ranks and must not hold the tally's lock.
-  const auto own = std::make_unique<Contents>();
-  const auto total = std::make_unique<Numbers>();
-  report::Most most;
-  report::read_tally([&](const Contents& contents) { *own = contents; });
-  mpi.Reduce(&own->most, &most, report::most_count, mpi.type_uint64, mpi.op_max, 0, mpi.comm_world);
-  mpi.Reduce(&own->numbers, total.get(), report::number_count, mpi.type_uint64, mpi.op_sum, 0,
-             mpi.comm_world);
-  if (rank == 0)
-    report::write_pages(destination, {*total, own->algorithms, most, abi_name, why_no_team,
-                                      select::refusals(), ranks, -1, own->saturation_map});
+  const auto own = own_contents();
+  const auto write = [&](const Numbers& numbers, const report::Most& most,
+                         std::vector<int> missing) {
+    report::write_pages(destination,
+                        {numbers, own->algorithms, most, abi_name, why_no_team, select::refusals(),
+                         ranks, -1, own->saturation_map, std::move(missing)});
+  };
+  const auto write_from_board = [&] {
+    if (!board->may_write()) return;
+    const auto sum = std::make_unique<report::Board::Sum>(board->sum());
+    std::vector<int> missing;
+    for (int other = 0; other < ranks; ++other)
+      if (std::find(sum->ranks.begin(), sum->ranks.end(), other) == sum->ranks.end())
+        missing.push_back(other);
+    write(sum->numbers, sum->most, std::move(missing));
+  };
+  if (board) board->leave(own->numbers, own->most);
+  if (board && ranks_of_board == ranks) {
+    wait_for_others(*board, hook);
+    return write_from_board();
+  }
+  struct Reduced {
+    report::Most own_most, most;
+    Numbers own_numbers, numbers;
+  };
+  auto reduced = std::make_unique<Reduced>();
+  reduced->own_most = own->most;
+  reduced->own_numbers = own->numbers;
+  // Simulated ranks cannot die, and can wait for each other only inside the host.
+  if (simulated) {
+    mpi.Reduce(&reduced->own_most, &reduced->most, report::most_count, mpi.type_uint64, mpi.op_max,
+               0, mpi.comm_world);
+    mpi.Reduce(&reduced->own_numbers, &reduced->numbers, report::number_count, mpi.type_uint64,
+               mpi.op_sum, 0, mpi.comm_world);
+    if (rank == 0) write(reduced->numbers, reduced->most, {});
+    return;
+  }
+  std::array<MPI_Request, 2> requests{};
+  mpi.Ireduce(&reduced->own_most, &reduced->most, report::most_count, mpi.type_uint64, mpi.op_max,
+              0, mpi.comm_world, &requests[0]);
+  mpi.Ireduce(&reduced->own_numbers, &reduced->numbers, report::number_count, mpi.type_uint64,
+              mpi.op_sum, 0, mpi.comm_world, &requests[1]);
+  if (wait_for_all(requests, board)) {
+    if (rank == 0) write(reduced->numbers, reduced->most, {});
+    return;
+  }
+  (void)reduced.release();  // the host may still write there
+  write_from_board();
 }
 
 void write_own_report(const std::string& destination, const std::string& why_no_team) {

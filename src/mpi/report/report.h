@@ -3,12 +3,21 @@
 // file that cannot be written is reported as an error and ends nothing.
 #pragma once
 
+#include <optional>
 #include <string>
+
+#include "exec/waiter.h"
+#include "report/board.h"
 
 namespace tutti::mpi {
 
-// Collective over MPI_COMM_WORLD, after everything else was recorded; rank 0 writes.
-void write_report(const std::string& destination, const std::string& why_no_team);
+// Collective over MPI_COMM_WORLD, after everything else was recorded. Never waits for a process of
+// this node's board that has died. If all ranks share the board, the last one that comes writes,
+// and `hook` drives the host while the others wait for it. Else rank 0 writes or, if a process of a
+// board has died, one rank of its node, for those that have come.
+void write_report(const std::string& destination, const std::string& why_no_team,
+                  std::optional<report::Board> board, int ranks_of_board,
+                  const exec::ProgressHook& hook);
 
 // Not collective: writes this rank's numbers only. Of several ranks of a node that call it, the
 // first one writes.
