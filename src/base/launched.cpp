@@ -1,5 +1,6 @@
 #include "base/launched.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -32,6 +33,19 @@ int launched_rank_on_node() {
   return first_of(
              {"MPI_LOCALRANKID", "OMPI_COMM_WORLD_LOCAL_RANK", "PMI_LOCAL_RANK", "SLURM_LOCALID"})
       .value_or(0);
+}
+
+int launched_ranks_on_node() {
+  return first_of({"MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_SIZE", "PMI_LOCAL_SIZE"}).value_or(0);
+}
+
+// A process's number counts in one namespace of processes: containers that share a network, and
+// with it the names of sockets, number their own.
+std::string job_on_node() {
+  if (const char* job = getenv("PMIX_NAMESPACE"); job != nullptr && *job != '\0') return job;
+  struct stat status{};
+  const auto processes = stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
+  return std::to_string(getppid()) + "-" + std::to_string(processes);
 }
 
 void let_reporter_first(bool reported) {

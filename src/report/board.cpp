@@ -44,6 +44,19 @@ Board::Place& Board::place(int number) const {
   return reinterpret_cast<Place*>(memory_ + sizeof(Head))[number];
 }
 
+int Board::place_of_this_process(std::byte* memory, int places) {
+  const ProcessId self = this_process();
+  const Board board(memory, places, 0);
+  for (int number = 0; number < places; ++number) {
+    const Place& one = board.place(number);
+    if (shm::observe(one.state) == free_place ||
+        (shm::load_relaxed(one.process) == static_cast<uint64_t>(self.number) &&
+         shm::load_relaxed(one.started) == self.started))
+      return number;
+  }
+  return -1;
+}
+
 bool Board::has_died(const Place& place) {
   return process_is_gone(
       {static_cast<int64_t>(shm::load_relaxed(place.process)), shm::load_relaxed(place.started)});

@@ -23,6 +23,10 @@ class Board {
   // `own`: the place of this process.
   Board(std::byte* memory, int places, int own);
 
+  // The place that this process has had or, if it has had none, one that is free; -1: none. For a
+  // process that has the memory for itself meanwhile.
+  static int place_of_this_process(std::byte* memory, int places);
+
   // `rank` is how the report names this process.
   void enter(int rank);
   void leave(const Numbers& numbers, const Most& most);

@@ -119,8 +119,14 @@ void write_driving(FILE* file, const Driving& done) {
           static_cast<unsigned long long>(done.looks), seconds(done.nanoseconds));
 }
 
+std::string text_of(const std::vector<int>& ranks) {
+  std::vector<std::string> texts;
+  for (const int rank : ranks) texts.push_back(std::to_string(rank));
+  return join(texts, ", ");
+}
+
 void write_table(FILE* file, const Report& report) {
-  std::string whose = report.missing.empty() ? "all ranks" : "the others";
+  std::string whose = report.missing.empty() && report.of_node.empty() ? "all ranks" : "some";
   if (report.aborted_by >= 0)
     whose =
         "rank " + std::to_string(report.aborted_by) + " alone, which ended the job by MPI_Abort";
@@ -128,12 +134,15 @@ void write_table(FILE* file, const Report& report) {
           "tutti: report of %d ranks over %s; calls and bytes of %s (for a collective with parts, "
           "bytes of one part), mean time of a call\n",
           report.ranks, std::string(report.mpi).c_str(), whose.c_str());
-  if (!report.missing.empty()) {
-    std::vector<std::string> ranks;
-    for (const int rank : report.missing) ranks.push_back(std::to_string(rank));
+  if (!report.of_node.empty())
+    fprintf(
+        file,
+        "tutti:   of ranks %s, which had sessions on this node; without MPI_Init each node has a "
+        "report of its own\n",
+        text_of(report.of_node).c_str());
+  if (!report.missing.empty())
     fprintf(file, "tutti:   missing, because processes have ended: ranks %s\n",
-            join(ranks, ", ").c_str());
-  }
+            text_of(report.missing).c_str());
   if (!report.why_no_team.empty()) fprintf(file, "tutti:   off: %s\n", report.why_no_team.c_str());
   fprintf(file, "tutti:   %-18s %-12s %12s %11s %12s %11s %14s  %s\n", "collective", "size",
           "tutti calls", "mean us", "host calls", "mean us", "bytes", "algorithm");
@@ -224,6 +233,7 @@ void write_json(FILE* file, const Report& report) {
       {"ranks", report.ranks},
       {"aborted_by", nullptr},
       {"missing_ranks", report.missing},
+      {"of_ranks", nullptr},
       {"off", nullptr},
       {"collectives", collectives_of(report)},
       {"host_reasons", host_reasons_of(report)},
@@ -270,6 +280,7 @@ void write_json(FILE* file, const Report& report) {
       {"calls_on_one_rank", total.reasons[one_rank]},
       {"not_covered", not_covered},
       {"refused_plans", report.refused_plans}};
+  if (!report.of_node.empty()) document["of_ranks"] = report.of_node;
   if (report.aborted_by >= 0) document["aborted_by"] = report.aborted_by;
   if (!report.saturation_map.empty()) document["servers"]["saturation_map"] = report.saturation_map;
   if (!report.why_no_team.empty()) document["off"] = report.why_no_team;

@@ -26,6 +26,8 @@ struct Report {
   std::string_view saturation_map{};  // of the process that writes; empty: none
   // The ranks whose numbers are not in it, because processes have ended before they left theirs.
   std::vector<int> missing{};
+  // The ranks whose numbers it has, if they are those of one node of several; empty: all.
+  std::vector<int> of_node{};
 };
 
 // Writes to stderr (destination 1 or -) or into a file, as JSON if its name ends in .json. Logs an

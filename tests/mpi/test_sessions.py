@@ -109,9 +109,17 @@ def test_sessions_alone_are_served(host, compiled):
     )
 
 
-def test_report_of_sessions_alone(host, compiled):
-    result = expect_ok(job(host, 2, compiled(host, "sessions"), "alone", 5, options=["--report"]))
-    assert result.stderr.count("needs MPI_Init") == 1, result.stderr
+def test_report_of_sessions_alone(host, compiled, tmp_path):
+    """One page for all processes of the node, by the one that closes its last session last."""
+    report, program = tmp_path / "report.json", compiled(host, "sessions")
+    said = expect_ok(job(host, 3, program, "alone", 5, options=["--report"])).stderr
+    assert said.count("report of 3 ranks") == 1 and "of ranks" not in said, said
+    expect_ok(job(host, 3, program, "alone", 5, options=[f"--report={report}"]))
+    document = json.loads(report.read_text())
+    assert (document["ranks"], document["missing_ranks"], document["of_ranks"]) == (3, [], None)
+    rows = [row for row in document["collectives"] if row["collective"] == "barrier"]
+    # Three times: 5 rounds on all ranks, 3 on each of 20 copies, and 5, 5 and 5 on two ranks.
+    assert sum(row["calls"] + row["host_calls"] for row in rows) == 3 * (3 * 5 + 3 * 60 + 2 * 15)
 
 
 def test_malformed_variable_in_a_session(host, compiled):

@@ -110,13 +110,18 @@ void go_on_without_tutti() {
   meet_parents(false);
 }
 
+void note_what_was_sent() {
+  for (const Communicator* communicator : known_communicators())
+    if (communicator->net() != nullptr) communicator->record_sent();
+  record_server();
+}
+
 void close() {
-  if (report::recording() && !life().settled && launched_rank() == 0)
-    log_once(
-        "life/report", LogLevel::warning,
-        "no report: it is gathered over MPI_COMM_WORLD, which needs MPI_Init, but this program "
-        "only uses sessions");
   end_one_sided();
+  if (report::recording() && !life().settled) {
+    note_what_was_sent();
+    write_report_of_sessions(options().report);
+  }
   settle_records();
   settle_announcements();
   stop_server();
@@ -188,6 +193,7 @@ void settle() {
   {
     const std::lock_guard<std::mutex> lock(life().mutex);
     open();
+    leave_report_of_sessions();
     enter_world(std::move(team), std::move(why_no_team), std::move(placement));
     life().world = true;
     note_world_of_self(true);
@@ -211,9 +217,7 @@ void warn_of_unused_files() {
 
 void write_what_was_counted() {
   if (!report::recording()) return;
-  for (const Communicator* communicator : known_communicators())
-    if (communicator->net() != nullptr) communicator->record_sent();
-  record_server();
+  note_what_was_sent();
   const std::shared_ptr<Team> team = world_team();
   if (team != nullptr)
     write_report(options().report, why_no_team(), team->board(), team->ranks(),
@@ -340,6 +344,9 @@ void settle_session(MPI_Session session) {
     return;
   if (launched_rank() == 0) warn_of_options();
   open();
+  int ranks = 0;
+  host().Group_size(processes, &ranks);
+  if (report::recording() && !life().settled) enter_report_of_sessions(ranks);
   note_session(key_of(session), processes);
   note_session_of_self(session);
 }

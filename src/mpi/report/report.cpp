@@ -1,14 +1,21 @@
 #include "mpi/report/report.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <memory>
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
+#include "base/launched.h"
 #include "base/log.h"
 #include "base/only_one.h"
+#include "base/process.h"
 #include "mpi/abi/host.h"
+#include "report/board_file.h"
 #include "report/pages.h"
 #include "select/library.h"
 
@@ -119,6 +126,66 @@ void write_report(const std::string& destination, const std::string& why_no_team
   }
   (void)reduced.release();  // the host may still write there
   write_from_board();
+}
+
+namespace {
+
+struct OfSessions {
+  std::optional<report::BoardFile> file;
+  int ranks = 0;
+};
+OfSessions& of_sessions() {
+  static OfSessions& made = *new OfSessions;
+  return made;
+}
+
+// A file of the node's own where the job has several nodes: REPORT.HOST.json.
+std::string file_of_node(const std::string& destination) {
+  if (destination == "1" || destination == "-") return destination;
+  std::filesystem::path path(destination);
+  return path.replace_extension(host_name() + path.extension().string()).string();
+}
+
+}  // namespace
+
+void enter_report_of_sessions(int ranks) {
+  if (of_sessions().file) return;
+  of_sessions().ranks = ranks;
+  try {
+    const std::string job = ranks == 1 ? std::to_string(getpid()) : job_on_node();
+    of_sessions().file.emplace(job, launched_rank());
+  } catch (const Error& error) {
+    log_once("report/sessions", LogLevel::warning,
+             "no numbers of this process in a report of its sessions: %s", error.what());
+  }
+}
+
+void write_report_of_sessions(const std::string& destination) {
+  auto& [file, ranks] = of_sessions();
+  if (!file) return;
+  const auto own = own_contents();
+  report::Board& board = file->board();
+  board.leave(own->numbers, own->most);
+  if (board.nobody_comes(true) && board.may_write()) {
+    const auto sum = std::make_unique<report::Board::Sum>(board.sum());
+    const int known = static_cast<int>(sum->ranks.size() + sum->missing.size());
+    const int here = std::max(launched_ranks_on_node(), known);
+    const std::string none;
+    report::write_pages(
+        here < ranks ? file_of_node(destination) : destination,
+        {sum->numbers, own->algorithms, sum->most, abi_name, none, select::refusals(), ranks, -1,
+         own->saturation_map, sum->missing, known < ranks ? sum->ranks : std::vector<int>()});
+    if (known >= here) file->remove();
+  }
+  file.reset();
+}
+
+void leave_report_of_sessions() {
+  auto& file = of_sessions().file;
+  if (!file) return;
+  file->board().leave({}, {});
+  file->remove();
+  file.reset();
 }
 
 void write_own_report(const std::string& destination, const std::string& why_no_team) {

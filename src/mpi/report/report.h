@@ -19,6 +19,14 @@ void write_report(const std::string& destination, const std::string& why_no_team
                   std::optional<report::Board> board, int ranks_of_board,
                   const exec::ProgressHook& hook);
 
+// For processes that have sessions and no MPI_COMM_WORLD: the first session begins, and the last
+// one has ended. Both wait for nobody. The process after which no other one of its node has
+// sessions writes the report, of that node. `ranks`: of the job.
+void enter_report_of_sessions(int ranks);
+void write_report_of_sessions(const std::string& destination);
+// The program calls MPI_Init after all, so there is no such report.
+void leave_report_of_sessions();
+
 // Not collective: writes this rank's numbers only. Of several ranks of a node that call it, the
 // first one writes.
 void write_own_report(const std::string& destination, const std::string& why_no_team);
