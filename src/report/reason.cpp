@@ -6,6 +6,12 @@ const char* describe(Reason reason) {
   switch (reason) {
     case Reason::none: return "none";
     case Reason::set_up_pending: return "first calls of a communicator (TUTTI_SETUP_AFTER)";
+    case Reason::set_up_postponed:
+      return "first calls of a communicator, for which little shared memory was left "
+             "(TUTTI_SHM_BYTES_PER_RANK)";
+    case Reason::nonblocking_before_set_up:
+      return "non-blocking, persistent and neighbourhood collectives before the set-up of a "
+             "communicator, for which they must not wait";
     case Reason::one_rank: return "communicator of one rank";
     case Reason::intercommunicator: return "intercommunicator";
     case Reason::ranks_are_threads: return "communicator whose ranks are threads";

@@ -9,6 +9,8 @@ namespace tutti::report {
 enum class Reason : uint8_t {
   none,
   set_up_pending,
+  set_up_postponed,           // rank 0 has found little memory
+  nonblocking_before_set_up,  // also persistent and neighbourhood collectives
   one_rank,
   intercommunicator,
   ranks_are_threads,

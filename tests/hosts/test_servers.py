@@ -25,6 +25,7 @@ def served(report):
 WITHOUT_LANES = (
     "the algorithm that was asked for",
     "first calls of a communicator",
+    "non-blocking, persistent and neighbourhood collectives before the set-up",
     "communicator of one rank",
     "intercommunicator",
     "non-blocking and persistent reductions between nodes by operations of the program",

@@ -38,6 +38,8 @@ using Clock = std::chrono::steady_clock;
       return MPI_SUCCESS;
     });
     if (code != MPI_SUCCESS || communicator.group() != nullptr) return code;
+    // The communicator still meets, because the host refuses the arguments.
+    if (communicator.may_meet()) return Reason::wrong_arguments;
   }
   // Set-up failed at this rank alone. Other ranks may still be in it, or have a group, so this rank
   // must not call the host.

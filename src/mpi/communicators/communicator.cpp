@@ -163,6 +163,7 @@ void Communicator::renew(MPI_Comm handle, uint64_t number) {
   children_of_groups_.clear();
   by_lineage_ = ByLineage::unknown;
   meeting_ = Meeting::unknown;
+  reason_ = Reason::set_up_pending;
 }
 
 Lineage Communicator::next_child() {
@@ -185,15 +186,19 @@ Lineage Communicator::next_child(uint64_t group, int tag) {
 // Why records that are opened by the lineage cannot serve the communicator; none: they can. Local.
 Reason Communicator::judge_lineage() {
   const Host& mpi = host();
-  if (!born_.known()) return Reason::set_up_pending;
-  if (!may_set_up()) return Reason::different_options;
+  int inter = 0;
+  mpi.Comm_test_inter(handle_, &inter);
+  if (inter != 0) return Reason::intercommunicator;
   mpi.Comm_size(handle_, &ranks_);
   mpi.Comm_rank(handle_, &rank_);
   if (ranks_ < 2) return Reason::one_rank;
+  if (!may_set_up()) return Reason::different_options;
+  if (!born_.known()) return Reason::nonblocking_before_set_up;
   const std::shared_ptr<Team> team = born_.team != nullptr ? born_.team : world_team();
-  if (team == nullptr || options().reach == ReachChoice::net) return Reason::set_up_pending;
+  if (team == nullptr || options().reach == ReachChoice::net)
+    return Reason::nonblocking_before_set_up;
   members_ = team->members(handle_, ranks_);
-  if (members_.empty()) return Reason::set_up_pending;
+  if (members_.empty()) return Reason::nonblocking_before_set_up;
   if (team->directory() == nullptr) return Reason::no_growing_memory;
   records_service_ = std::make_unique<Service>(team);
   return Reason::none;

@@ -65,6 +65,7 @@ void Communicator::meet(const std::function<bool()>& is_refused) {
   };
   if (announced.grant.postponed) {
     team_.reset();
+    reason_ = Reason::set_up_postponed;
     calls_left_ = std::max(calls_left_, 1);
     close();
     return;

@@ -80,7 +80,7 @@ int find_for_request(Communicator& communicator, const Call& call, Reason betwee
                      Reason* reason) {
   *reason = communicator.find_records(between_nodes);
   const MPI_Comm comm = communicator.handle();
-  if (*reason != Reason::set_up_pending || options().servers.count == 0 ||
+  if (*reason != Reason::nonblocking_before_set_up || options().servers.count == 0 ||
       communicator.is_decided() || host_refuses(comm, call))
     return MPI_SUCCESS;
   communicator.expect_nonblocking();

@@ -128,7 +128,7 @@ namespace {
 // The host makes the calls as the program made them, and Tutti with buffers that it can read.
 int start_readable(const Call& call, const Call& as_made, MPI_Comm comm, MPI_Request* request) {
   Communicator* const known = known_communicator(comm);
-  Reason reason = known == nullptr ? Reason::set_up_pending
+  Reason reason = known == nullptr ? Reason::nonblocking_before_set_up
                                    : known->find_records(Reason::neighbours_between_nodes);
   if (reason == Reason::none) {
     int code = MPI_SUCCESS;

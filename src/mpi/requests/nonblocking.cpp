@@ -203,7 +203,7 @@ template <class Start>
 int start_anew(const Call& call, const Call& as_made, MPI_Comm comm, MPI_Request* request) {
   int code = MPI_SUCCESS;
   Communicator* const known = known_communicator(comm);
-  Reason reason = known == nullptr ? Reason::set_up_pending
+  Reason reason = known == nullptr ? Reason::nonblocking_before_set_up
                                    : known->find_records(Reason::nonblocking_between_nodes);
   if (reason == Reason::none) {
     Nonblocking* const operation = Nonblocking::take(call, comm, &code);
