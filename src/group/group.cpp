@@ -96,10 +96,27 @@ Group::Entry* Group::look_up(const Selector& selector, size_t bytes) {
     choice.algorithm = served.algorithm;
     choice.bytes_low = std::max(choice.bytes_low, served.least);
     choice.bytes_high = std::min(choice.bytes_high, served.most);
+    if (!pipelines(selector, bytes, carrier, choice)) choice.algorithm = "flat";
     entry = built_in(selector, carrier, choice);
   }
   ranges_.note(key_of(selector), bytes, choice.bytes_low, choice.bytes_high, entry);
   return entry;
+}
+
+bool Group::pipelines(const Selector& selector, size_t bytes, Carrier carrier,
+                      select::Choice& choice) {
+  if (!choice.by_default_table || !on_one_node() || plan::parted(selector.collective)) return true;
+  const Entry& entry = *find_or_make(selector.collective, {choice}, selector.root, carrier);
+  const plan::Program& program = *entry.bound->program;
+  const plan::Resources& resources = channel_.resources();
+  if (plan::pipelines(program, resources, choice.segment_bytes)) return true;
+  const size_t whole = plan::whole_up_to(program, resources, choice.segment_bytes);
+  if (bytes <= whole) {
+    choice.bytes_high = std::min(choice.bytes_high, whole);
+    return true;
+  }
+  choice.bytes_low = std::max(choice.bytes_low, whole + 1);
+  return false;
 }
 
 Group::Entry* Group::built_in(const Selector& selector, Carrier carrier, select::Choice& choice) {
@@ -154,6 +171,7 @@ Group::Entry* Group::mapped(const Selector& selector, size_t bytes, Carrier carr
       return nullptr;
     }
     choice.algorithm = match.rule->rule.target;
+    choice.by_default_table = false;
     choice.segment_bytes = segment;
     choice.reach = reach;
     return nullptr;

@@ -291,6 +291,10 @@ class Group {
   // a built-in algorithm, `choice` gets it, with the rule's segment size and reach.
   Entry* mapped(const Selector& selector, size_t bytes, plan::Carrier carrier,
                 select::Choice& choice);
+  // Whether the group's rings serve the algorithm that the default table chose, which knows nothing
+  // of them. If they do not, narrows the sizes to those that go in one piece, or to longer ones.
+  bool pipelines(const Selector& selector, size_t bytes, plan::Carrier carrier,
+                 select::Choice& choice);
   // The entry of the built-in algorithm in `choice`, or of another one if the elements are large or
   // the chosen one needs more shared memory than there is; `choice` then names the other. Throws
   // Error if the other needs more, too.

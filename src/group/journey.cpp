@@ -48,6 +48,14 @@ bool Traveller::fits(const std::vector<Leg>& legs, size_t element) const {
   });
 }
 
+bool Traveller::pipelines(std::string_view algorithm, const Wanted& wanted) const {
+  if (goes_by_host(algorithm)) return true;
+  const auto program = program_of(algorithm, nullptr, carrier_for(call_.bytes), {});
+  const plan::Resources& resources = communicator_.resources;
+  return call_.bytes <= plan::whole_up_to(*program, resources, wanted.segment_bytes) ||
+         plan::pipelines(*program, resources, wanted.segment_bytes);
+}
+
 // A rule's choice of reach does not apply to the programs around the host's collective: groups bind
 // these with ReachChoice::automatic.
 void Traveller::travel(std::vector<Leg>& legs, const Wanted& wanted) const {
@@ -58,7 +66,9 @@ void Traveller::travel(std::vector<Leg>& legs, const Wanted& wanted) const {
 }
 
 Journey Traveller::built_in(std::string_view algorithm, const Wanted& wanted) const {
-  const std::string_view by_size = algo::served_as(algorithm, call_.bytes).algorithm;
+  std::string_view by_size = algo::served_as(algorithm, call_.bytes).algorithm;
+  if (wanted.by_default_table && !plan::parted(call_.collective) && !pipelines(by_size, wanted))
+    by_size = "flat";
   const Candidate served = find_room(call_.collective, {by_size, carrier_for(call_.bytes)}, 1,
                                      [&](const Candidate& one, size_t element) {
                                        return fits(legs_of(one.algorithm, one.carrier), element);

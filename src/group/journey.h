@@ -54,6 +54,7 @@ class Traveller {
     size_t segment_bytes = 0;
     ReachChoice reach = ReachChoice::automatic;
     size_t element = 1;
+    bool by_default_table = false;  // the algorithm was chosen by the compiled table
   };
   Journey built_in(std::string_view algorithm, const Wanted& wanted) const;
   // Nothing if the plan needs more shared memory than there is.
@@ -66,6 +67,7 @@ class Traveller {
                                                   std::optional<algo::Phase> phase) const;
   std::vector<Leg> legs_of(std::string_view algorithm, plan::Carrier carrier) const;
   bool fits(const std::vector<Leg>& legs, size_t element) const;
+  bool pipelines(std::string_view algorithm, const Wanted& wanted) const;
   bool goes_by_host(std::string_view algorithm) const;
   void travel(std::vector<Leg>& legs, const Wanted& wanted) const;
 

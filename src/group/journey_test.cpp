@@ -116,7 +116,8 @@ void expect_as_said(const std::vector<TestCall>& calls, const World& world, cons
     const select::Call rules_see = as_rules_see(call, world);
     const select::Choice choice = select::choose(rules_see, world.overrides);
     Traveller::Wanted wanted{choice.segment_bytes, choice.reach,
-                             plan::combines(call.collective) ? size_t{8} : 1};
+                             plan::combines(call.collective) ? size_t{8} : 1,
+                             choice.by_default_table};
     const Journey journey =
         Traveller(rules_see, world.communicator).built_in(choice.algorithm, wanted);
     SCOPED_TRACE(std::string(plan::name(call.collective)) + " of " +
@@ -174,6 +175,33 @@ TEST(Journey, IsWhatRanksOfANodeExecute) {
   }
   EXPECT_GT(seen.bypasses, 50);
   EXPECT_GT(seen.segmented, 500);
+}
+
+// The default table is made for long rings. In short ones an algorithm that stages all ranks'
+// blocks would cut a message into many segments with a hand-over each.
+TEST(Journey, HasFewHandOversInShortRings) {
+  for (const int ranks : {5, 10, 16}) {
+    const select::Call call{.collective = Collective::reduce,
+                            .bytes = 256 * 1024,
+                            .ranks = ranks,
+                            .shape = {},
+                            .root = 0,
+                            .oversubscribed = true};
+    const select::Choice choice = select::choose(call, {});
+    ASSERT_EQ(choice.algorithm, "levels:push");
+    const auto segments = [&](size_t memory, bool by_default_table) {
+      const Traveller traveller(call, {{}, resources_of(memory, ranks)});
+      const Journey journey =
+          traveller.built_in(choice.algorithm, {.segment_bytes = choice.segment_bytes,
+                                                .element = 8,
+                                                .by_default_table = by_default_table});
+      return journey.legs.front().travel.geometry.segments;
+    };
+    const size_t small = 16 * 1024, deep = 4 << 20;
+    EXPECT_LT(segments(small, true), 150);
+    EXPECT_GT(segments(small, false), 500);  // a user's choice is kept
+    EXPECT_EQ(segments(deep, true), segments(deep, false));
+  }
 }
 
 TEST(Journey, IsWhatRanksOfSeveralNodesExecute) {

@@ -135,6 +135,13 @@ bool fits(const Program& program, const Resources& resources, size_t element) {
   return ring_bytes_of(program, element, grain_of(element)) <= resources.long_slots;
 }
 
+bool pipelines(const Program& program, const Resources& resources, size_t wanted) {
+  if (program.slot_blocks <= 1 || resources.threads || resources.prompt) return true;
+  const bool is_size = wanted != 0 && wanted != segment_halves;
+  const size_t least = is_size ? std::min(wanted, most_whole) : most_whole;
+  return ring_bytes_of(program, 1, least) <= resources.long_slots;
+}
+
 ReachFrom reach_from(const Program& program, const Resources& resources, ReachChoice choice) {
   ReachFrom from;
   if (choice == ReachChoice::staged || resources.prompt || !program.has_elidable_copies)

@@ -101,6 +101,11 @@ size_t segment_bytes(const Program& program, const Resources& resources, size_t 
 // which are one element or, if elements are small, a line of them.
 bool fits(const Program& program, const Resources& resources, size_t element);
 
+// True if the ring has room for segments that are worth their hand-overs. A ring position of some
+// programs for vectors holds several blocks. In a small ring their segments have some hundred
+// bytes, and as many hand-overs each as longer ones.
+bool pipelines(const Program& program, const Resources& resources, size_t wanted);
+
 // Elements up to this size can be staged by flat plans.
 inline size_t max_element(const Resources& resources) {
   return resources.long_slots / 8 / line_size * line_size;

@@ -120,6 +120,7 @@ Journey journey_of(select::Explanation& explanation, const Traveller& traveller,
     // Where the variable is set, it has decided what the ranks found.
     wanted.reach =
         options.reach == ReachChoice::automatic ? explanation.reach : ReachChoice::automatic;
+    wanted.by_default_table = chosen.place.starts_with(select::default_table().name + ":");
     if (chosen.plan == nullptr) return traveller.built_in(chosen.target, wanted);
     if (const auto journey = traveller.by_plan(*chosen.plan, wanted)) return *journey;
     chosen.refused =

@@ -55,13 +55,17 @@ Choice choose(const Call& call, const Overrides& overrides) {
   for (const Table* table : tables_for(call.collective, overrides)) {
     if (!find_rule(*table, call, choice, sizes)) continue;
     choice.by_users_table = table == overrides.table;
+    choice.by_default_table = table == &default_table();
     break;
   }
   choice.bytes_low = sizes.low;
   choice.bytes_high = sizes.high;
   // The sizes remain those of the rule, because its segments remain, too.
   const std::string& asked = overrides.algorithm[static_cast<size_t>(call.collective)];
-  if (!asked.empty() && refusal(asked, call).empty()) choice.algorithm = asked;
+  if (!asked.empty() && refusal(asked, call).empty()) {
+    choice.algorithm = asked;
+    choice.by_default_table = false;
+  }
   if (overrides.segment_bytes != 0) choice.segment_bytes = overrides.segment_bytes;
   if (overrides.reach != ReachChoice::automatic) choice.reach = ReachChoice::automatic;
   return choice;

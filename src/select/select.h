@@ -28,6 +28,7 @@ struct Choice {
   size_t bytes_low = 0;  // sizes for which the answer is the same, both ends in it
   size_t bytes_high = 0;
   bool by_users_table = false;
+  bool by_default_table = false;  // which knows nothing of the group's memory
 };
 
 struct Overrides {
