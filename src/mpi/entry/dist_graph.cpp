@@ -52,7 +52,7 @@ struct Listed {
       edges += degrees[i];
     }
     if (edges == 0) return true;
-    if (edges > INT32_MAX || destinations == nullptr || (weighted && weights == nullptr))
+    if (edges > INT32_MAX / 2 || destinations == nullptr || (weighted && weights == nullptr))
       return false;
     return std::all_of(destinations, destinations + edges, is_rank) &&
            (!weighted ||
@@ -72,7 +72,6 @@ struct Listed {
 // Edges for all ranks or from all ranks, by rank.
 struct Parts {
   explicit Parts(int ranks) : counts(static_cast<size_t>(ranks)), starts(counts.size()) {}
-  void count(int rank) { ++counts[static_cast<size_t>(rank)]; }
   // Gives each rank its place, once all counts are known.
   void place() {
     int at = 0;
@@ -86,21 +85,11 @@ struct Parts {
   std::vector<uint64_t> edges;
 };
 
-int exchange(const Parts& mine, Parts& theirs, MPI_Comm comm) {
-  const Host& mpi = host();
-  theirs.place();
-  return mpi.Alltoallv(mine.edges.data(), mine.counts.data(), mine.starts.data(), mpi.type_uint64,
-                       theirs.edges.data(), theirs.counts.data(), theirs.starts.data(),
-                       mpi.type_uint64, comm);
-}
-
-// The arrays of MPI_Dist_graph_create_adjacent.
+// The arrays of MPI_Dist_graph_create_adjacent for one side.
 struct Ends {
-  explicit Ends(const Parts& parts) {
-    for (const uint64_t edge : parts.edges) {
-      ranks.push_back(rank_of(edge));
-      weights.push_back(weight_of(edge));
-    }
+  void add(uint64_t edge) {
+    ranks.push_back(rank_of(edge));
+    weights.push_back(weight_of(edge));
   }
   int count() const { return static_cast<int>(ranks.size()); }
   std::vector<int> ranks, weights;
@@ -110,42 +99,55 @@ struct Ends {
 // lists.
 constexpr uint64_t is_refused = UINT64_MAX;
 
-// Tells all ranks their edges. `in` and `out` are those of this rank. *refused, the same at all
-// ranks, is true if some rank's lists are not valid; nothing has been told then.
-int tell_edges(const Listed& listed, MPI_Comm comm, Parts& in, Parts& out, bool* refused) {
+// Tells all ranks their edges: those that end at a rank, then those that begin there. `from` and
+// `to` are the other ends of this rank's. *refused, the same at all ranks, is true if some rank's
+// lists are not valid; nothing has been told then.
+int tell_edges(const Listed& listed, MPI_Comm comm, int ranks, Ends& from, Ends& to,
+               bool* refused) {
   const Host& mpi = host();
-  const auto ranks = static_cast<int>(in.counts.size());
   const bool is_valid = listed.is_valid(ranks);
-  Parts to_destinations(ranks), to_sources(ranks);
+  const auto all = static_cast<size_t>(ranks);
+  std::vector<int> ending(all), beginning(all);
   if (is_valid)
     listed.each([&](int source, int destination, int) {
-      to_destinations.count(destination);
-      to_sources.count(source);
+      ++ending[static_cast<size_t>(destination)];
+      ++beginning[static_cast<size_t>(source)];
     });
-  to_destinations.place();
-  to_sources.place();
-  std::vector<uint64_t> told, heard(in.counts.size());
-  for (size_t rank = 0; rank < in.counts.size(); ++rank)
-    told.push_back(is_valid ? packed(to_destinations.counts[rank], to_sources.counts[rank])
-                            : is_refused);
+  std::vector<uint64_t> told(all), heard(all);
+  for (size_t rank = 0; rank < all; ++rank)
+    told[rank] = is_valid ? packed(ending[rank], beginning[rank]) : is_refused;
   const int code =
       mpi.Alltoall(told.data(), 1, mpi.type_uint64, heard.data(), 1, mpi.type_uint64, comm);
   *refused = std::find(heard.begin(), heard.end(), is_refused) != heard.end();
   if (code != MPI_SUCCESS || *refused) return code;
-  std::vector<int> next_in = to_destinations.starts, next_out = to_sources.starts;
-  listed.each([&](int source, int destination, int weight) {
-    const auto put = [](Parts& parts, std::vector<int>& next, int rank, uint64_t edge) {
-      parts.edges[static_cast<size_t>(next[static_cast<size_t>(rank)]++)] = edge;
-    };
-    put(to_destinations, next_in, destination, packed(source, weight));
-    put(to_sources, next_out, source, packed(destination, weight));
-  });
-  for (size_t rank = 0; rank < in.counts.size(); ++rank) {
-    in.counts[rank] = rank_of(heard[rank]);
-    out.counts[rank] = weight_of(heard[rank]);
+
+  Parts mine(ranks), theirs(ranks);
+  for (size_t rank = 0; rank < all; ++rank) {
+    mine.counts[rank] = ending[rank] + beginning[rank];
+    theirs.counts[rank] = rank_of(heard[rank]) + weight_of(heard[rank]);
   }
-  const int code_in = exchange(to_destinations, in, comm);
-  return code_in != MPI_SUCCESS ? code_in : exchange(to_sources, out, comm);
+  mine.place();
+  theirs.place();
+  // The places of the next edges.
+  std::vector<int> end = mine.starts, begin = mine.starts;
+  for (size_t rank = 0; rank < all; ++rank) begin[rank] += ending[rank];
+  const auto put = [&](std::vector<int>& next, int rank, uint64_t edge) {
+    mine.edges[static_cast<size_t>(next[static_cast<size_t>(rank)]++)] = edge;
+  };
+  listed.each([&](int source, int destination, int weight) {
+    put(end, destination, packed(source, weight));
+    put(begin, source, packed(destination, weight));
+  });
+  const int told_all = mpi.Alltoallv(mine.edges.data(), mine.counts.data(), mine.starts.data(),
+                                     mpi.type_uint64, theirs.edges.data(), theirs.counts.data(),
+                                     theirs.starts.data(), mpi.type_uint64, comm);
+  if (told_all != MPI_SUCCESS) return told_all;
+  auto edge = theirs.edges.begin();
+  for (const uint64_t counts : heard) {
+    for (int i = 0; i < rank_of(counts); ++i) from.add(*edge++);
+    for (int i = 0; i < weight_of(counts); ++i) to.add(*edge++);
+  }
+  return MPI_SUCCESS;
 }
 
 }  // namespace
@@ -171,10 +173,9 @@ int dist_graph_create(const CommunicatorFunctions& functions, MPI_Comm comm, int
   bool refused = false;
   const int code = guarded(comm, [&] {
     const Inside inside;
-    Parts in(ranks), out(ranks);
-    const int told = tell_edges(listed, comm, in, out, &refused);
+    Ends from, to;
+    const int told = tell_edges(listed, comm, ranks, from, to, &refused);
     if (told != MPI_SUCCESS || refused) return told;
-    const Ends from(in), to(out);
     const auto weights_of = [&](const Ends& ends) {
       if (!weighted) return static_cast<const int*>(constants.unweighted);
       return ends.count() == 0 ? static_cast<const int*>(constants.empty) : ends.weights.data();
