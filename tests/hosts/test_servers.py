@@ -4,9 +4,10 @@
 
 import json
 import re
+import subprocess
 
 import pytest
-from several_nodes import TUTTI_RUN, mpi_words, running, script, wait_for
+from several_nodes import ROOT, TUTTI_RUN, mpi_words, running, script, wait_for
 from test_nodes import BLOCK, CYCLIC, MPIS, THREE, expect_ok, reasons
 
 NODES = 4
@@ -51,6 +52,26 @@ def test_matrix(compiled, tmp_path, mpi):
                 "alltoall", "reduce_scatter", "scan", "exscan"}  # fmt: skip
     assert expected <= set(served(report))
     expect_in_lanes(report)
+
+
+def test_what_lanes_add_to_a_set_up(compiled, tmp_path):
+    """Two reductions among all ranks and one message to each other rank of the node."""
+    tool = tmp_path / "libcounting_host.so"
+    compiler = ROOT / ".mpi" / "mpich" / "bin" / "mpicc"
+    source = ROOT / "tests" / "mpi" / "programs" / "counting_host.c"
+    subprocess.run([compiler, "-shared", "-fPIC", "-o", tool, source], check=True, timeout=120)
+    program = compiled("mpich", "counted")
+
+    def most(**variables):
+        words = (program, "allreduce", 2, 8)
+        preloaded = {"LD_PRELOAD": str(tool)} | variables
+        told = expect_ok("mpich", 4, *words, placement=("--per-node", 2), **preloaded).stderr
+        made = re.findall(r"made (\d+) allreduces and (\d+) sends", told)
+        return [max(map(int, counts)) for counts in zip(*made, strict=True)]
+
+    added = [served - plain for served, plain in zip(most(**SERVERS), most(), strict=True)]
+    set_ups = 2  # of MPI_COMM_WORLD, and of the program's second communicator
+    assert added == [2 * set_ups, set_ups], added
 
 
 @pytest.mark.parametrize("what", ["results", "mixed", "orders", "different_orders"])

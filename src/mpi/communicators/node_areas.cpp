@@ -22,26 +22,35 @@ void NodeAreas::swap(NodeAreas& other) noexcept {
   std::swap(own_, other.own_);
 }
 
-// Takes memory for the areas of `here`. False if this node has none.
-bool NodeAreas::take(MPI_Comm messages, const std::vector<int32_t>& here, int rank,
-                     AreaGrant* grant) {
+namespace {
+
+// The memory that this node has for the areas of `here`.
+std::vector<AreaGrant> grants_of(MPI_Comm messages, const std::vector<int32_t>& here, int rank,
+                                 Team* team, size_t count) {
   const Host& mpi = host();
+  std::vector<AreaGrant> grants(count);
+  const auto bytes = static_cast<int>(count * sizeof(AreaGrant));
   if (here.size() == 1) {
     const size_t asked = options().shm_bytes_per_rank;
-    grant->bytes_per_rank = asked != 0 ? asked : shm::deep_area(1);
-    return true;
-  }
-  if (rank == here.front()) {
-    *grant = team_->grant_areas(static_cast<int>(here.size()));
-    for (const int32_t member : here) {
-      if (member != rank) mpi.Send(grant, sizeof *grant, mpi.type_byte, member, 0, messages);
-    }
+    for (AreaGrant& grant : grants) grant.bytes_per_rank = asked != 0 ? asked : shm::deep_area(1);
+  } else if (rank == here.front()) {
+    for (AreaGrant& grant : grants) grant = team->grant_areas(static_cast<int>(here.size()));
+    for (const int32_t member : here)
+      if (member != rank) mpi.Send(grants.data(), bytes, mpi.type_byte, member, 0, messages);
   } else {
-    mpi.Recv(grant, sizeof *grant, mpi.type_byte, here.front(), 0, messages, MPI_STATUS_IGNORE);
+    mpi.Recv(grants.data(), bytes, mpi.type_byte, here.front(), 0, messages, MPI_STATUS_IGNORE);
   }
-  if (!grant->granted) return false;
-  segment_ = team_->segment(*grant);
-  page_ = grant->page;
+  return grants;
+}
+
+}  // namespace
+
+// False if this node has no memory for the areas of `here`.
+bool NodeAreas::take(const std::vector<int32_t>& here, const AreaGrant& grant) {
+  if (here.size() == 1) return true;
+  if (!grant.granted) return false;
+  segment_ = team_->segment(grant);
+  page_ = grant.page;
   return segment_ != nullptr;
 }
 
@@ -69,28 +78,31 @@ void NodeAreas::ready(const std::vector<int32_t>& here, int rank, const AreaGran
 }
 
 std::vector<NodeAreas> NodeAreas::agree(MPI_Comm messages, const std::vector<int32_t>& here,
-                                        const std::shared_ptr<Team>& team, size_t count) {
+                                        const std::shared_ptr<Team>& team, size_t count,
+                                        bool* willing) {
   const Host& mpi = host();
   int rank = 0;
   mpi.Comm_rank(messages, &rank);
   std::vector<NodeAreas> made(count);
-  std::vector<AreaGrant> grants(count);
-  uint64_t own[] = {1,
-                    UINT64_MAX};  // whether there is memory for all, and the least of their bytes
+  const std::vector<AreaGrant> grants = grants_of(messages, here, rank, team.get(), count);
+  // Whether the rank is willing and has memory for all, and the least of their bytes.
+  uint64_t own[] = {*willing ? uint64_t{1} : 0, 1, UINT64_MAX};
   for (size_t i = 0; i < count; ++i) {
     if (here.size() > 1) made[i].team_ = team;
-    if (!made[i].take(messages, here, rank, &grants[i])) own[0] = 0;
-    own[1] = std::min(own[1], grants[i].bytes_per_rank);
+    if (!made[i].take(here, grants[i])) own[1] = 0;
+    own[2] = std::min(own[2], grants[i].bytes_per_rank);
   }
-  uint64_t least[2] = {};
-  if (mpi.Allreduce(own, least, 2, mpi.type_uint64, mpi.op_min, messages) != MPI_SUCCESS ||
-      least[0] == 0) {
+  uint64_t least[3] = {};
+  const bool agreed =
+      mpi.Allreduce(own, least, 3, mpi.type_uint64, mpi.op_min, messages) == MPI_SUCCESS;
+  *willing = least[0] != 0;
+  if (!agreed || !*willing || least[1] == 0) {
     for (NodeAreas& areas : made) areas.forgo(here, rank);
     return {};
   }
   uint64_t ready = 1, all_ready = 0;
   for (size_t i = 0; i < count; ++i) {
-    made[i].layout_ = shm::Layout::fit(static_cast<int32_t>(here.size()), least[1]);
+    made[i].layout_ = shm::Layout::fit(static_cast<int32_t>(here.size()), least[2]);
     made[i].ready(here, rank, grants[i]);
     if (made[i].areas_ == nullptr) ready = 0;
   }

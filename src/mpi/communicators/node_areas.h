@@ -23,9 +23,11 @@ class NodeAreas {
   // Makes so many of them, of one layout, which is that of the smallest at any rank. Collective
   // over the private communicator. `here`: the ranks of it that share memory with this one, `team`
   // the team that they are in (unused if this rank is alone). Empty if some rank has no memory for
-  // them, or if the host fails; then at all ranks.
+  // them or is not willing, or if the host fails; then at all ranks. *willing is this rank's will
+  // at first, and then whether all ranks are willing.
   static std::vector<NodeAreas> agree(MPI_Comm messages, const std::vector<int32_t>& here,
-                                      const std::shared_ptr<Team>& team, size_t count);
+                                      const std::shared_ptr<Team>& team, size_t count,
+                                      bool* willing);
   NodeAreas() = default;
   ~NodeAreas();
   NodeAreas(NodeAreas&& other) noexcept { swap(other); }
@@ -46,7 +48,7 @@ class NodeAreas {
     void operator()(std::byte* area) const;
   };
   void swap(NodeAreas& other) noexcept;
-  bool take(MPI_Comm messages, const std::vector<int32_t>& here, int rank, AreaGrant* grant);
+  bool take(const std::vector<int32_t>& here, const AreaGrant& grant);
   void forgo(const std::vector<int32_t>& here, int rank);
   void ready(const std::vector<int32_t>& here, int rank, const AreaGrant& grant);
 

@@ -43,14 +43,11 @@ std::shared_ptr<ServedLanes> ServedLanes::make(MPI_Comm over, const Making& maki
   parts.messages = PrivateCommunicator::split(over, 0, rank);
   if (!parts.messages) return nullptr;
   parts.messages.return_errors();
-  uint64_t own = start_server() ? 1 : 0, all = 0;
-  const bool agreed = mpi.Allreduce(&own, &all, 1, mpi.type_uint64, mpi.op_min,
-                                    parts.messages.get()) == MPI_SUCCESS;
-  if (agreed && all == 1)
-    parts.areas = NodeAreas::agree(parts.messages.get(), making.here, parts.team, count);
+  bool has_server = start_server();
+  parts.areas = NodeAreas::agree(parts.messages.get(), making.here, parts.team, count, &has_server);
   if (parts.areas.empty()) {
-    *why_not = all == 1 ? "there is no memory for their lanes (TUTTI_SHM_BYTES_PER_RANK)"
-                        : "a rank has no server";
+    *why_not = has_server ? "there is no memory for their lanes (TUTTI_SHM_BYTES_PER_RANK)"
+                          : "a rank has no server";
     return nullptr;
   }
   const int tags = largest_tag() / group::Lanes::count;

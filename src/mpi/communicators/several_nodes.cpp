@@ -126,7 +126,8 @@ Reason Communicator::span_nodes(int ranks) {
 
   const placement::Nodes nodes = world.nodes(members);
   const std::vector<int32_t> here = nodes.members(rank, ranks);
-  std::vector<NodeAreas> areas = NodeAreas::agree(messages, here, team_, 1);
+  bool willing = true;
+  std::vector<NodeAreas> areas = NodeAreas::agree(messages, here, team_, 1, &willing);
   if (areas.empty()) return Reason::shared_memory_exhausted;
   areas_ = std::move(areas.front());
 
