@@ -3,6 +3,7 @@
 """
 
 import json
+import os
 import re
 import subprocess
 
@@ -52,6 +53,14 @@ def test_matrix(compiled, tmp_path, mpi):
                 "alltoall", "reduce_scatter", "scan", "exscan"}  # fmt: skip
     assert expected <= set(served(report))
     expect_in_lanes(report)
+
+
+def test_servers_leave_ranks_of_several_containers_too_few_cores(compiled):
+    """A core for each rank of the machine, of which each container gives one to its servers."""
+    cores = len(os.sched_getaffinity(0))
+    for ranks, warned in ((cores, 1), (cores + 1, 0)):
+        told = expect_ok("mpich", ranks, compiled("mpich", "counted"), "barrier", 2, 0, **SERVERS)
+        assert told.stderr.count("ranks share cores") == warned, told.stderr
 
 
 def test_what_lanes_add_to_a_set_up(compiled, tmp_path):

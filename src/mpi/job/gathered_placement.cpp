@@ -128,25 +128,37 @@ WorldPlacement exchanged(const Neighbours& node, const RankLocation& own, int wo
   return all;
 }
 
-// True if ranks outnumber cores among the ranks whose nodes are on this process's machine:
-// containers have names, memory and processes of their own, but share the machine's cores. `node`
-// is the number of this process's node. Collective over all ranks.
-bool oversubscribed_on_machine(int32_t node) {
+// Whether ranks outnumber cores among the ranks whose nodes are on this process's machine:
+// containers have names, memory and processes of their own, but share the machine's cores.
+struct Subscription {
+  bool oversubscribed = false;
+  bool by_servers = false;  // it is so only because ranks keep off the cores of servers
+};
+
+// `node` is the number of this process's node. Collective over all ranks.
+Subscription subscription_of_machine(int32_t node) {
   struct Resident {
     uint64_t kernel;
-    CoreMask cores;
+    CoreMask cores, of_servers;
   };
-  if (simulated) return false;
+  if (simulated) return {};
   const uint64_t kernel = placement::kernel_identity();
   // Two kernels may have the same number in 30 bits, so their ranks are told apart below. Where a
   // kernel has no number, the node's own number is used.
   constexpr int kernels = 1 << 30;
   const int number = kernel != 0 ? static_cast<int>(kernel % kernels) : kernels + node % kernels;
-  std::vector<CoreMask> masks;
-  const Resident own{kernel, placement::usable_cores()};
-  for (const Resident& resident : Neighbours::by(number).gather(own))
-    if (resident.kernel == kernel) masks.push_back(resident.cores);
-  return placement::oversubscribed(masks);
+  std::vector<CoreMask> masks, with_servers;
+  Resident own{kernel, placement::usable_cores(), {}};
+  for (const int core : options().servers.cores)
+    if (static_cast<size_t>(core) < own.of_servers.size())
+      own.of_servers.set(static_cast<size_t>(core));
+  for (const Resident& resident : Neighbours::by(number).gather(own)) {
+    if (resident.kernel != kernel) continue;
+    masks.push_back(resident.cores);
+    with_servers.push_back(resident.cores | resident.of_servers);
+  }
+  const bool oversubscribed = placement::oversubscribed(masks);
+  return {oversubscribed, oversubscribed && !placement::oversubscribed(with_servers)};
 }
 
 struct ClustersFile {
@@ -193,12 +205,18 @@ std::shared_ptr<const GatheredPlacement> GatheredPlacement::gather(Team* team) {
   RankLocation own;
   own.rank = world_rank;
   own.node = node.of_first(world_rank);
-  made->oversubscribed_here_ = oversubscribed_on_machine(own.node);
+  const Subscription subscription = subscription_of_machine(own.node);
+  made->oversubscribed_here_ = subscription.oversubscribed;
   if (team != nullptr && made->oversubscribed_here_) team->know_oversubscribed();
   if (made->oversubscribed_here_ && world_rank == 0)
     log_line(LogLevel::info,
              "ranks outnumber the cores of their machine, on this node or with other nodes of it: "
              "waits yield");
+  if (subscription.by_servers && world_rank == 0)
+    log_line(LogLevel::warning,
+             "several nodes are containers of one machine, and each keeps its ranks off the cores "
+             "that its servers have, so that ranks share cores; give each container cores of its "
+             "own, or bind the ranks (docs/servers.md)");
   own.memory = uses_memory && team != nullptr ? own.node : world_rank;
   own.cluster = node.of_first(own_cluster());
   own.oversubscribed = made->oversubscribed_here_ ? 1 : 0;
