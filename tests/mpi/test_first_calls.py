@@ -249,3 +249,11 @@ def test_first_calls_that_are_refused_at_one_rank(host_named, compiled):
     """That rank gets its error, and does not wait for rank 0, which waits for a word from it."""
     host = host_named("mpich")
     expect_ok(job(host, 3, compiled(host, "meeting"), "refused", variables=USUAL, timeout=60))
+
+
+@pytest.mark.parametrize("topology", [{}, {"TUTTI_TOPOLOGY": "numa:2 core:1"}])
+def test_a_first_call_that_is_refused_at_rank_0(host_named, compiled, topology):
+    """The others, which only send, return as they do with the host alone."""
+    host = host_named("mpich")
+    program = compiled(host, "meeting")
+    expect_ok(job(host, 3, program, "refused_0", variables=USUAL | topology, timeout=60))

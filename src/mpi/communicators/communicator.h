@@ -123,8 +123,9 @@ class Communicator {
   }
   // To be called if meets(), at the start of a blocking collective. Rank 0 takes memory and
   // announces it; the others wait for the announcement. `is_refused` tells whether the host refuses
-  // this rank's arguments: then the other ranks may not know of the call, so this rank neither
-  // announces nor waits. Rank 0 may postpone set-up to the usual number of calls. If it throws
+  // this rank's arguments: then the other ranks may not know of the call, so this rank does not
+  // wait. Rank 0 then postpones set-up to the usual number of calls, because others, whose
+  // arguments are right, may wait for it. It also does so if little memory is left. If it throws
   // before rank 0 has announced, the next call tries again; if it throws later, the reason is
   // set_up_broken.
   void meet(const std::function<bool()>& is_refused);
@@ -248,7 +249,7 @@ class Communicator {
   // The next ones are in meeting.cpp.
   void judge_meeting();
   bool may_meet_by_lineage();
-  Announcements::Announced announce(const eager::Key& key);
+  Announcements::Announced announce(const eager::Key& key, bool refused);
   Announcements::Announced await_rank_0(const eager::Key& key);
   Code await(const std::vector<int>& awaited, const std::function<bool()>& is_here);
   bool all_have_touched(shm::Word* closed);

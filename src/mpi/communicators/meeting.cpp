@@ -56,9 +56,11 @@ bool Communicator::may_meet_by_lineage() {
 
 void Communicator::meet(const std::function<bool()>& is_refused) {
   const Inside inside;
-  if (is_refused()) return;
+  const bool refused = is_refused();
+  if (refused && rank_ != 0) return;
   const eager::Key key = key_of_child(born_.key, Descent::granted, 0);
-  const Announcements::Announced announced = rank_ == 0 ? announce(key) : await_rank_0(key);
+  const Announcements::Announced announced =
+      rank_ == 0 ? announce(key, refused) : await_rank_0(key);
   meeting_ = Meeting::over;
   const auto close = [&] {
     if (announced.closed != nullptr && (rank_ != 0 || announced.grant.touch)) announced.close();
@@ -85,9 +87,11 @@ void Communicator::meet(const std::function<bool()>& is_refused) {
   close();
 }
 
-// Where ranks touch their areas, all of them wait for all of them, and each closes twice.
-Announcements::Announced Communicator::announce(const eager::Key& key) {
-  AreaGrant grant = make_grant(members_);
+// Where ranks touch their areas, all of them wait for all of them, and each closes twice. For a
+// refused call no memory is taken, because the other ranks may never make a call.
+Announcements::Announced Communicator::announce(const eager::Key& key, bool refused) {
+  AreaGrant grant;
+  if (!refused) grant = make_grant(members_);
   const bool is_fit =
       grant.taken_over || (grant.granted && grant.node_segment && is_roomy(team_->node_segment()));
   if (!is_fit) {

@@ -114,12 +114,28 @@ static void refuse_at_one_rank(void) {
   MPI_Comm_free(&fresh);
 }
 
+// The host refuses the first call of rank 0 alone. Each rank gets what the host alone gives it:
+// those that only send do not wait for rank 0.
+static void refuse_at_rank_0(void) {
+  for (int round = 0; round < 100; ++round) {
+    MPI_Comm fresh;
+    MPI_Comm_dup(MPI_COMM_WORLD, &fresh);
+    MPI_Comm_set_errhandler(fresh, MPI_ERRORS_RETURN);
+    int words[64] = {7};
+    const int code = MPI_Gather(words, 1, MPI_INT, words, 1, MPI_INT, 0, fresh);
+    CHECK((code != MPI_SUCCESS) == (world_rank == 0), "code %d", code);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (round % 2 == 0) MPI_Comm_free(&fresh);
+  }
+}
+
 int main(int argc, char** argv) {
   start(&argc, &argv);
   if (argc > 1 && strcmp(argv[1], "ahead") == 0) run_ahead();
   if (argc > 1 && strcmp(argv[1], "living") == 0) live(atoi(argv[2]));
   if (argc > 1 && strcmp(argv[1], "taken") == 0) take_far_ahead();
   if (argc > 1 && strcmp(argv[1], "refused") == 0) refuse_at_one_rank();
+  if (argc > 1 && strcmp(argv[1], "refused_0") == 0) refuse_at_rank_0();
   if (argc > 1 && strcmp(argv[1], "types") == 0) leave_types_out();
   return finish();
 }
