@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from tutti.drawing import flow, tree
 from tutti.drawing.graph import graph_of, parents
+from tutti.drawing.panels import panels
 from tutti.places import core
 from tutti.plan.machine import Machine
 
@@ -192,6 +193,12 @@ def test_transfers_of_one_step_can_run_in_any_order(collective, algorithm):
     assert all(
         want[rank, "out", block] == flow.at_end(definition, rank, block) for rank, block in results
     )
+
+
+def test_a_drawing_counts_only_steps_that_it_shows():
+    """In the first step of all_read_all ranks copy their own data; flat's first step is a reduce."""
+    for algorithm, said in (("all_read_all", "all in step 1"), ("flat", "all in step 2")):
+        assert panels(graph("allreduce", algorithm, 4), "machine")[-1].shown.note == said
 
 
 def test_a_block_is_read_before_it_is_overwritten(tmp_path):

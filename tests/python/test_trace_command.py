@@ -306,3 +306,47 @@ def test_the_page_draws_nodes_around_their_numa_regions(driver, tutti, tmp_path)
             and y < float(rank.get_attribute("cy")) < y + down
         )
     assert complaints(driver) == []
+
+
+@pytest.mark.browser
+def test_the_page_cuts_no_time_off_and_no_number_lies_on_another(driver, tutti, file, tmp_path):
+    """At many ends of the view, and with an arrow from each of five ranks to each."""
+    written = tmp_path / "page.html"
+    assert tutti("trace", str(file), "--html", str(written)).returncode == 0
+    driver.get(written.as_uri())
+    cut = driver.execute_script("""
+      const found = [];
+      for (let end = 1500; end < 2500; end += 10) {
+        show(0, end);
+        drawTimeline();
+        const right = timeline.box.getBoundingClientRect().right;
+        for (const text of timeline.svg.querySelectorAll(".axis"))
+          if (text.getBoundingClientRect().right > right) found.push(`${text.textContent} of ${end}`);
+        if (!timeline.svg.querySelector(".axis")) found.push(`no time of ${end}`);
+      }
+      return found;""")
+    assert cut == []
+    numbers = driver.execute_script("""
+      trace.ranks.push(trace.ranks[0], trace.ranks[0], trace.ranks[0]);
+      const members = [0, 1, 2, 3, 4], edges = [];
+      for (const from of members)
+        for (const to of members)
+          if (from !== to) edges.push({ from, to, kind: "data", transfers: new Set([to, to + 10]) });
+      state.operation = { members, edges, calls: [] };
+      drawPlan();
+      return [...document.querySelectorAll("#plan .number")].map((text) => {
+        const { left, right, top, bottom } = text.getBoundingClientRect();
+        return [left, right, top, bottom];
+      });""")
+    assert len(numbers) == 20
+    for i, (left, right, top, bottom) in enumerate(numbers):
+        for other_left, other_right, other_top, other_bottom in numbers[:i]:
+            assert (
+                right <= other_left
+                or other_right <= left
+                or (
+                    # The height of a text has room for letters above and below digits.
+                    bottom <= other_top + 3 or other_bottom <= top + 3
+                )
+            )
+    assert complaints(driver) == []

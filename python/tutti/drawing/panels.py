@@ -1,7 +1,7 @@
 """A drawing's panels: one for each phase of the plan, each with its layout and its arrows."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tutti.drawing import layout as places
 from tutti.drawing.graph import Graph, Message, parents
@@ -44,8 +44,18 @@ def as_trees(graph: Graph, wanted: str) -> bool:
     return one_box and all(tree is not None and _fits(tree) for tree in trees)
 
 
-def _panel(graph: Graph, phase: str, trees: bool, aspect: float) -> Panel:
-    messages = [message for message in graph.messages if message.phase == phase]
+def _drawn_messages(graph: Graph) -> list[Message]:
+    """The messages, with their steps numbered as a drawing shows them.
+
+    A step in which ranks only copy their own data has no arrow, so it is not counted.
+    """
+    steps = sorted({message.step for message in graph.messages})
+    numbers = {step: number for number, step in enumerate(steps, start=1)}
+    return [replace(message, step=numbers[message.step]) for message in graph.messages]
+
+
+def _panel(graph: Graph, drawn: Sequence[Message], phase: str, trees: bool, aspect: float) -> Panel:
+    messages = [message for message in drawn if message.phase == phase]
     above = parents(graph, phase) if trees else None
     if above is not None:
         layout = tree_layout(above)
@@ -60,4 +70,5 @@ def panels(graph: Graph, wanted: str) -> list[Panel]:
     """A panel for each phase with messages; one without arrows if there are no messages."""
     trees = as_trees(graph, wanted)
     aspect = 2.0 if len(graph.phases) < 2 else 2.6
-    return [_panel(graph, phase, trees, aspect) for phase in graph.phases or [""]]
+    drawn = _drawn_messages(graph)
+    return [_panel(graph, drawn, phase, trees, aspect) for phase in graph.phases or [""]]

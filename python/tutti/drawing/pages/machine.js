@@ -38,7 +38,7 @@ const roundBorder = (radius) => () => radius;
 const squareBorder = (width, height) => (x, y) => Math.min(width / 2 / Math.abs(x || 1e-9), height / 2 / Math.abs(y || 1e-9));
 
 // A curve from border to border of two places; its middle is `bend` to the left of the straight
-// line.
+// line. `at(share)` is the point after that share of the curve.
 function curveBetween(from, to, border, bend) {
   const [dx, dy] = [to[0] - from[0], to[1] - from[1]];
   const length = Math.max(Math.hypot(dx, dy), 1);
@@ -50,6 +50,6 @@ function curveBetween(from, to, border, bend) {
     return [x + towardsX * distance, y + towardsY * distance];
   };
   const [start, end] = [leave(from), leave(to)];
-  const middle = [0, 1].map((axis) => (start[axis] + 2 * control[axis] + end[axis]) / 4);
-  return { path: `M${start}Q${control} ${end}`, middle };
+  const at = (share) => [0, 1].map((axis) => (1 - share) ** 2 * start[axis] + 2 * share * (1 - share) * control[axis] + share ** 2 * end[axis]);
+  return { path: `M${start}Q${control} ${end}`, at };
 }

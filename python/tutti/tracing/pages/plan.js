@@ -2,7 +2,10 @@
 // take the colour of what they do at the moment of the cursor.
 const WIDTH = 498;
 const HIGHEST = 220; // half the height of all ellipses, one below the other, unless their ranks need more
-const MOST_NUMBERED = 40; // the numbers of more arrows would lie on one another
+const MOST_NUMBERED = 40; // the numbers of more arrows would hide the plan
+// Where the number of an arrow may stand, in the order in which places are tried.
+const SHARES = [0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74, 0.18, 0.82];
+const DIGIT = 6.5, NUMBER_HEIGHT = 11;
 
 // The arrows, from the programs of the operation's ranks: one where a rank takes data from another's memory (or writes data
 // there), and one for each wait without such data.
@@ -107,12 +110,24 @@ function bendOf(from, to, towards, less) {
   return (toTheLeft ? 1 : -1) * Math.min(length * (less ? 0.03 : 0.1), less ? 5 : 16);
 }
 
-const plan = { edges: [], ranks: new Map() };
+const plan = { edges: [], ranks: new Map(), numbers: [] };
+
+// Puts an arrow's number where it lies on no other number. One without room is left out; the hint
+// has it.
+function placeNumber(svg, at, label) {
+  const width = (label.length + 0.5) * DIGIT;
+  const overlaps = ([x, y], other) => Math.abs(x - other.x) < (width + other.width) / 2 && Math.abs(y - other.y) < NUMBER_HEIGHT;
+  const place = SHARES.map(at).find((tried) => !plan.numbers.some((other) => overlaps(tried, other)));
+  if (!place) return;
+  plan.numbers.push({ x: place[0], y: place[1], width });
+  element(svg, "text", { class: "number", x: place[0], y: place[1] + 3 }, label);
+}
 
 function drawPlan() {
   const operation = state.operation, box = byId("plan");
   box.replaceChildren();
   plan.edges = [];
+  plan.numbers = [];
   plan.ranks.clear();
   if (!operation) return;
   const layout = layOut(operation);
@@ -131,11 +146,11 @@ function drawEdge(svg, operation, layout, edge, numbered) {
   const opposite = edgesOf(operation).some((other) => other.from === edge.to && other.to === edge.from);
   const { at: from, centre } = layout.places.get(edge.from), { at: to } = layout.places.get(edge.to);
   const bend = bendOf(from, to, centre, opposite && edge.from > edge.to);
-  const { path, middle } = curveBetween(from, to, roundBorder(layout.radius + 2), bend);
+  const { path, at } = curveBetween(from, to, roundBorder(layout.radius + 2), bend);
   const drawn = element(svg, "path", { class: edge.kind === "order" ? "edge order" : "edge", d: path, "marker-end": "url(#arrow)" });
   const transfers = [...edge.transfers].sort((a, b) => a - b);
   const label = transfers.length > 3 ? `${transfers[0]}..${transfers[transfers.length - 1]}` : transfers.join(",");
-  if (numbered) element(svg, "text", { class: "number", x: middle[0], y: middle[1] + 3 }, label);
+  if (numbered) placeNumber(svg, at, label);
   const touch = element(svg, "path", { class: "touch", d: path });
   touch.addEventListener("mouseenter", () => {
     byId("hint").textContent = `transfer ${label}: rank ${operation.members[edge.from]} to rank ${operation.members[edge.to]}${edge.kind === "order" ? " (order only)" : ""}`;

@@ -1,6 +1,7 @@
 // The timeline, with a row for each rank. It draws steps where few are in view, else calls with the shares of their time, else
 // how busy each stretch was.
 const LABELS = 64, AXIS = 20, GAP = 4, MOST_DRAWN_STEPS = 6000, MOST_DRAWN_CALLS = 5000, STRETCHES = 300;
+const DIGIT_OF_AXIS = 7; // its width
 
 const timeline = {
   box: byId("timeline"), from: 0, to: Math.max(trace.length, 1), drawn: [],
@@ -90,7 +91,10 @@ function drawAxis(svg, height) {
   for (let time = Math.ceil(timeline.from / unit) * unit; time <= timeline.to; time += unit) {
     const x = timeline.x(time);
     element(svg, "line", { class: "grid", x1: x, x2: x, y1: AXIS - 4, y2: height });
-    element(svg, "text", { class: "axis", x: x + 3, y: 12 }, moment(time, unit));
+    const text = moment(time, unit);
+    // The last time has no text where it would be cut off.
+    if (x + 3 + DIGIT_OF_AXIS * text.length <= LABELS + timeline.width())
+      element(svg, "text", { class: "axis", x: x + 3, y: 12 }, text);
   }
 }
 
