@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from open_mpi import WITHOUT_LIBFABRIC
 
-# Each job fails at its end if Tutti has not freed a handle of the host's (src/mpi/abi/ledger.h).
+# Each job fails at its end if Tutti leaves a handle of the host's, a descriptor, a mapping or a
+# thread (src/mpi/abi/ledger.h).
 os.environ.setdefault("TEST_TUTTI_LEDGER", "1")
 for name, value in WITHOUT_LIBFABRIC.items():
     os.environ.setdefault(name, value)

@@ -17,6 +17,8 @@ int move_high(int descriptor) {
   return high;
 }
 
+bool is_high(int descriptor) { return descriptor >= first_high; }
+
 // The table keeps its size when the descriptor is closed.
 void make_room_for_high_descriptors() {
   const int low = open("/", O_PATH | O_CLOEXEC);

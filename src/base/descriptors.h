@@ -7,6 +7,7 @@ namespace tutti {
 // Gives a descriptor a high number and returns it, or the old number if the limit of descriptors
 // allows no high one. The new descriptor is closed by exec.
 int move_high(int descriptor);
+bool is_high(int descriptor);
 
 // Makes the system's table of this process's descriptors large enough for high numbers. Call it
 // while the process has one thread: with several threads, which some MPIs start, the system waits

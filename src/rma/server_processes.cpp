@@ -42,8 +42,10 @@ const uint64_t* token() {
 // A server that is being started: its order, and its process.
 class Start {
  public:
+  // It delegates, so that the destructor also runs if it throws.
   Start(const Domain& domain, const ServerHome& home, const ServerSettings& settings, int32_t nth,
-        int32_t place) {
+        int32_t place)
+      : Start() {
     const std::vector<int> units = settings.units_of(nth);
     bytes_ = ServerOrder::bytes_for(static_cast<int32_t>(units.size()),
                                     static_cast<int32_t>(home.ranks.size()));
@@ -95,6 +97,7 @@ class Start {
   }
 
  private:
+  Start() = default;
   void map() {
     const int low = memfd_create("tutti-server", MFD_CLOEXEC);
     if (low < 0) throw_errno("memory for a server's order");
@@ -102,10 +105,7 @@ class Start {
     void* memory = MAP_FAILED;
     if (ftruncate(descriptor_, static_cast<off_t>(bytes_)) == 0)
       memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
-    if (memory == MAP_FAILED) {
-      close(descriptor_);
-      throw_errno("memory for a server's order");
-    }
+    if (memory == MAP_FAILED) throw_errno("memory for a server's order");
     order_ = static_cast<ServerOrder*>(memory);
   }
 

@@ -20,15 +20,20 @@
 namespace tutti::shm {
 namespace {
 
+// That of libtutti-heap.so; null where it is not preloaded.
+Heap* heap_of_malloc() {
+  using Preloaded = Heap*();
+  auto* const preloaded = reinterpret_cast<Preloaded*>(dlsym(RTLD_DEFAULT, "tutti_heap"));
+  return preloaded != nullptr ? preloaded() : nullptr;
+}
+
 // The heap that memory is taken from, and the addresses that were handed out.
 class ProcessHeap {
  public:
   Heap* make() {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (std::exchange(made_, true)) return heap_;
-    using Preloaded = Heap*();
-    if (auto* const preloaded = reinterpret_cast<Preloaded*>(dlsym(RTLD_DEFAULT, "tutti_heap")))
-      heap_ = preloaded();
+    heap_ = heap_of_malloc();
     if (heap_ != nullptr || (is_under_memcheck() && options().reach != ReachChoice::direct))
       return heap_;
     try {
@@ -48,6 +53,11 @@ class ProcessHeap {
     pieces_.reset();
     own_.reset();
     made_ = false;
+  }
+
+  const Heap* kept() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return heap_ != nullptr ? heap_ : heap_of_malloc();
   }
 
   bool of_malloc() {
@@ -109,6 +119,11 @@ Heap* process_heap() {
 
 void end_unused_heap() {
   if (ProcessHeap* const here = made_heap) here->end_unused();
+}
+
+const Heap* kept_heap() {
+  ProcessHeap* const here = made_heap;
+  return here != nullptr ? here->kept() : heap_of_malloc();
 }
 
 bool malloc_is_shared() {

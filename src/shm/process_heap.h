@@ -34,6 +34,9 @@ bool give_memory(void* address);
 // Whether process_heap() was called.
 bool has_process_heap();
 
+// The heap that this process has at this moment, also if only malloc uses it; null: none.
+const Heap* kept_heap();
+
 // For the end of MPI, when no team uses the heap: undoes it if it is this library's and no memory
 // of it is in use. A later process_heap() makes another one.
 void end_unused_heap();

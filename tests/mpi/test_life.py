@@ -35,6 +35,21 @@ def test_a_handle_that_is_left_fails_the_job(host_named, compiled, what):
     assert result.returncode != 0 and "never frees: 1 groups" in result.stderr, result.stderr
 
 
+@pytest.mark.parametrize("what", ["descriptor", "high", "mapping", "thread", "nothing"])
+def test_a_thing_that_is_left_fails_the_job(host_named, compiled, what):
+    """The ledger sees descriptors, mappings and threads, at the rank that has them."""
+    host = host_named("mpich")
+    result = job(host, 2, compiled(host, "left"), what)
+    left = lines_with(result, "Tutti has ended and has left: ")
+    if what == "nothing":
+        assert not left
+        expect_ok(result)
+    else:
+        kind = what.replace("high", "descriptor")
+        assert result.returncode != 0 and len(left) == 1, result.stderr
+        assert f"[rank 0] error: Tutti has ended and has left: {kind} " in left[0], result.stderr
+
+
 def test_ranks_without_the_launcher(host, compiled):
     """The ranks under it print in one line what they wait for, and end the job with
     TUTTI_STALL=abort.

@@ -12,9 +12,11 @@
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "base/log.h"
 #include "mpi/abi/inside.h"
+#include "mpi/abi/leftovers.h"
 
 namespace tutti::mpi {
 namespace {
@@ -182,9 +184,13 @@ void check_ledger() {
     if (count > 0) list += (list.empty() ? "" : ", ") + std::to_string(count) + " " + names[kind];
     ledger->left[kind].clear();
   }
-  if (list.empty()) return;
-  log_line(LogLevel::error, "the ledger has handles of the host that Tutti never frees: %s",
-           list.c_str());
+  const std::vector<std::string> left = leftovers();
+  if (list.empty() && left.empty()) return;
+  if (!list.empty())
+    log_line(LogLevel::error, "the ledger has handles of the host that Tutti never frees: %s",
+             list.c_str());
+  for (const std::string& one : left)
+    log_line(LogLevel::error, "Tutti has ended and has left: %s", one.c_str());
   std::atexit(fail);  // the program's own end comes first
 }
 

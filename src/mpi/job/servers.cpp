@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/descriptors.h"
 #include "base/log.h"
 #include "base/options.h"
 #include "base/short_slices.h"
@@ -35,7 +36,11 @@ constexpr auto driven_by_a_rank = std::chrono::milliseconds(1);
 // A clock that wakes the server. Any thread may set it.
 class Alarm {
  public:
-  Alarm() : file_(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC)) {}
+  Alarm() : file_(move_high(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC))) {}
+  Alarm(const Alarm&) = delete;
+  ~Alarm() {
+    if (works()) close(file_);
+  }
   bool works() const { return file_ >= 0; }
   // At this time of the steady clock, or at once if it has passed.
   void set(Clock::time_point time) {
@@ -68,7 +73,7 @@ struct State {
   std::vector<Driven> due;       // the server's; it has room for all that are active
   const void* driven = nullptr;  // the object, at this moment
   std::condition_variable left;  // `driven` has changed
-  std::optional<Alarm> alarm;    // made with the first server
+  std::optional<Alarm> alarm;    // from the first server on, until MPI ends
   Clock::time_point wakes = Clock::time_point::max();  // the time of the alarm; max: it is off
   std::thread thread;
   pid_t made_by = 0;  // the process that has the thread
@@ -209,11 +214,14 @@ void stop_server() {
   {
     const std::lock_guard<std::mutex> lock(state.mutex);
     state.ends = true;
-    if (!state.runs()) return;
-    thread = std::move(state.thread);
-    state.alarm->set({});
+    if (state.runs()) {
+      thread = std::move(state.thread);
+      state.alarm->set({});
+    }
   }
-  thread.join();
+  if (thread.joinable()) thread.join();
+  const std::lock_guard<std::mutex> lock(state.mutex);
+  state.alarm.reset();
 }
 
 void hand_to_server(const Driven& driven) {
