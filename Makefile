@@ -26,9 +26,9 @@ intel: ## install Intel MPI into .mpi/intel, for comparison
 	@scripts/system_packages.sh build
 	@scripts/environments.sh intel
 
-install: ## install library, headers and launcher into PREFIX [/usr/local]
+install: ## install library, headers, tutti-run and tutti into PREFIX [/usr/local]
 	@scripts/build.sh
-	@.venv/bin/cmake --install build --prefix "$(or $(PREFIX),/usr/local)"
+	@scripts/install.sh "$(or $(PREFIX),/usr/local)"
 
 functions: ## make the sources that list MPI's functions from src/mpi/functions.table
 	@scripts/environments.sh venv

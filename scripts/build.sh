@@ -26,8 +26,8 @@ configure() {
 
 # The wheel is packed again when anything that goes into it is newer than its stamp.
 wheel_is_current() {
-  local stamp=.venv/tutti-wheel
-  [[ -f $stamp && -z $(find VERSION pyproject.toml CMakeLists.txt LICENSE THIRD_PARTY.md README.md \
+  local stamp=.venv/tutti-wheel wheels=(build/wheel/*.whl)
+  [[ -f $stamp && -f ${wheels[0]} && -z $(find VERSION pyproject.toml CMakeLists.txt LICENSE THIRD_PARTY.md README.md \
     cmake include src python bench examples/apps plans -newer "$stamp" -not -path '*/__pycache__*' -print -quit 2>/dev/null) ]]
 }
 
@@ -41,8 +41,10 @@ compile build build
 if ! wheel_is_current; then
   say "installing the tutti-mpi wheel into .venv"
   touch build/wheel-stamp
-  run_logged wheel python -m pip install --no-build-isolation --no-deps --force-reinstall \
+  rm -rf build/wheel
+  run_logged wheel python -m pip wheel --no-build-isolation --no-deps --wheel-dir build/wheel \
     --config-settings=build-dir=build --config-settings=cmake.define.TUTTI_TESTS="$tests" .
+  run_logged wheel-install python -m pip install --no-deps --force-reinstall build/wheel/*.whl
   configure # packing the wheel has changed the install prefix of build/
   mv build/wheel-stamp .venv/tutti-wheel
 fi

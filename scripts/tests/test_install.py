@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 import pytest
@@ -68,6 +69,36 @@ def test_programs_and_files_are_installed(prefix: Path) -> None:
         library(prefix, name)
     # files that belong only into the wheel are not installed
     assert not list(prefix.rglob("_core*"))
+
+
+def test_make_install_gives_the_commands(tmp_path: Path) -> None:
+    """tutti comes from its own environment, which here finds what it needs in this one."""
+    # without the packages that the wheel needs, because tests need no network
+    environment = {**os.environ, "PIP_NO_DEPS": "1", "PYTHON": sys.executable}
+    environment.pop("DESTDIR", None)
+    run(ROOT / "scripts" / "install.sh", tmp_path / "p", env=environment)
+    (packages,) = (tmp_path / "p" / "lib" / "tutti" / "lib").glob("python3*/site-packages")
+    (packages / "here.pth").write_text(f"{sysconfig.get_path('purelib')}\n", encoding="utf-8")
+    command = tmp_path / "p" / "bin" / "tutti"
+    version = (ROOT / "VERSION").read_text(encoding="utf-8").strip()
+    assert run(command, "--version", cwd="/") == f"tutti {version}\n"
+    words = ("plan", "show", "bcast", "--algorithm", "flat", "--ranks", "2")
+    assert "# check: right" in run(command, *words, cwd="/")
+    assert run(tmp_path / "p" / "bin" / "tutti-run", "--version", cwd="/").endswith(f"{version}\n")
+    outside = [
+        directory
+        for directory in (tmp_path / "p").rglob("*/")
+        if directory.is_dir() and not directory.is_relative_to(tmp_path / "p" / "lib" / "tutti")
+    ]
+    assert outside and all(any(directory.iterdir()) for directory in outside)
+
+
+def test_what_a_distribution_packs_has_no_environment(tmp_path: Path) -> None:
+    environment = {**os.environ, "DESTDIR": str(tmp_path)}
+    said = run(ROOT / "scripts" / "install.sh", "/usr", env=environment)
+    assert "the command tutti is left out" in said
+    assert os.access(tmp_path / "usr" / "bin" / "tutti-run", os.X_OK)
+    assert not list(tmp_path.rglob("pyvenv.cfg"))
 
 
 def test_sonames_carry_the_major_version(prefix: Path) -> None:
