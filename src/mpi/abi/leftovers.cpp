@@ -59,11 +59,19 @@ void add_mappings(const shm::Heap* kept, Names* left) {
   }
 }
 
+std::string name_of_thread(const fs::path& task) {
+  std::ifstream file(task / "comm");
+  std::string name;
+  std::getline(file, name);
+  return name;
+}
+
+// A program's threads have its name unless they get another.
 void add_threads(Names* left) {
+  const std::string program = name_of_thread("/proc/self");
   for_each_in("/proc/self/task", [&](const fs::path& path) {
-    std::ifstream file(path / "comm");
-    std::string name;
-    if (std::getline(file, name) && name.starts_with("tutti")) left->push_back("thread " + name);
+    const std::string name = name_of_thread(path);
+    if (name.starts_with("tutti") && name != program) left->push_back("thread " + name);
   });
 }
 
