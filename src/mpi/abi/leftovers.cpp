@@ -1,5 +1,6 @@
 #include "mpi/abi/leftovers.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cinttypes>
@@ -35,14 +36,19 @@ void for_each_in(const char* directory, const std::function<void(const fs::path&
     visit(entry->path());
 }
 
+// As move_high() makes them. A descriptor that this process has inherited is not closed by exec.
+bool may_be_ours(int descriptor) {
+  return is_high(descriptor) && descriptor < most_of_tutti &&
+         (fcntl(descriptor, F_GETFD) & FD_CLOEXEC) != 0;
+}
+
 void add_descriptors(const shm::Heap* kept, Names* left) {
   const int of_heap = kept != nullptr ? kept->location().descriptor : -1;
   for_each_in("/proc/self/fd", [&](const fs::path& path) {
     std::error_code gone;
     const std::string file = fs::read_symlink(path, gone);
     const int number = std::atoi(path.filename().c_str());
-    const bool is_ours =
-        (is_high(number) && number < most_of_tutti) || has_name_of_shared_memory(file);
+    const bool is_ours = may_be_ours(number) || has_name_of_shared_memory(file);
     if (!gone && is_ours && number != of_heap)
       left->push_back("descriptor " + std::to_string(number) + " of " + file);
   });

@@ -1,9 +1,9 @@
 // What Tutti has left in this process when it has ended, for the ledger (ledger.h): descriptors,
 // mappings and threads.
 //
-// They are found in /proc/self: Tutti's descriptors have high numbers (base/descriptors.h), the
-// files of its shared memory have names that begin with "tutti", and so have its threads. This
-// process's shared heap may stay, because the program may keep memory of it
+// They are found in /proc/self: Tutti's descriptors have high numbers and are closed by exec
+// (base/descriptors.h), the files of its shared memory have names that begin with "tutti", and so
+// have its threads. This process's shared heap may stay, because the program may keep memory of it
 // (shm/process_heap.h). So may the records of a trace (mpi/report/tracing.h), which have no name.
 #pragma once
 

@@ -25,7 +25,7 @@ int main(int argc, char** argv) {
   if (ftruncate(file, 4096) != 0) return 1;
   if (strcmp(what, "mapping") == 0) mmap(NULL, 4096, PROT_READ, MAP_SHARED, file, 0);
   if (strcmp(what, "descriptor") != 0) close(file);
-  if (strcmp(what, "high") == 0 && fcntl(0, F_DUPFD, 200) < 0) return 1;
+  if (strcmp(what, "high") == 0 && fcntl(0, F_DUPFD_CLOEXEC, 200) < 0) return 1;
   pthread_t thread;
   if (strcmp(what, "thread") == 0) {
     pthread_create(&thread, NULL, rest, NULL);
