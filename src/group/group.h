@@ -393,6 +393,9 @@ exec::SlotStores::Policy store_policy(StoresChoice choice);
 // an Error that names the variable if an algorithm is unknown, does not serve the collective or
 // breaks the promise of TUTTI_REPRODUCIBLE, and the file if plans or the table are broken.
 select::Overrides overrides_of(const Options& options);
+// Only the user's table; null if there is none. With TUTTI_REPRODUCIBLE=placement it serves only
+// collectives that combine nothing. Throws Error if it is broken.
+const select::Table* users_table(const Options& options);
 // The user's plans and table, for messages, of which no rule has matched a call of this process.
 std::vector<std::string> unmatched_files(const Options& options);
 

@@ -58,8 +58,9 @@ const select::Library* users_library(const Options& options) {
   return &found->second;
 }
 
-// The table, too, is read once and kept until the process ends. With TUTTI_REPRODUCIBLE=placement
-// it serves only collectives that combine nothing.
+}  // namespace
+
+// The table, too, is read once and kept until the process ends.
 const select::Table* users_table(const Options& options) {
   if (options.table.empty() || options.disable) return nullptr;
   static std::mutex& mutex = *new std::mutex;
@@ -70,8 +71,6 @@ const select::Table* users_table(const Options& options) {
     found = tables.emplace(options.table, select::load_table(options.table)).first;
   return &found->second;
 }
-
-}  // namespace
 
 select::Overrides overrides_of(const Options& options) {
   select::Overrides overrides;

@@ -305,7 +305,7 @@ bool Communicator::take_over(const AreaGrant& grant) {
     throw std::logic_error("a parked communicator has gone");
   service_->serve(handle_);
   group_ = service_->group.get();
-  group_->decide_by(group::overrides_of(options()).table);  // the program may have changed it
+  group_->decide_by(group::users_table(options()));  // the program may have changed it
   largest_element_ = group_->max_element();
   return true;
 }

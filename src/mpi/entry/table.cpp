@@ -29,8 +29,8 @@ int change_table(MPI_Comm comm, const char* rules) {
     log_line(LogLevel::warning, "tutti_comm_table: the ranks give different rules; give the same");
     return MPI_ERR_ARG;
   }
-  const select::Table* const table = text.empty() ? group::overrides_of(options()).table
-                                                  : &group::table_of(text, "tutti_comm_table");
+  const select::Table* const table =
+      text.empty() ? group::users_table(options()) : &group::table_of(text, "tutti_comm_table");
   communicator->decide_by(table);
   return MPI_SUCCESS;
 }

@@ -384,20 +384,22 @@ eager::Arena& Team::arena() {
 }
 
 eager::Directory* Team::directory() {
+  if (eager::Directory* const made = made_directory_) return made;
   if (pages_ == nullptr) return nullptr;
   eager::Arena& arena = this->arena();
   const std::lock_guard<std::mutex> lock(mutex_);
   if (directory_ == nullptr)
     directory_ = std::make_unique<eager::Directory>(pages_, ranks_, rank_, arena);
-  return directory_.get();
+  return made_directory_ = directory_.get();
 }
 
 Announcements* Team::announcements() {
+  if (Announcements* const made = made_announcements_) return made;
   eager::Directory* const directory = this->directory();
   if (directory == nullptr) return nullptr;
   const std::lock_guard<std::mutex> lock(mutex_);
   if (announcements_ == nullptr) announcements_ = std::make_unique<Announcements>(*directory);
-  return announcements_.get();
+  return made_announcements_ = announcements_.get();
 }
 
 shm::Segment* Team::segment(const AreaGrant& grant) {

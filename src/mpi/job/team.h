@@ -14,6 +14,7 @@
 // everywhere.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -181,6 +182,9 @@ class Team {
   std::unique_ptr<eager::Arena> arena_;  // may take memory from node_segment_, so ends before it
   std::unique_ptr<eager::Directory> directory_;   // uses the arena
   std::unique_ptr<Announcements> announcements_;  // uses it
+  // The same two, once they are made, without the lock.
+  std::atomic<eager::Directory*> made_directory_{nullptr};
+  std::atomic<Announcements*> made_announcements_{nullptr};
 };
 
 }  // namespace tutti::mpi
