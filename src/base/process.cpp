@@ -1,14 +1,15 @@
 #include "base/process.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <fstream>
+#include <cstdio>
+#include <cstring>
 #include <optional>
-#include <sstream>
 #include <string>
 
 namespace tutti {
@@ -27,20 +28,28 @@ struct Told {
   int64_t threads = 1;
   uint64_t started = 0;
 };
+// Allocates nothing, because waits call it, and memory may have run out.
 std::optional<Told> told_of(int64_t process) {
-  std::ifstream stat("/proc/" + std::to_string(process) + "/stat");
-  std::string text;
-  if (!std::getline(stat, text)) return std::nullopt;
-  // The name is in brackets and may hold any character; the state follows.
-  const size_t end_of_name = text.rfind(')');
-  if (end_of_name == std::string::npos) return std::nullopt;
+  char path[32], text[1024];
+  snprintf(path, sizeof path, "/proc/%lld/stat", static_cast<long long>(process));
+  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return std::nullopt;
+  const ssize_t length = read(file, text, sizeof text - 1);
+  close(file);
+  if (length <= 0) return std::nullopt;
+  text[length] = '\0';
+  // The name is in brackets and may hold any character; the state follows as the third field.
+  const char* const end_of_name = strrchr(text, ')');
+  long long threads = 0;
+  unsigned long long started = 0;
   Told told;
-  std::istringstream fields(text.substr(end_of_name + 1));
-  fields >> told.state;
-  std::string skipped;
-  for (int field = 4; field < 20; ++field) fields >> skipped;
-  fields >> told.threads >> skipped >> told.started;
-  if (!fields) return std::nullopt;
+  if (end_of_name == nullptr ||
+      sscanf(end_of_name + 1,
+             " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %lld %*s %llu",
+             &told.state, &threads, &started) != 3)
+    return std::nullopt;
+  told.threads = threads;
+  told.started = started;
   return told;
 }
 

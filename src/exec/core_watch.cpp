@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <new>
 
 #include "placement/cores.h"
 
@@ -41,10 +42,13 @@ bool look() {
   return placement::shares_core(masks, 0);
 }
 
-bool look_if_due(Clock::time_point now) {
-  if (now >= seen.next_look) {
-    seen.next_look = now + looks_every;
+// A wait must not end because memory has run out.
+bool look_if_due(Clock::time_point now) noexcept {
+  if (now < seen.next_look) return seen.shares;
+  seen.next_look = now + looks_every;
+  try {
     seen.shares = look();
+  } catch (const std::bad_alloc&) {
   }
   return seen.shares;
 }

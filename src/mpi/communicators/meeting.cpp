@@ -20,8 +20,8 @@
 namespace tutti::mpi {
 namespace {
 
-// Some of the node's memory is kept for communicators that make many calls. Each that meets takes at
-// most a quarter of what is left (Team::share_of), so about eleven meet at one time.
+// Some of the node's memory is kept for communicators that make many calls. Each that meets takes
+// at most a quarter of what is left (Team::share_of), so about eleven meet at one time.
 bool is_roomy(const shm::Segment& segment) {
   return segment.free_bytes() >= segment.usable_bytes() / 32;
 }
