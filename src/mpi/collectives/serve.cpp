@@ -33,13 +33,13 @@ using Clock = std::chrono::steady_clock;
 [[gnu::cold, gnu::noinline]] Served without_group(Communicator& communicator, const Call& call) {
   const MPI_Comm comm = communicator.handle();
   if (communicator.may_meet()) {
+    bool refused = false;
     const int code = guarded(comm, [&]() -> int {
-      meet(communicator, [&] { return host_refuses(comm, call); });
+      meet(communicator, [&] { return refused = host_refuses(comm, call); });
       return MPI_SUCCESS;
     });
     if (code != MPI_SUCCESS || communicator.group() != nullptr) return code;
-    // The communicator still meets, because the host refuses the arguments.
-    if (communicator.may_meet()) return Reason::wrong_arguments;
+    if (refused) return Reason::wrong_arguments;
   }
   // Set-up failed at this rank alone. Other ranks may still be in it, or have a group, so this rank
   // must not call the host.

@@ -48,11 +48,9 @@ Covered covered(const Side& side, size_t parts) {
     const MPI_Count count = side.counts[part];
     if (count <= 0 || !is_type(side.type_of(part))) continue;
     const Extent element = extent_of(side.type_of(part));
-    const ptrdiff_t at = side.displacements.given()
-                             ? static_cast<ptrdiff_t>(side.displacements[part]) *
-                                   (side.types != nullptr ? 1 : element.step)
-                             : static_cast<ptrdiff_t>(before) * element.step;
-    all.add(at, count, element);
+    const MPI_Count place = side.displacements.given() ? side.displacements[part] : before;
+    const bool in_bytes = side.types != nullptr;
+    all.add(static_cast<ptrdiff_t>(place) * (in_bytes ? 1 : element.step), count, element);
     before += count;
   }
   return all;

@@ -67,7 +67,7 @@ void Communicator::meet(const std::function<bool()>& is_refused) {
   };
   if (announced.grant.postponed) {
     team_.reset();
-    reason_ = Reason::set_up_postponed;
+    reason_ = announced.grant.refused ? Reason::set_up_pending : Reason::set_up_postponed;
     calls_left_ = std::max(calls_left_, 1);
     close();
     return;
@@ -98,6 +98,7 @@ Announcements::Announced Communicator::announce(const eager::Key& key, bool refu
     forgo(grant);
     grant = {};
     grant.postponed = true;
+    grant.refused = refused;
   }
   const Announcements::Announced announced =
       team_->announcements()->announce(key, grant, grant.touch ? 2 * ranks_ : ranks_ - 1);

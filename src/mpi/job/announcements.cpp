@@ -14,13 +14,13 @@ struct Packed {
   uint64_t bytes_per_rank, identity, service;
   uint32_t page, missing_types;
   bool granted, touch, taken_over, postponed;
-  uint32_t unused = 0;
+  uint32_t refused;
 };
 
 shm::ArenaPlace packed(const AreaGrant& grant) {
-  return std::bit_cast<shm::ArenaPlace>(Packed{grant.bytes_per_rank, grant.identity, grant.service,
-                                               grant.page, grant.missing_types, grant.granted,
-                                               grant.touch, grant.taken_over, grant.postponed});
+  return std::bit_cast<shm::ArenaPlace>(
+      Packed{grant.bytes_per_rank, grant.identity, grant.service, grant.page, grant.missing_types,
+             grant.granted, grant.touch, grant.taken_over, grant.postponed, grant.refused});
 }
 
 AreaGrant unpacked(const shm::ArenaPlace& place) {
@@ -35,6 +35,7 @@ AreaGrant unpacked(const shm::ArenaPlace& place) {
   grant.touch = from.touch;
   grant.taken_over = from.taken_over;
   grant.postponed = from.postponed;
+  grant.refused = from.refused != 0;
   return grant;
 }
 

@@ -34,7 +34,8 @@ struct AreaGrant {
   uint64_t lineage = 0;     // for the lineage of a communicator that has none (lineage.h)
   uint64_t service = 0;     // the identity of the communicator's Service
   bool taken_over = false;  // that Service was parked; no further member is set
-  bool postponed = false;   // set-up waits for the usual number of calls; no other member is set
+  bool postponed = false;   // set-up waits for the usual number of calls
+  bool refused = false;     // because the host refuses rank 0's call; else for want of memory
   shm::Segment::Location segment{};
 };
 
