@@ -67,8 +67,8 @@ def test_servers_are_stopped(host_named, with_tutti):
         )
     )  # fmt: skip
     told = re.search(
-        r"has waited 1 s for server \d+ \(process \d+\) to complete a put of 800000 bytes, target "
-        r"rank \d", done.stderr
+        r"has waited 1 s for server \d+ \(process \d+, stopped by a signal\) to complete a put of "
+        r"800000 bytes, target rank \d", done.stderr
     )  # fmt: skip
     # Where the transfer was complete before the server was stopped, nobody had to wait.
     assert told is not None or "was killed" not in done.stderr
