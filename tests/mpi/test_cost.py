@@ -167,11 +167,11 @@ def test_types_with_gaps(host, compiled, tmp_path):
     """Pins an error: a broadcast of such a type searched Open MPI's libraries for symbols, which
     was slow.
     """
-    # A handle of Open MPI is an address, so its hash may meet another handle's in one run of several,
-    # which costs about 20 instructions.
+    # The hash of a type's handle may meet another handle's, which costs about 20 instructions. So
+    # the types have other handles in each run.
     runs = []
-    for _ in range(5):
-        text, parts = dumps(host, compiled(host, "strided"), 20, tmp_path)
+    for more in range(5):
+        text, parts = dumps(host, compiled(host, "strided"), 20 + more, tmp_path)
         runs += parts
         found = least(runs)
         print(found)
