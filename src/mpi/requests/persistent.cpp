@@ -104,21 +104,17 @@ int init_readable(Communicator& known, const Call& call, const Call& as_made, MP
                   MPI_Request* request) {
   const MPI_Comm comm = known.handle();
   Reason reason = Reason::none;
-  const int found_records = guarded(comm, [&] {
-    return find_for_request(known, call, Reason::persistent_between_nodes, &reason);
-  });
+  const int found_records =
+      find_for_request(known, call, Reason::persistent_between_nodes, &reason);
   if (found_records != MPI_SUCCESS) return found_records;
   if (reason == Reason::set_up_broken) return raise(comm, MPI_ERR_OTHER);
   if (reason == Reason::none) {
-    const int code = guarded(comm, [&] { return make_persistent(known, call, request, &reason); });
+    const int code = make_persistent(known, call, request, &reason);
     if (code != MPI_SUCCESS || reason == Reason::none) return code;
   }
   if (reason == Reason::persistent_between_nodes && known.lanes() != nullptr) {
-    const int code = guarded(comm, [&]() -> int {
-      reason = LanePersistent::make(known, call, request);
-      return MPI_SUCCESS;
-    });
-    if (code != MPI_SUCCESS || reason == Reason::none) return code;
+    reason = LanePersistent::make(known, call, request);
+    if (reason == Reason::none) return MPI_SUCCESS;
   }
   const uint64_t entry = tracer() != nullptr ? trace::ticks() : 0;
   int code = MPI_SUCCESS;
