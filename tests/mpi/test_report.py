@@ -76,6 +76,15 @@ def test_ranks_that_end_alone_are_missing(host_named, compiled, tmp_path, how, g
     assert rows["allreduce"]["calls"] + rows["allreduce"]["host_calls"] == 2 * 25
 
 
+def test_late_ranks_are_named(host_named, compiled):
+    host = host_named("mpich")
+    how = {"options": ["--report"], "variables": {"TUTTI_STALL_SECONDS": "1"}}
+    result = job(host, 3, compiled(host, "aborted"), "late", 1, **how)
+    assert result.returncode == 0, result.stderr
+    late = "the report waits for ranks that have not come to MPI_Finalize: 1\n"
+    assert late in result.stderr, result.stderr
+
+
 def test_an_aborted_jobs_table(host_named, compiled):
     host = host_named("mpich")
     said = job(host, 3, compiled(host, "aborted"), "all", options=["--report"], timeout=30).stderr

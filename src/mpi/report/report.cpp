@@ -33,6 +33,14 @@ std::unique_ptr<Contents> own_contents() {
   return own;
 }
 
+void say_late(const report::Board& board) {
+  const auto sum = std::make_unique<report::Board::Sum>(board.sum());
+  std::string late;
+  for (const int rank : sum->missing) late += (late.empty() ? "" : ", ") + std::to_string(rank);
+  log_line(LogLevel::warning, "the report waits for ranks that have not come to MPI_Finalize: %s",
+           late.c_str());
+}
+
 // Until all others of the board have left or died. The wait has no limit, because a rank that lives
 // may compute for long before it comes.
 void wait_for_others(const report::Board& board, const exec::ProgressHook& hook) {
@@ -41,6 +49,7 @@ void wait_for_others(const report::Board& board, const exec::ProgressHook& hook)
   waiter.until([&] { return nobody_comes || board.nobody_comes(false); },
                [&] {
                  nobody_comes = waiter.looks_closely() && board.nobody_comes(true);
+                 if (waiter.stalls()) say_late(board);
                  return Code::ok;
                });
 }

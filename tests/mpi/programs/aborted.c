@@ -1,6 +1,7 @@
 // All ranks make some collectives together and some alone; then one rank, or every rank, ends the
 // job by MPI_Abort, or one rank ends itself alone, by MPI_Abort of its communicator ("part") or by
-// _exit ("exit"). The others then call MPI_Finalize, where the host may wait for it.
+// _exit ("exit"). The others then call MPI_Finalize, where the host may wait for it. With "late"
+// one rank comes to MPI_Finalize late.
 #include <unistd.h>
 
 #include "check.h"
@@ -14,6 +15,10 @@ int main(int argc, char** argv) {
   for (int i = 0; i < 10; ++i) MPI_Bcast(&one, 1, MPI_DOUBLE, 0, alone);
   const int all = strcmp(argv[1], "all") == 0;
   if (strcmp(argv[1], "none") == 0) return finish();
+  if (strcmp(argv[1], "late") == 0) {
+    if (world_rank == atoi(argv[2])) sleep(4);
+    return MPI_Finalize();
+  }
   if (strcmp(argv[1], "part") == 0 || strcmp(argv[1], "exit") == 0) {
     if (world_rank == atoi(argv[2])) {
       usleep(world_rank == 0 ? 0 : 300000);
