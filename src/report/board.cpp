@@ -71,13 +71,14 @@ void Board::enter(int rank) {
   shm::publish(own.state, entered);
 }
 
-// Of two processes that leave at once, at least one sees that the other has left.
+// Of two processes that leave at once, at least one sees that the other has left. Whoever sees that
+// all have left also sees all the leavings, so only one of them may write.
 void Board::leave(const Numbers& numbers, const Most& most) {
   Place& own = place(own_);
   own.numbers = numbers;
   own.most = most;
-  shm::publish(own.state, left);
   shm::add(reinterpret_cast<Head*>(memory_)->leavings, 1);
+  shm::publish(own.state, left);
   shm::fence_before_looking();
 }
 

@@ -5,6 +5,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <barrier>
+#include <thread>
+#include <vector>
+
 namespace tutti::report {
 namespace {
 
@@ -85,6 +90,27 @@ TEST_F(Boards, WhoEntersAgainIsWaitedForAgain) {
   first.leave(numbers(3), {});
   EXPECT_TRUE(first.nobody_comes(true) && first.may_write());
   EXPECT_EQ(first.sum().numbers.started, 4u);
+}
+
+TEST_F(Boards, OneWritesHoweverManyLeaveAtOnce) {
+  constexpr int rounds = 20000;
+  std::atomic<int> writers = 0;
+  std::barrier together(places);
+  const auto leave_often = [&](int rank) {
+    Board own = board(rank);
+    for (int round = 0; round < rounds; ++round) {
+      own.enter(rank);
+      together.arrive_and_wait();
+      own.leave(numbers(1), {});
+      while (!own.nobody_comes(false)) std::this_thread::yield();
+      writers += own.may_write() ? 1 : 0;
+      together.arrive_and_wait();
+    }
+  };
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < places; ++rank) threads.emplace_back(leave_often, rank);
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(writers, rounds);
 }
 
 }  // namespace
