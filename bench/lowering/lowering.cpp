@@ -3,9 +3,11 @@
 // because each rank of a communicator makes its program by itself.
 //
 // Usage: tutti-lowering [--json] NODES CORES [COLLECTIVE...]
+//        tutti-lowering --candidates [--json] NODES CORES [COLLECTIVE...]
 //        tutti-lowering --kept [--json] CORES NODES...
 //
-// The second form compares the memory that a rank keeps on clusters of several sizes (kept.h). It
+// The second form takes every built-in algorithm and its variants, and not only those of the table.
+// The third form compares the memory that a rank keeps on clusters of several sizes (kept.h). It
 // includes a program of each collective, except those with a part for every rank, whose programs
 // necessarily grow with the number of ranks.
 //
@@ -54,15 +56,22 @@ struct Result {
   Phases median = {};
 };
 
-// The memory that a rank keeps for where a communicator's ranks are.
+// The memory that a rank keeps for where a communicator's ranks are. A single node has two sockets,
+// and caches that eight cores share.
 struct Cluster {
   Cluster(int node_count, int cores) : ranks(node_count * cores) {
-    std::vector<int32_t> of(static_cast<size_t>(ranks));
-    for (int rank = 0; rank < ranks; ++rank) of[static_cast<size_t>(rank)] = rank / cores;
+    const auto groups_of = [&](int size) {
+      std::vector<int32_t> of(static_cast<size_t>(ranks));
+      for (int rank = 0; rank < ranks; ++rank) of[static_cast<size_t>(rank)] = rank / size;
+      return of;
+    };
+    std::vector<placement::SharedLevel> shared{{"node", groups_of(cores)}};
+    if (node_count == 1 && cores % 16 == 0 && cores > 16)
+      shared = {{"socket", groups_of(cores / 2)}, {"cache", groups_of(8)}};
     const size_t before = held_bytes();
-    nodes = placement::Nodes(of);
+    nodes = placement::Nodes(groups_of(cores));
     nodes_bytes = held_bytes() - before;
-    levels = placement::Levels({placement::SharedLevel{"node", of}});
+    levels = placement::Levels(std::move(shared));
     levels_bytes = held_bytes() - before - nodes_bytes;
   }
   int ranks;
@@ -108,8 +117,8 @@ Phases one_round(plan::Collective collective, const Cluster& cluster, int rank, 
   return phases;
 }
 
-Result measured(plan::Collective collective, const Cluster& cluster, int cores) {
-  const int32_t node_count = cluster.ranks / cores;
+// What serves a call by the built-in table.
+std::string by_table(plan::Collective collective, const Cluster& cluster, int32_t node_count) {
   select::Call call{.collective = collective,
                     .bytes = bytes_of_call,
                     .ranks = cluster.ranks,
@@ -117,8 +126,25 @@ Result measured(plan::Collective collective, const Cluster& cluster, int cores) 
                     .root = 0};
   call.levels = &cluster.levels;
   call.nodes = node_count;
-  Result result{.collective = std::string(plan::name(collective)),
-                .algorithm = std::string(select::choose(call, {}).algorithm)};
+  return std::string(select::choose(call, {}).algorithm);
+}
+
+// All that a rule could name.
+std::vector<std::string> candidates(plan::Collective collective) {
+  std::vector<std::string> specs;
+  for (const algo::Algorithm& algorithm : algo::algorithms()) {
+    const auto& served = algorithm.collectives;
+    if (std::find(served.begin(), served.end(), collective) == served.end()) continue;
+    specs.emplace_back(algorithm.name);
+    specs.insert(specs.end(), algorithm.variants.begin(), algorithm.variants.end());
+  }
+  return specs;
+}
+
+Result measured(plan::Collective collective, const std::string& algorithm, const Cluster& cluster,
+                int cores) {
+  const int32_t node_count = cluster.ranks / cores;
+  Result result{.collective = std::string(plan::name(collective)), .algorithm = algorithm};
   std::vector<Phases> all;
   for (int round = 0; round < rounds; ++round)
     all.push_back(one_round(collective, cluster, node_count / 2 * cores, result));
@@ -247,11 +273,13 @@ void run_kept(int argc, char** argv) {
 
 void run(int argc, char** argv) {
   if (argc > 1 && std::string_view(argv[1]) == "--kept") return run_kept(argc, argv);
-  const bool json = argc > 1 && std::string_view(argv[1]) == "--json";
-  const int first = json ? 2 : 1;
+  const bool every = argc > 1 && std::string_view(argv[1]) == "--candidates";
+  const int options = every ? 2 : 1;
+  const bool json = argc > options && std::string_view(argv[options]) == "--json";
+  const int first = json ? options + 1 : options;
   if (argc < first + 2)
     throw Error(Code::invalid_argument,
-                "usage: tutti-lowering [--json] NODES CORES [COLLECTIVE...]");
+                "usage: tutti-lowering [--candidates] [--json] NODES CORES [COLLECTIVE...]");
   const int nodes = number(argv[first], "NODES"), cores = number(argv[first + 1], "CORES");
   hold_ranks(nodes, cores);
   std::vector<plan::Collective> collectives;
@@ -268,9 +296,13 @@ void run(int argc, char** argv) {
   }
   std::vector<Result> results;
   for (const plan::Collective collective : collectives) {
-    results.push_back(measured(collective, cluster, cores));
-    if (!json) print_line(results.back());
-    std::fflush(stdout);
+    for (const std::string& algorithm :
+         every ? candidates(collective)
+               : std::vector<std::string>{by_table(collective, cluster, nodes)}) {
+      results.push_back(measured(collective, algorithm, cluster, cores));
+      if (!json) print_line(results.back());
+      std::fflush(stdout);
+    }
   }
   if (json) print_json(cluster, results);
 }

@@ -23,10 +23,11 @@ class BlockTable {
     none,
     // `in` and `out` of a rank share their values, as if the rank passed one buffer.
     user_buffers_are_one,
+    tmp_alone,  // only blocks of tmp have values
   };
 
   BlockTable(const Plan& plan, Aliasing aliasing)
-      : blocks_(std::max(plan.blocks, 1)),
+      : blocks_(aliasing == Aliasing::tmp_alone ? 0 : std::max(plan.blocks, 1)),
         user_is_one_(aliasing == Aliasing::user_buffers_are_one) {
     start_.reserve(static_cast<size_t>(plan.ranks) + 1);
     std::vector<int32_t> tmp(plan.ranks, 0);

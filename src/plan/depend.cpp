@@ -2,118 +2,187 @@
 // implies.
 #include <algorithm>
 #include <functional>
+#include <optional>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "plan/blocks.h"
-#include "plan/fault.h"
-#include "plan/vector_clocks.h"
-#include "plan/lower.h"
 #include "plan/elidable_copies.h"
+#include "plan/fault.h"
+#include "plan/lists.h"
+#include "plan/lower.h"
+#include "plan/vector_clocks.h"
 
 namespace tutti::plan {
 namespace {
 
 struct Uses {
   int32_t writer = -1;
-  std::vector<int32_t> readers;  // since the last write
+  Chains::Head readers;  // since the last write
 };
 
-// Walks a staged plan once.
-class Finder {
+// A transfer that conflicts with a later one, through this source of the later one. -1: through
+// another region, or all sources of the later one must be there when it begins.
+struct Conflict {
+  int32_t earlier, source;
+};
+
+// The conflicts of all transfers, by the later one.
+class Conflicts {
  public:
-  Finder(const Plan& staged, Carrier carrier)
+  Conflicts(const Plan& staged, Carrier carrier)
       : staged_(staged),
-        node_of_(staged.nodes),
         carrier_(carrier),
         table_(staged, Table::Aliasing::none),
-        known_(staged),
-        first_of_(static_cast<size_t>(staged.ranks), static_cast<int32_t>(staged.transfers.size())),
-        last_of_(static_cast<size_t>(staged.ranks), -1),
-        send_of_(staged.transfers.size() / 4, -1) {}
-
-  Dependences run() {
-    const auto count = static_cast<int32_t>(staged_.transfers.size());
-    result_.waits.resize(staged_.transfers.size());
-    result_.arrivals.resize(staged_.transfers.size());
-    for (int32_t i = 0; i < count; ++i) {
+        last_of_(static_cast<size_t>(staged.ranks), -1) {
+    ends_.reserve(staged.transfers.size());
+    for (int32_t i = 0; i < static_cast<int32_t>(staged.transfers.size()); ++i) {
+      begin_ = all_.size();
       collect(i);
-      choose_arrivals(i);
-      settle_waits(i);
-      settle_arrivals(i);
-      const int32_t executor = staged_.transfers[i].executor();
-      known_.execute(executor, i);
-      first_of_[executor] = std::min(first_of_[executor], i);
-      last_of_[executor] = i;
+      ends_.push_back(all_.size());
+      last_of_[staged.transfers[i].executor()] = i;
     }
-    result_.segment_before = tokens_of_the_segment_before();
-    result_.knows_all.resize(staged_.ranks);
-    for (int32_t rank = 0; rank < staged_.ranks; ++rank)
-      result_.knows_all[rank] = known_.knows_all(rank, node_of_);
-    return std::move(result_);
+  }
+
+  std::span<const Conflict> operator[](int32_t i) const {
+    const size_t begin = i == 0 ? 0 : ends_[i - 1];
+    return {all_.data() + begin, ends_[i] - begin};
   }
 
  private:
   using Table = BlockTable<Uses>;
 
-  // Collects the transfers that conflict with this one. Those that conflict with a source that may
-  // arrive by itself go to the list of the source, all others to `before_`.
   void collect(int32_t i) {
     const Transfer& transfer = staged_.transfers[i];
+    const int32_t executor = transfer.executor();
     // A barrier moves no data; all of its work is its waits.
     const bool apart = transfer.any_order && has_data(staged_.collective);
-    before_.clear();
     if (transfer.kind == TransferKind::token) {
-      for (const Region& src : transfer.src) add(before_, last_of_[src.rank], i);
+      for (const Region& src : transfer.src) add(last_of_[src.rank], -1, executor);
     }
-    if (transfer.kind == TransferKind::send) send_of_[transfer.message] = i;
-    // The receiver of a message knows all that its sender knew.
-    if (transfer.kind == TransferKind::receive)
-      known_.wait(transfer.executor(), send_of_[transfer.message]);
-    by_source_.assign(apart ? transfer.src.size() : 0, {});
     for (size_t k = 0; k < transfer.src.size() && transfer.reads(); ++k) {
-      std::vector<int32_t>& candidates = apart ? by_source_[k] : before_;
+      const int32_t source = apart ? static_cast<int32_t>(k) : -1;
       table_.each(transfer.src[k], [&](Uses& uses) {
-        add(candidates, uses.writer, i);
-        uses.readers.push_back(i);
+        add(uses.writer, source, executor);
+        if (carrier_ == Carrier::slot) readers_.add(uses.readers, i);
       });
     }
     if (!transfer.writes()) return;
     table_.each(transfer.dst, [&](Uses& uses) {
       if (carrier_ == Carrier::slot) {
-        add(before_, uses.writer, i);
-        for (int32_t reader : uses.readers) add(before_, reader, i);
+        add(uses.writer, -1, executor);
+        readers_.each(uses.readers, [&](int32_t reader) { add(reader, -1, executor); });
       }
-      uses.writer = i;
-      uses.readers.clear();
+      uses = {i, {}};
     });
+  }
+
+  void add(int32_t earlier, int32_t source, int32_t executor) {
+    if (earlier < 0 || staged_.transfers[earlier].executor() == executor) return;
+    const bool again =
+        all_.size() > begin_ && all_.back().earlier == earlier && all_.back().source == source;
+    if (!again) all_.push_back({earlier, source});
+  }
+
+  const Plan& staged_;
+  const Carrier carrier_;
+  Table table_;
+  Chains readers_;
+  std::vector<int32_t> last_of_;  // by rank: its last transfer so far; -1: none
+  std::vector<Conflict> all_;
+  std::vector<size_t> ends_;
+  size_t begin_ = 0;
+};
+
+// Walks a staged plan once, when its conflicts are known.
+class Finder {
+ public:
+  Finder(const Plan& staged, Carrier carrier)
+      : staged_(staged),
+        node_of_(staged.nodes),
+        conflicts_(staged, carrier),
+        send_of_(staged.transfers.size() / 4, -1),
+        known_(staged, last_uses()) {
+    if (carrier == Carrier::slot && staged.nodes.one()) elidable_.emplace(staged);
+  }
+
+  Dependences run() {
+    result_.waits.reserve(staged_.transfers.size());
+    result_.arrivals.reserve(staged_.transfers.size());
+    for (int32_t i = 0; i < count(); ++i) {
+      const Transfer& transfer = staged_.transfers[i];
+      // The receiver of a message knows all that its sender knew.
+      if (transfer.kind == TransferKind::receive)
+        known_.wait(transfer.executor(), send_of_[transfer.message]);
+      before_.clear();
+      arrivals_.clear();
+      for (const Conflict& conflict : conflicts_[i]) {
+        if (conflict.source < 0) before_.push_back(conflict.earlier);
+      }
+      if (transfer.any_order && has_data(staged_.collective)) choose_arrivals(i);
+      settle_waits(i);
+      settle_arrivals(i);
+      if (elidable_) elidable_->visit(i, known_);
+      known_.execute(transfer.executor(), i);
+      for (const Conflict& conflict : conflicts_[i]) known_.end_use(conflict.earlier, i);
+      if (transfer.kind == TransferKind::receive) known_.end_use(send_of_[transfer.message], i);
+    }
+    tokens_of_the_segment_before();
+    result_.knows_all.resize(staged_.ranks);
+    for (int32_t rank = 0; rank < staged_.ranks; ++rank)
+      result_.knows_all[rank] = known_.knows_all(rank, node_of_);
+    if (elidable_) result_.elidable = elidable_->take(known_, result_);
+    return std::move(result_);
+  }
+
+ private:
+  int32_t count() const { return static_cast<int32_t>(staged_.transfers.size()); }
+
+  // By transfer: the last one that may wait for it.
+  std::vector<int32_t> last_uses() {
+    std::vector<int32_t> last(staged_.transfers.size(), -1);
+    for (int32_t i = 0; i < count(); ++i) {
+      const Transfer& transfer = staged_.transfers[i];
+      for (const Conflict& conflict : conflicts_[i]) last[conflict.earlier] = i;
+      if (transfer.kind == TransferKind::send) send_of_[transfer.message] = i;
+      if (transfer.kind == TransferKind::receive) {
+        int32_t& of_send = last[send_of_[transfer.message]];
+        of_send = std::max(of_send, i);
+      }
+    }
+    return last;
   }
 
   // If a rank has no transfer before a token in the token's segment, the token waits for the rank's
   // last transfer in the segment before, of the token's stage or an earlier one. Later stages do
   // not count, because their numbers in the segment before are larger than the token's.
-  std::vector<std::vector<int32_t>> tokens_of_the_segment_before() {
-    std::vector<std::vector<int32_t>> awaited(staged_.transfers.size());
+  void tokens_of_the_segment_before() {
+    std::vector<int32_t> first(static_cast<size_t>(staged_.ranks), count());
+    for (int32_t i = count() - 1; i >= 0; --i) first[staged_.transfers[i].executor()] = i;
+    std::vector<std::pair<int32_t, int32_t>> awaited;  // a token and a transfer
     std::vector<int32_t> last(static_cast<size_t>(staged_.ranks), -1);
-    for (int32_t i = static_cast<int32_t>(staged_.transfers.size()) - 1; i >= 0; --i) {
+    for (int32_t i = count() - 1; i >= 0; --i) {
       const Transfer& transfer = staged_.transfers[i];
       if (transfer.kind == TransferKind::token) {
+        const size_t others = awaited.size();
         for (const Region& src : transfer.src) {
           const int32_t candidate = last[src.rank];
-          if (first_of_[src.rank] < i || candidate < 0 ||
+          if (first[src.rank] < i || candidate < 0 ||
               staged_.transfers[candidate].stage != transfer.stage)
             continue;
-          awaited[i].push_back(candidate);
+          awaited.emplace_back(i, candidate);
         }
+        std::reverse(awaited.begin() + static_cast<std::ptrdiff_t>(others), awaited.end());
       }
       int32_t& of_stage = last[transfer.executor()];
       if (of_stage < 0 || staged_.transfers[of_stage].stage != transfer.stage) of_stage = i;
     }
-    return awaited;
-  }
-
-  void add(std::vector<int32_t>& candidates, int32_t earlier, int32_t i) const {
-    if (earlier >= 0 && staged_.transfers[earlier].executor() != staged_.transfers[i].executor()) {
-      candidates.push_back(earlier);
+    result_.segment_before.reserve(staged_.transfers.size());
+    for (int32_t i = 0; i < count(); ++i) {
+      for (; !awaited.empty() && awaited.back().first == i; awaited.pop_back())
+        result_.segment_before.add(awaited.back().second);
+      result_.segment_before.end_list();
     }
   }
 
@@ -124,26 +193,34 @@ class Finder {
   }
 
   bool knows(int32_t i, int32_t earlier) const {
-    return known_.knows(staged_.transfers[i].executor(), staged_, earlier);
+    return known_.knows(staged_.transfers[i].executor(), earlier);
   }
 
   // A source arrives with its latest writer. A region of several blocks may have other writers, if
   // several ranks pushed to it. The step waits at its start for those that the latest one does not
   // imply.
   void choose_arrivals(int32_t i) {
-    for (std::vector<int32_t>& candidates : by_source_) {
-      std::erase_if(candidates, [&](int32_t earlier) { return knows(i, earlier); });
-      sort(candidates);
-      result_.arrivals[i].push_back(candidates.empty() ? -1 : candidates.front());
-      for (size_t k = 1; k < candidates.size(); ++k) {
-        if (!known_.implied(candidates[k], staged_, candidates.front()))
-          before_.push_back(candidates[k]);
+    const std::span<const Conflict> all = conflicts_[i];
+    size_t next = 0;
+    for (int32_t k = 0; k < static_cast<int32_t>(staged_.transfers[i].src.size()); ++k) {
+      of_source_.clear();
+      // Those of one source follow each other, in the order of the sources.
+      for (; next < all.size() && all[next].source <= k; ++next) {
+        if (all[next].source == k && !knows(i, all[next].earlier))
+          of_source_.push_back(all[next].earlier);
+      }
+      sort(of_source_);
+      arrivals_.push_back(of_source_.empty() ? -1 : of_source_.front());
+      for (size_t other = 1; other < of_source_.size(); ++other) {
+        if (!known_.implied(of_source_[other], of_source_.front()))
+          before_.push_back(of_source_[other]);
       }
     }
   }
 
   void settle_waits(int32_t i) {
     sort(before_);
+    settled_.clear();
     for (int32_t earlier : before_) {
       if (knows(i, earlier)) continue;
       if (!node_of_.together(staged_.transfers[earlier].executor(),
@@ -154,47 +231,43 @@ class Finder {
                "it waits for another node without a message; this is a fault of lowering");
       }
       known_.wait(staged_.transfers[i].executor(), earlier);
-      result_.waits[i].push_back(earlier);
+      settled_.push_back(earlier);
     }
     // Waits are in plan order, which is roughly the order of arrival.
-    std::reverse(result_.waits[i].begin(), result_.waits[i].end());
+    std::reverse(settled_.begin(), settled_.end());
+    for (const int32_t earlier : settled_) result_.waits.add(earlier);
+    result_.waits.end_list();
   }
 
   // The wait for one source must not replace the wait for another, so all are settled before any of
-  // them counts as known. `waits` is settled already, and in plan order.
+  // them counts as known. The waits are settled already.
   void settle_arrivals(int32_t i) {
-    const std::vector<int32_t>& waits = result_.waits[i];
-    for (int32_t& earlier : result_.arrivals[i]) {
-      const bool waited_for = std::binary_search(waits.begin(), waits.end(), earlier);
+    for (int32_t& earlier : arrivals_) {
+      const bool waited_for = std::binary_search(settled_.begin(), settled_.end(), earlier);
       if (earlier >= 0 && (waited_for || knows(i, earlier))) earlier = -1;
     }
-    for (int32_t earlier : result_.arrivals[i]) {
+    for (const int32_t earlier : arrivals_) {
       if (earlier >= 0) known_.wait(staged_.transfers[i].executor(), earlier);
+      result_.arrivals.add(earlier);
     }
+    result_.arrivals.end_list();
   }
 
   const Plan& staged_;
   const placement::NodeOf node_of_;
-  const Carrier carrier_;
-  Table table_;
+  const Conflicts conflicts_;
+  std::vector<int32_t> send_of_;  // by message
   VectorClocks known_;
+  std::optional<ElidableCopyFinder> elidable_;
   Dependences result_;
-  std::vector<int32_t> first_of_;  // by rank: its first transfer so far; past the end: none
-  std::vector<int32_t> last_of_;   // by rank: its last transfer so far; -1: none
-  std::vector<int32_t> send_of_;   // by message
-  // The conflicts of the present transfer: those to wait for before it, and those of each source,
-  // which are empty if it takes its sources in order.
-  std::vector<int32_t> before_;
-  std::vector<std::vector<int32_t>> by_source_;
+  // Of the present transfer: the transfers to wait for before it, those of them that no other wait
+  // implies, and the ones with which its sources arrive if it takes them in any order.
+  std::vector<int32_t> before_, settled_, arrivals_;
+  std::vector<int32_t> of_source_;
 };
 
 }  // namespace
 
-Dependences depend(const Plan& staged, Carrier carrier) {
-  Dependences dependences = Finder(staged, carrier).run();
-  if (carrier == Carrier::slot && staged.nodes.one())
-    dependences.elidable = find_elidable_copies(staged, dependences);
-  return dependences;
-}
+Dependences depend(const Plan& staged, Carrier carrier) { return Finder(staged, carrier).run(); }
 
 }  // namespace tutti::plan

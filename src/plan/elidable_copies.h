@@ -8,14 +8,50 @@
 // from the waits that the plan has anyway. Source: one-copy reads of HMPI's shared heap (HMPI 2.1).
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
+#include "plan/blocks.h"
+#include "plan/lists.h"
 #include "plan/lower.h"
+#include "plan/vector_clocks.h"
 
 namespace tutti::plan {
 
-// Takes a scheduled plan and its dependences over slots. Pure; the result is the same at all ranks.
-ElidableCopies find_elidable_copies(const Plan& staged, const Dependences& dependences);
-
 // True for a copy that a rank makes of its own user's blocks into its own slot.
 bool could_offer(const Plan& staged, const Transfer& transfer);
+
+// Takes part in the walk that finds the dependences of a scheduled plan over slots. The result is
+// the same at all ranks.
+class ElidableCopyFinder {
+ public:
+  explicit ElidableCopyFinder(const Plan& staged);
+
+  // For each transfer in order, when its executor has waited for all that it waits for.
+  void visit(int32_t i, const VectorClocks& known);
+  // After the walk.
+  ElidableCopies take(const VectorClocks& known, const Dependences& dependences);
+
+ private:
+  struct Held {
+    int32_t copy = -1;  // the copy that wrote the block; -1: another transfer did
+    int32_t block = 0;  // the block of the user's buffer that it copied
+  };
+
+  void find_readers();
+  void note_read(BlockTable<Held>& table, const Region& src, int32_t reader);
+  void check_overwriting(const VectorClocks& known, int32_t writer, int32_t copy);
+  std::vector<std::vector<int32_t>> last_readings(const VectorClocks& known);
+  void leave_out_implied(const Dependences& dependences);
+  int32_t count() const { return static_cast<int32_t>(staged_.transfers.size()); }
+
+  const Plan& staged_;
+  Chains chains_;
+  std::vector<Chains::Head> readers_;  // by copy, in chains_
+  // By block of a user's: the copies through which it may be read by others, in chains_. `in` and
+  // `out` share their entries, because they may be one buffer.
+  BlockTable<Chains::Head> read_;
+  ElidableCopies found_;
+};
 
 }  // namespace tutti::plan

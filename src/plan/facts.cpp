@@ -41,22 +41,21 @@ Facts gather_facts(const Plan& staged, const Dependences& dependences) {
     int32_t extent = 0;
   };
   using Table = BlockTable<Held>;
-  Table table(staged, Table::Aliasing::none);
+  Table table(staged, Table::Aliasing::tmp_alone);
   const size_t count = staged.transfers.size();
-  Facts facts{std::vector<int32_t>(count, -1),
-              std::vector<bool>(count),
-              std::vector<std::vector<int32_t>>(count),
-              std::vector<int32_t>(count),
-              0,
-              find_messages(staged)};
+  Facts facts;
+  facts.line.assign(count, -1);
+  facts.awaited.resize(count);
+  facts.source_writer.reserve(count);
+  facts.extent.resize(count);
+  facts.first_out.assign(static_cast<size_t>(staged.ranks), static_cast<int32_t>(count));
+  facts.messages = find_messages(staged);
   for (const Facts::Ends& ends : facts.messages)
     facts.message_blocks = std::max(facts.message_blocks,
                                     staged.transfers[static_cast<size_t>(ends.receive)].dst.count);
   for (const auto* awaited : {&dependences.waits, &dependences.arrivals}) {
-    for (const auto& transfers : *awaited) {
-      for (int32_t earlier : transfers) {
-        if (earlier >= 0) facts.awaited[earlier] = true;
-      }
+    for (const int32_t earlier : awaited->values()) {
+      if (earlier >= 0) facts.awaited[earlier] = true;
     }
   }
   // A transfer that a token waits for stamps a line, if only to report that it is done.
@@ -65,10 +64,23 @@ Facts gather_facts(const Plan& staged, const Dependences& dependences) {
     if (staged.transfers[i].kind != TransferKind::token) continue;
     for (int32_t earlier : dependences.waits[i]) tells[earlier] = true;
   }
+  const auto note_sources = [&](size_t i) {
+    for (const Region& src : staged.transfers[i].src) {
+      if (src.count > 0)
+        facts.source_writer.add(
+            src.buffer == Buffer::tmp ? table.at(src.rank, src.buffer, src.first).writer : -1);
+    }
+    facts.source_writer.end_list();
+  };
   std::vector<int32_t> lines(staged.ranks, 0);
   for (size_t i = 0; i < count; ++i) {
     const Transfer& transfer = staged.transfers[i];
     if (tells[i] || writes_tmp(transfer)) facts.line[i] = lines[transfer.executor()]++;
+    if (transfer.dst.buffer == Buffer::out) {
+      int32_t& first = facts.first_out[transfer.dst.rank];
+      first = std::min(first, static_cast<int32_t>(i));
+    }
+    note_sources(i);
     if (transfer.kind == TransferKind::token || transfer.dst.count == 0) continue;
     auto extent_at = [&](const Region& region, int32_t k) {
       const int32_t block = region.first + k * region.stride;
@@ -83,10 +95,6 @@ Facts gather_facts(const Plan& staged, const Dependences& dependences) {
     }
     facts.extent[i] =
         extent_at(transfer.dst.buffer == Buffer::tmp ? transfer.src.front() : transfer.dst, 0);
-    for (const Region& src : transfer.src) {
-      facts.source_writer[i].push_back(
-          src.buffer == Buffer::tmp ? table.at(src.rank, src.buffer, src.first).writer : -1);
-    }
     if (transfer.dst.buffer != Buffer::tmp ||
         (is_message(transfer.kind) && transfer.kind != TransferKind::receive))
       continue;
@@ -109,19 +117,21 @@ Facts gather_facts(const Plan& staged, const Dependences& dependences) {
 Reuse find_reuse(const Plan& staged) {
   struct Touches {
     int32_t first_writer = -1;
-    std::vector<int32_t> all;  // in plan order; of consecutive ones by one rank only the last
+    Chains::Head all;  // of consecutive ones by one rank only the last
   };
   using Table = BlockTable<Touches>;
-  Table table(staged, Table::Aliasing::none);
+  Table table(staged, Table::Aliasing::tmp_alone);
+  Chains chains;
   const int32_t count = static_cast<int32_t>(staged.transfers.size());
   auto executor = [&](int32_t transfer) { return staged.transfers[transfer].executor(); };
   auto touch = [&](const Region& region, int32_t i, bool writes) {
     if (region.buffer != Buffer::tmp) return;
     table.each(region, [&](Touches& touches) {
       if (writes && touches.first_writer < 0) touches.first_writer = i;
-      if (!touches.all.empty() && executor(touches.all.back()) == executor(i))
-        touches.all.pop_back();
-      touches.all.push_back(i);
+      if (!touches.all.empty() && executor(chains.latest(touches.all)) == executor(i))
+        chains.latest(touches.all) = i;
+      else
+        chains.add(touches.all, i);
     });
   };
   for (int32_t i = 0; i < count; ++i) {
@@ -130,23 +140,33 @@ Reuse find_reuse(const Plan& staged) {
       touch(transfer.src[k], i, false);
     if (transfer.writes()) touch(transfer.dst, i, true);
   }
-  Reuse reuse{std::vector<std::vector<int32_t>>(count), std::vector<bool>(count), 1};
+  Reuse reuse;
+  reuse.waits.reserve(staged.transfers.size());
+  reuse.awaited.resize(staged.transfers.size());
+  std::vector<int32_t> last, waits;
   for (int32_t i = 0; i < count; ++i) {
     const Transfer& transfer = staged.transfers[i];
-    if (transfer.dst.buffer != Buffer::tmp || !transfer.writes()) continue;
-    auto& waits = reuse.waits[i];
-    table.each(transfer.dst, [&](Touches& touches) {
-      if (touches.first_writer != i) return;
-      keep_last_of_each_rank(staged, touches.all);
-      for (int32_t last : touches.all) {
-        reuse.min_positions =
-            std::max(reuse.min_positions, staged.transfers[last].stage - transfer.stage + 1);
-        if (executor(last) != transfer.executor()) waits.push_back(last);
-      }
-    });
+    waits.clear();
+    if (transfer.dst.buffer == Buffer::tmp && transfer.writes()) {
+      table.each(transfer.dst, [&](const Touches& touches) {
+        if (touches.first_writer != i) return;
+        last.clear();
+        chains.each(touches.all, [&](int32_t touch) { last.push_back(touch); });
+        keep_last_of_each_rank(staged, last);
+        for (const int32_t touch : last) {
+          reuse.min_positions =
+              std::max(reuse.min_positions, staged.transfers[touch].stage - transfer.stage + 1);
+          if (executor(touch) != transfer.executor()) waits.push_back(touch);
+        }
+      });
+    }
     std::sort(waits.begin(), waits.end());
     waits.erase(std::unique(waits.begin(), waits.end()), waits.end());
-    for (int32_t last : waits) reuse.awaited[last] = true;
+    for (const int32_t touch : waits) {
+      reuse.awaited[touch] = true;
+      reuse.waits.add(touch);
+    }
+    reuse.waits.end_list();
   }
   return reuse;
 }

@@ -33,9 +33,11 @@ struct Facts {
   // True where another rank waits for it within its segment.
   std::vector<bool> awaited;
   // By source: the transfer whose line holds it; -1 for user buffers.
-  std::vector<std::vector<int32_t>> source_writer;
+  Lists source_writer;
   // The item whose length the first block of the transfer has; in a vector, a block's number.
   std::vector<int32_t> extent;
+  // By rank: the first transfer that writes its `out`; past the end: none.
+  std::vector<int32_t> first_out;
   int32_t lines = 0;  // the most that a rank writes
   // The four transfers of a message.
   struct Ends {
@@ -51,8 +53,8 @@ Facts gather_facts(const Plan& staged, const Dependences& dependences);
 // The waits before a ring position is used again. The first write of a slot's block in a segment
 // waits for every rank that touched the block in the segment that had the position before.
 struct Reuse {
-  std::vector<std::vector<int32_t>> waits;  // by transfer: the last one of each rank to wait for
-  std::vector<bool> awaited;                // by transfer: its executor must publish it for that
+  Lists waits;                // by transfer: the last one of each rank to wait for
+  std::vector<bool> awaited;  // by transfer: its executor must publish it for that
   int32_t min_positions = 1;  // the fewest with which each of these waits is for a smaller number
 };
 

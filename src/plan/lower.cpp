@@ -80,13 +80,13 @@ std::vector<Program> lower(const Plan& staged, const Dependences& dependences,
                            const std::vector<int32_t>& ranks, Carrier carrier) {
   Facts facts = gather_facts(staged, dependences);
   const Reuse reuse = carrier == Carrier::slot ? find_reuse(staged) : Reuse{};
-  for (const auto* awaited : {&dependences.elidable.returns, &dependences.segment_before}) {
-    for (const auto& transfers : *awaited) {
-      for (int32_t other : transfers)
-        facts.awaited[other] = facts.awaited[other] || carrier == Carrier::slot;
+  if (carrier == Carrier::slot) {
+    for (const int32_t other : dependences.segment_before.values()) facts.awaited[other] = true;
+    for (const auto& readings : dependences.elidable.returns) {
+      for (const int32_t other : readings) facts.awaited[other] = true;
     }
   }
-  BlockTable<Held> held(staged, BlockTable<Held>::Aliasing::none);
+  BlockTable<Held> held(staged, BlockTable<Held>::Aliasing::tmp_alone);
   std::vector<Writer> writers;
   std::vector<int32_t> writer_of(static_cast<size_t>(staged.ranks), -1);
   writers.reserve(ranks.size());

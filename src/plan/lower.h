@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "plan/lists.h"
 #include "plan/plan.h"
 #include "plan/program.h"
 
@@ -29,8 +30,7 @@ enum class Buffers : uint8_t { maybe_one, two };
 
 // The plan in which no rank touches another's user buffers, sorted by stage. The index of a
 // transfer in it, plus 1, is the transfer's number in all ranks' programs.
-Plan stage(const Plan& plan, const placement::Nodes& nodes = {},
-           Buffers buffers = Buffers::maybe_one);
+Plan stage(Plan plan, const placement::Nodes& nodes = {}, Buffers buffers = Buffers::maybe_one);
 
 // Gives every transfer its stage (the longest chain of hand-overs between ranks that leads to it,
 // or the explicit one) and sorts by it, keeping the order within a stage.
@@ -59,13 +59,13 @@ struct ElidableCopies {
 
 struct Dependences {
   // By transfer: the earlier transfers by other ranks that its executor must wait for.
-  std::vector<std::vector<int32_t>> waits;
+  Lists waits;
   // By transfer in any order and by source: the transfer that must have run before this source may
   // be read, beside `waits`; -1: none. Empty for other transfers.
-  std::vector<std::vector<int32_t>> arrivals;
+  Lists arrivals;
   // By token: the transfers of the segment before that its executor must wait for, one for each
   // rank that has no transfer before the token in its own segment. Empty for other transfers.
-  std::vector<std::vector<int32_t>> segment_before;
+  Lists segment_before;
   // By rank: its waits imply that every rank has executed a transfer, and so has entered the
   // operation.
   std::vector<bool> knows_all;

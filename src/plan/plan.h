@@ -62,8 +62,10 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "base/short_vector.h"
 #include "plan/collective.h"
 #include "placement/nodes.h"
 
@@ -96,6 +98,8 @@ inline bool is_message(TransferKind kind) { return kind >= TransferKind::post; }
 
 inline constexpr int32_t stage_automatic = -1;
 
+using Sources = ShortVector<Region, 2>;
+
 struct Transfer {
   TransferKind kind = TransferKind::copy;
   bool push = false;
@@ -106,7 +110,7 @@ struct Transfer {
   Region dst;
   // One region for a copy, two or more for a reduce, each of as many blocks as `dst`. For a token,
   // the ranks that it waits for: one or more regions of no blocks.
-  std::vector<Region> src;
+  Sources src;
   int32_t file = 0;        // which of Plan::files has the line, for messages
   bool any_order = false;  // a reduce that takes its sources as they arrive
   int32_t message = -1;    // the number of the message in a staged plan; -1: no message
@@ -149,15 +153,20 @@ struct Plan {
   }
 
   // For generators: `tmp[rank].block <- sources` and the like, in plan order.
-  void copy(Region dst, Region src) {
-    transfers.push_back({TransferKind::copy, false, stage_automatic, 0, dst, {src}});
+  void copy(const Region& dst, const Region& src) {
+    Transfer& transfer = transfers.emplace_back();
+    transfer.dst = dst;
+    transfer.src.push_back(src);
   }
-  void reduce(Region dst, std::vector<Region> src) {
+  void reduce(const Region& dst, Sources src) {
     if (src.size() == 1) return copy(dst, src.front());
-    transfers.push_back({TransferKind::reduce, false, stage_automatic, 0, dst, std::move(src)});
+    Transfer& transfer = transfers.emplace_back();
+    transfer.kind = TransferKind::reduce;
+    transfer.dst = dst;
+    transfer.src = std::move(src);
   }
   // A reduce that takes its sources as they arrive.
-  void reduce_any(Region dst, std::vector<Region> src) {
+  void reduce_any(const Region& dst, Sources src) {
     reduce(dst, std::move(src));
     transfers.back().any_order = transfers.back().kind == TransferKind::reduce;
   }

@@ -1,33 +1,46 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
-#include <tuple>
+#include <optional>
+#include <unordered_map>
 #include <utility>
 
 #include "base/error.h"
 #include "plan/blocks.h"
 #include "plan/check.h"
 #include "plan/direct_sends.h"
+#include "plan/lists.h"
 #include "plan/lower.h"
 
 namespace tutti::plan {
 namespace {
 
+// True if no rank touches another's user buffers.
+bool keeps_out_of_others(const Plan& plan) {
+  return std::all_of(plan.transfers.begin(), plan.transfers.end(), [](const Transfer& transfer) {
+    const int32_t executor = transfer.executor();
+    const auto may = [executor](const Region& region) {
+      return region.rank == executor || region.buffer == Buffer::tmp;
+    };
+    return may(transfer.dst) && std::all_of(transfer.src.begin(), transfer.src.end(), may);
+  });
+}
+
 // Rewrites one plan so that ranks read others' user buffers through `tmp`, and other nodes' buffers
 // by messages.
 class Stager {
  public:
-  Stager(const Plan& plan, const placement::Nodes& nodes, Buffers buffers)
+  // The transfers of a plan on one node are moved out of it.
+  Stager(Plan& plan, const placement::Nodes& nodes, Buffers buffers)
       : plan_(plan),
-        staged_(plan),
+        staged_(without_transfers(plan)),
         direct_(direct_sends(plan, nodes, buffers)),
         node_of_(nodes),
         next_(plan.ranks, 0),
-        written_(plan, BlockTable<size_t>::Aliasing::none),
-        leaving_(plan, aliasing_of<std::vector<int32_t>>(buffers)) {
+        written_(plan, BlockTable<size_t>::Aliasing::none) {
     staged_.nodes = nodes;
-    staged_.transfers.clear();
     staged_.transfers.reserve(plan.transfers.size() * (nodes.one() ? 2 : 4));
+    if (!nodes.one()) leaving_.emplace(plan, aliasing_of<std::vector<int32_t>>(buffers));
     for (int32_t i = 0; i < static_cast<int32_t>(plan.transfers.size()); ++i) {
       const Transfer& transfer = plan.transfers[static_cast<size_t>(i)];
       if (direct_.readers.contains(i)) continue;
@@ -41,9 +54,10 @@ class Stager {
 
   // Adds the transfer with this index in the plan.
   void add(int32_t index) {
-    Transfer transfer = plan_.transfers[static_cast<size_t>(index)];
-    if (staged_.nodes.one()) return add_on_node(std::move(transfer));
+    if (staged_.nodes.one())
+      return add_on_node(std::move(plan_.transfers[static_cast<size_t>(index)]));
     if (direct_.readers.contains(index)) return send_to_readers(index);
+    Transfer transfer = plan_.transfers[static_cast<size_t>(index)];
     for (size_t at = 0; at < transfer.src.size(); ++at) {
       const int32_t copy = copy_sent(index, at);
       if (copy < 0) continue;
@@ -147,14 +161,14 @@ class Stager {
     end.push = true;
     under_way_.push_back(std::move(end));
     if (is_original(src))
-      leaving_.each(src, [&](std::vector<int32_t>& messages) { messages.push_back(message); });
+      leaving_->each(src, [&](std::vector<int32_t>& messages) { messages.push_back(message); });
     note_written(dst);
   }
 
   // Before a region is written, the messages that are under way from it must have ended.
   void await_leaving(const Region& dst) {
     if (staged_.nodes.one() || !is_original(dst)) return;
-    leaving_.each(dst, [&](std::vector<int32_t>& messages) {
+    leaving_->each(dst, [&](std::vector<int32_t>& messages) {
       for (const int32_t message : messages) {
         Transfer& sent = under_way_[static_cast<size_t>(message)];
         if (sent.message < 0) continue;
@@ -195,8 +209,12 @@ class Stager {
     staged_.transfers.push_back(std::move(transfer));
   }
 
-  using Key = std::tuple<int32_t, Buffer, int32_t, int32_t, int32_t>;
-  static Key key(const Region& r) { return {r.rank, r.buffer, r.first, r.count, r.stride}; }
+  struct RegionHash {
+    size_t operator()(const Region& r) const {
+      const size_t place = size_t(r.rank) << 32 | size_t(r.first) << 1 | size_t(r.buffer);
+      return (place ^ (size_t(r.count) << 20) ^ size_t(r.stride)) * 0x9e3779b97f4a7c15u;
+    }
+  };
 
   struct Copy {
     Region region;
@@ -222,7 +240,7 @@ class Stager {
 
   // A value is copied into the slot once for all its readers, until its owner overwrites it.
   Region staged_copy(const Region& src, const Transfer& reader) {
-    auto [entry, is_new] = copies_.try_emplace(key(src));
+    auto [entry, is_new] = copies_.try_emplace(src);
     Copy& copy = entry->second;
     if (is_new || overwritten(src, copy.made)) {
       copy = {fresh(src), staged_.transfers.size()};
@@ -241,7 +259,14 @@ class Stager {
     return found;
   }
 
-  const Plan& plan_;
+  static Plan without_transfers(Plan& plan) {
+    std::vector<Transfer> transfers = std::move(plan.transfers);
+    Plan header = plan;
+    plan.transfers = std::move(transfers);
+    return header;
+  }
+
+  Plan& plan_;
   Plan staged_;
   const DirectSends direct_;
   // By copy that is left out and rank that reads it: where its message arrives, unless that is the
@@ -249,20 +274,21 @@ class Stager {
   std::map<std::pair<int32_t, int32_t>, Region> arrived_;
   const placement::NodeOf node_of_;
   std::vector<int32_t> next_;  // first unused block of each rank's tmp
-  std::map<Key, Copy> copies_;
+  std::unordered_map<Region, Copy, RegionHash> copies_;
   // By block of `out`: the number of staged transfers when it was last written.
   BlockTable<size_t> written_;
   std::vector<int32_t> first_fresh_;  // by rank
   // By message: the transfer that ends it; its `message` is -1 once it has been staged.
   std::vector<Transfer> under_way_;
-  BlockTable<std::vector<int32_t>> leaving_;  // messages under way from a block
+  // Messages under way from a block; only over several nodes.
+  std::optional<BlockTable<std::vector<int32_t>>> leaving_;
 };
 
 // The last uses of a block, for stages. A user's `in` and `out` may be one buffer, so they count as
 // one here unless the plan excludes it.
 struct LastUse {
   int32_t writer = -1;
-  std::vector<int32_t> readers;
+  Chains::Head readers;
 };
 
 // While a message is under way, its two ends work on later segments. These are the stages between
@@ -283,23 +309,43 @@ struct Reached {
 // right after the transfer that made its data. Otherwise a leader that receives several messages in
 // one stage would send nothing on before all of them have come.
 void put_in_order(std::vector<Transfer>& transfers, const std::vector<int32_t>& behind) {
+  const auto count = static_cast<int32_t>(transfers.size());
+  std::vector<int32_t> next;  // by stage: where its next transfer goes
+  for (const Transfer& transfer : transfers) {
+    const auto stage = static_cast<size_t>(transfer.stage);
+    if (next.size() < stage + 2) next.resize(stage + 2);
+    ++next[stage + 1];
+  }
+  std::partial_sum(next.begin(), next.end(), next.begin());
   std::vector<int32_t> order(transfers.size());
-  std::iota(order.begin(), order.end(), 0);
-  const auto place = [&](int32_t i) {
-    return std::tuple(transfers[i].stage, behind[i] < 0 ? i : behind[i]);
-  };
-  std::stable_sort(order.begin(), order.end(),
-                   [&](int32_t one, int32_t other) { return place(one) < place(other); });
-  std::vector<Transfer> sorted;
-  sorted.reserve(transfers.size());
-  for (const int32_t i : order) sorted.push_back(std::move(transfers[i]));
-  transfers = std::move(sorted);
+  for (int32_t i = 0; i < count; ++i) order[next[transfers[i].stage]++] = i;
+  if (std::any_of(behind.begin(), behind.end(), [](int32_t other) { return other >= 0; })) {
+    const auto place = [&](int32_t i) {
+      return std::pair(transfers[i].stage, behind[i] < 0 ? i : behind[i]);
+    };
+    std::stable_sort(order.begin(), order.end(),
+                     [&](int32_t one, int32_t other) { return place(one) < place(other); });
+  }
+  // In place, because a second plan would take much memory: each cycle of moves begins at a free
+  // place.
+  for (int32_t begin = 0; begin < count; ++begin) {
+    if (order[begin] == begin) continue;
+    Transfer first = std::move(transfers[begin]);
+    int32_t to = begin;
+    while (order[to] != begin) {
+      transfers[to] = std::move(transfers[order[to]]);
+      to = std::exchange(order[to], to);
+    }
+    transfers[to] = std::move(first);
+    order[to] = to;
+  }
 }
 
 }  // namespace
 
 void schedule(Plan& plan, Buffers buffers) {
   BlockTable<LastUse> table(plan, aliasing_of<LastUse>(buffers));
+  Chains readers;
   std::vector<Reached> reached(static_cast<size_t>(plan.ranks));
   auto& transfers = plan.transfers;
   std::vector<int32_t> post_of, send_of;  // by message
@@ -319,15 +365,14 @@ void schedule(Plan& plan, Buffers buffers) {
       if (!transfer.reads()) break;
       table.each(src, [&](LastUse& use) {
         after(use.writer);
-        use.readers.push_back(i);
+        readers.add(use.readers, i);
       });
     }
     if (transfer.writes()) {
       table.each(transfer.dst, [&](LastUse& use) {
         after(use.writer);
-        for (int32_t reader : use.readers) after(reader);
-        use.writer = i;
-        use.readers.clear();
+        readers.each(use.readers, after);
+        use = {i, {}};
       });
     }
     const auto made_by = [&](const Transfer& sent, int32_t its_stage) {
@@ -368,15 +413,21 @@ void schedule(Plan& plan, Buffers buffers) {
   put_in_order(transfers, behind);
 }
 
-Plan stage(const Plan& plan, const placement::Nodes& nodes, Buffers buffers) {
+Plan stage(Plan plan, const placement::Nodes& nodes, Buffers buffers) {
   if (const int64_t moved = moves(plan); moved > max_moves) {
     throw Error(Code::invalid_plan, "the plan moves " + std::to_string(moved) +
                                         " blocks, more than the " + std::to_string(max_moves) +
                                         " that a program is made of; use fewer, larger blocks");
   }
+  if (nodes.one() && keeps_out_of_others(plan)) {
+    plan.nodes = nodes;
+    schedule(plan, buffers);
+    return plan;
+  }
   Stager stager(plan, nodes, buffers);
   for (int32_t i = 0; i < static_cast<int32_t>(plan.transfers.size()); ++i) stager.add(i);
   Plan staged = stager.take();
+  plan.transfers = {};
   schedule(staged, buffers);
   return staged;
 }

@@ -279,7 +279,8 @@ inline void change(Plan& plan, std::mt19937_64& random) {
       transfer.kind = TransferKind::reduce;
       break;
     case 5:
-      transfer.src.erase(transfer.src.begin() + static_cast<ptrdiff_t>(below(transfer.src.size())));
+      std::shift_left(transfer.src.begin() + below(transfer.src.size()), transfer.src.end(), 1);
+      transfer.src.pop_back();
       if (transfer.src.size() == 1) transfer.kind = TransferKind::copy;
       if (transfer.src.empty())
         plan.transfers.erase(plan.transfers.begin() + static_cast<ptrdiff_t>(which));

@@ -39,7 +39,7 @@ Step& Writer::step(StepKind kind, int32_t serves, int32_t target) {
   return program_.steps.back();
 }
 
-void Writer::move(int32_t i, const std::vector<int32_t>& arrivals) {
+void Writer::move(int32_t i, std::span<const int32_t> arrivals) {
   const Transfer& transfer = staged_.transfers[i];
   if (!has_data(staged_.collective) || transfer.kind == TransferKind::token) return;
   auto run = [](const Region& region) { return region.count == 1 || region.stride == 1; };
@@ -147,10 +147,7 @@ bool Writer::reads_its_own(int32_t i, int32_t writer) const {
   if (origin.executor() != rank || origin.src.size() != 1 ||
       origin.src.front().buffer != Buffer::in || origin.src.front().rank != rank)
     return false;
-  return std::none_of(staged_.transfers.begin(), staged_.transfers.begin() + i,
-                      [rank](const Transfer& earlier) {
-                        return earlier.dst.buffer == Buffer::out && earlier.dst.rank == rank;
-                      });
+  return facts_.first_out[rank] >= i;
 }
 
 Operand Writer::source(int32_t i, size_t k, int32_t piece) const {

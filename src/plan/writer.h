@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <vector>
 
 #include "plan/blocks.h"
@@ -32,7 +33,7 @@ class Writer {
   // Writes one step where the regions are runs of blocks. Otherwise, and where blocks are parts,
   // which lie apart in slots, it writes one step for each block. Each of these steps has the
   // `arrivals` of a transfer in any order; when the first step has ended, all sources are there.
-  void move(int32_t i, const std::vector<int32_t>& arrivals);
+  void move(int32_t i, std::span<const int32_t> arrivals);
   // Writes a step of a message; the first of its two steps at this rank adds the Message itself.
   void message(int32_t i);
   // Writes the steps at the end of a program, which wait for reads by others.
