@@ -134,10 +134,10 @@ const std::vector<OptionRow>& option_table() {
       {.name = "TUTTI_OUTSTANDING_BYTES",
        .kind = OptionKind::bytes,
        .default_value = "auto",
-       .doc = "Limit of each process for the shared memory that holds the data of operations under "
-              "way, which are non-blocking collectives that some rank has not completed; auto: a "
-              "quarter of the node's memory, divided by its ranks. A start above the limit fails; "
-              "one operation at a time may be longer.",
+       .doc = "How much shared memory the data of a process's operations under way may take (non-"
+              "blocking collectives that some rank has not completed) before one line warns that "
+              "the node may run out of memory; auto: a quarter of the node's memory, divided by "
+              "its ranks. No start fails because of it.",
        .store = store<&Options::outstanding_bytes>,
        .least = 64 * kibibyte,
        .most = 1024 * gibibyte,

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/line.h"
+#include "base/log.h"
 
 namespace tutti::eager {
 namespace {
@@ -81,23 +82,11 @@ Arena::Block Arena::carve(uint32_t size_class) {
   return block;
 }
 
-// The caller holds the lock.
-bool Arena::has_room(size_t bytes, size_t block_bytes) const {
-  if (is_beyond(block_bytes)) return beyond_ == 0;
-  const size_t within = held_ - beyond_;
-  return bytes <= settings_.most_bytes && within <= settings_.most_bytes - bytes;
-}
-
-Arena::Block Arena::take(size_t bytes, bool may_exceed) {
+Arena::Block Arena::take(size_t bytes) {
   const uint32_t size_class = class_of(bytes);
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (size_class >= size_classes || (!may_exceed && !has_room(bytes, bytes_of(size_class))))
-    throw Error(Code::unavailable,
-                "operations under way hold " + std::to_string(held_) +
-                    " bytes of shared memory that other ranks have not read yet, and " +
-                    std::to_string(bytes) +
-                    " more are above the limit; complete operations earlier, or raise "
-                    "TUTTI_OUTSTANDING_BYTES");
+  if (size_class >= size_classes)
+    throw Error(Code::unavailable, "no operation may hold " + std::to_string(bytes) + " bytes");
   std::vector<Free>& free = free_[size_class];
   Block block;
   if (!free.empty()) {
@@ -111,15 +100,19 @@ Arena::Block Arena::take(size_t bytes, bool may_exceed) {
     ++carved_[size_class];
   }
   held_ += block.bytes;
-  if (is_beyond(block.bytes)) beyond_ += block.bytes;
   most_held_ = std::max(most_held_, held_);
+  if (held_ > settings_.usual_most)
+    log_once("eager/arena", LogLevel::warning,
+             "operations under way hold %zu bytes of shared memory that other ranks have not read "
+             "yet, more than TUTTI_OUTSTANDING_BYTES (%zu); the node may run out of memory: "
+             "complete operations earlier, or raise the variable to accept this",
+             held_, settings_.usual_most);
   return block;
 }
 
 void Arena::give_back(const Block& block) noexcept {
   const std::lock_guard<std::mutex> lock(mutex_);
   held_ -= block.bytes;
-  if (is_beyond(block.bytes)) beyond_ -= block.bytes;
   Free free{block};
   resident_bytes_ += block.bytes;
   if (block.bytes >= least_released && resident_bytes_ > most_resident) release_pages(free);

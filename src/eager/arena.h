@@ -31,9 +31,9 @@ class Arena {
     // cannot open a new one; all of them have attached to it. An arena of memfds takes memory from
     // it if the system refuses a new memfd (RLIMIT_FSIZE). It outlives the arena.
     shm::Segment* shared = nullptr;
-    // The limit for the blocks that are taken at one time. Beside them one longer block may be
-    // taken, because an operation that is alone must not fail.
-    size_t most_bytes = SIZE_MAX;
+    // If blocks of more bytes are taken at one time, the arena warns once. It does not refuse them,
+    // because a start may not wait, and the host MPI would run the program.
+    size_t usual_most = SIZE_MAX;
   };
   explicit Arena(const Settings& settings) : settings_(settings) {}
   ~Arena();
@@ -46,9 +46,8 @@ class Arena {
     uint32_t size_class = 0;
   };
   // A block that starts on a cache line. Throws Error(unavailable) with the reason and the remedy
-  // if the limit is reached or the system has no memory; the arena is then as before. `may_exceed`:
-  // there is no limit for this block.
-  Block take(size_t bytes, bool may_exceed = false);
+  // if the system has no memory; the arena is then as before.
+  Block take(size_t bytes);
   void give_back(const Block& block) noexcept;
 
   shm::ArenaPlace place_of(const Block& block) const;
@@ -75,8 +74,6 @@ class Arena {
   static constexpr uint32_t size_classes = 84;
   static uint32_t class_of(size_t bytes);
   static size_t bytes_of(uint32_t size_class);
-  bool is_beyond(size_t block_bytes) const { return block_bytes > settings_.most_bytes; }
-  bool has_room(size_t bytes, size_t block_bytes) const;
   Block carve(uint32_t size_class);
   void open_piece(size_t least);
   uint32_t add_piece(size_t bytes);
@@ -92,7 +89,6 @@ class Arena {
   size_t carved_[size_classes] = {};  // how many blocks there are; free_ has capacity for all
   size_t resident_bytes_ = 0;         // of free blocks
   size_t held_ = 0, most_held_ = 0;
-  size_t beyond_ = 0;  // of held_, the bytes of blocks that are longer than the limit
 };
 
 }  // namespace tutti::eager

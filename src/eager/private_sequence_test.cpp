@@ -220,11 +220,11 @@ TEST(PrivateSequence, OnlyReadersKeepMemory) {
 }
 
 TEST(PrivateSequence, WithoutMemoryNothingIsOpened) {
-  TestRanks ranks({.ranks = 2, .most_bytes = 16384});
+  TestRanks ranks({.ranks = 2, .memory = size_t{64} << 10});
   auto first = open(ranks, 0);
   std::vector<Arena::Block> all;
   try {
-    for (;;) all.push_back(ranks.arena(0).take(64));
+    for (;;) all.push_back(ranks.arena(0).take(sizeof(shm::Ledger) + sizeof(uint64_t)));
   } catch (const Error&) {
   }
   EXPECT_THROW((void)open(ranks, 0), Error);

@@ -123,7 +123,7 @@ void Sequence::add_ring() {
   rings_.emplace_back();
   Arena::Block block;
   try {
-    block = arena_.take(lines * sizeof(shm::RecordLine), may_exceed_);
+    block = arena_.take(lines * sizeof(shm::RecordLine));
   } catch (...) {
     rings_.pop_back();
     throw;
@@ -151,10 +151,10 @@ std::byte* Sequence::prepare_slowly(size_t bytes) {
   if (bytes <= shm::line_payload) return reinterpret_cast<std::byte*>(line_of(next_).payload);
   if (held() >= held_in_cache) know_taken();
   try {
-    prepared_ = arena_.take(bytes, may_exceed_);
+    prepared_ = arena_.take(bytes);
   } catch (const Error&) {
     know_taken();
-    prepared_ = arena_.take(bytes, may_exceed_);
+    prepared_ = arena_.take(bytes);
   }
   try {
     blocks_.push_back({next_, prepared_});

@@ -92,9 +92,6 @@ class Sequence {
       return reinterpret_cast<std::byte*>(line_of(next_).payload);
     return prepare_slowly(bytes);
   }
-  // The arena's limit does not hold for the records of this sequence that are prepared from now on,
-  // or holds again. For the thread that issues.
-  void exceed_limit(bool may) { may_exceed_ = may; }
   // Publishes the record that was prepared, and returns the operation's
   // number. `call`: exec::call_signature of the collective, root, and the bytes of the data, which
   // is in a line exactly if what was prepared is. Throws nothing.
@@ -271,7 +268,6 @@ class Sequence {
   uint64_t limit_ = 0;  // operations below it have a line in the ring that no rank reads any more
   uint64_t safe_ = 0;   // all ranks were done with all operations below it
   const Ring* own_ = nullptr;
-  bool may_exceed_ = false;
   Arena::Block prepared_;    // for data that is longer than a line; no data: none
   std::deque<Held> blocks_;  // of records that may still be read
   std::vector<std::pair<uint64_t, Arena::Block>> own_rings_;  // by the first operation

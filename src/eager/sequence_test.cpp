@@ -132,8 +132,8 @@ TEST(Sequence, KeepsDataInRandomInterleavings) {
   }
 }
 
-TEST(Sequence, ALimitOfMemoryIsAnErrorThatChangesNothing) {
-  TestRanks ranks({.ranks = 2, .most_bytes = 100000});
+TEST(Sequence, ALackOfMemoryIsAnErrorThatChangesNothing) {
+  TestRanks ranks({.ranks = 2, .memory = size_t{128} << 10});  // a ring and one long record
   issue(ranks, 0, 50000, 0);
   EXPECT_THROW(ranks[0].prepare(60000), Error);
   issue(ranks, 0, 48, 1);

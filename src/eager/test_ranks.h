@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdlib>
+#include <deque>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -37,7 +38,7 @@ class TestRanks {
     bool one_arena = false;  // all ranks share an arena, so that they see the same addresses
     bool concurrent = false;
     bool lends = false;  // ranks reach each other's buffers
-    size_t most_bytes = SIZE_MAX;
+    size_t memory = 0;   // of each arena; 0: it grows
   };
   explicit TestRanks(const Settings& settings)
       : layout_(shm::Layout::fit(settings.ranks, shm::smallest_area)),
@@ -49,9 +50,7 @@ class TestRanks {
     std::fill_n(areas_.get(), layout_.bytes(), std::byte{0});
     endings_.ended.resize(static_cast<size_t>(settings.ranks));
     for (int rank = 0; rank < settings.ranks; ++rank) {
-      if (rank == 0 || !settings.one_arena)
-        arenas_.push_back(
-            std::make_unique<Arena>(Arena::Settings{.most_bytes = settings.most_bytes}));
+      if (rank == 0 || !settings.one_arena) add_arena(settings.memory);
       Sequence::Settings own;
       own.rank = rank;
       for (int other = 0; other < settings.ranks; ++other) own.ledgers.push_back(&ledger(other));
@@ -85,6 +84,16 @@ class TestRanks {
   }
 
  private:
+  void add_arena(size_t memory) {
+    Arena::Settings settings;
+    if (memory != 0) {
+      settings.kind = shm::Segment::Kind::posix;  // it does not grow beyond the segment
+      settings.shared =
+          &segments_.emplace_back(shm::Segment::create(shm::Segment::Kind::memfd, memory));
+    }
+    arenas_.push_back(std::make_unique<Arena>(settings));
+  }
+
   struct Endings final : LedgerSource {
     shm::Ledger* find_ledger(int) override { return nullptr; }
     bool has_ended(int rank) override { return ended[static_cast<size_t>(rank)]; }
@@ -97,6 +106,7 @@ class TestRanks {
   shm::Layout layout_;
   exec::Reach reach_;  // of threads: all addresses
   std::unique_ptr<std::byte, Free> areas_;
+  std::deque<shm::Segment> segments_;
   std::vector<std::unique_ptr<Arena>> arenas_;
   std::vector<std::unique_ptr<Sequence>> sequences_, openings_;
 };

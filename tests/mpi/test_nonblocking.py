@@ -236,12 +236,21 @@ def test_one_call_may_be_longer_than_the_limit(host, compiled, ranks):
     expect_ok(job(host, ranks, compiled(host, "limits"), "long", 3 << 20, variables=variables))
 
 
-def test_memory_is_limited(host, compiled):
-    variables = AT_ONCE | {"TUTTI_OUTSTANDING_BYTES": "2M"}
-    result = expect_ok(
-        job(host, 2, compiled(host, "outstanding"), "exhausted", variables=variables, timeout=60)
-    )
-    assert "raise TUTTI_OUTSTANDING_BYTES" in result.stderr
+@pytest.mark.parametrize("options", [(), ("--shared-heap",)])
+@pytest.mark.parametrize("ranks", [2, 3, 4])
+def test_a_program_may_have_more_under_way_than_the_limit(host, compiled, ranks, options):
+    """Every start above the limit ended a program that the host runs."""
+    variables = AT_ONCE | {"TUTTI_OUTSTANDING_BYTES": "1M"}
+    program = compiled(host, "above_limit")
+    result = expect_ok(job(host, ranks, program, 3 << 19, options=options, variables=variables))
+    assert result.stderr.count("more than TUTTI_OUTSTANDING_BYTES (1048576)") == ranks
+
+
+def test_a_lack_of_memory_is_an_error(host, compiled):
+    variables = AT_ONCE | {"TUTTI_SHM_BYTES_PER_RANK": "1M"}
+    program = compiled(host, "outstanding")
+    result = expect_ok(job(host, 2, program, "exhausted", variables=variables))
+    assert "raise it (ulimit -f)" in result.stderr
 
 
 def test_an_operation_that_is_never_completed(host, compiled):

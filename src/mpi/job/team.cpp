@@ -377,7 +377,7 @@ eager::Arena& Team::arena() {
     eager::Arena::Settings settings;
     settings.kind = node_segment_->location().kind;
     settings.shared = node_segment_.get();
-    settings.most_bytes = asked != 0 ? asked : memory / 4 / static_cast<size_t>(ranks_);
+    settings.usual_most = asked != 0 ? asked : memory / 4 / static_cast<size_t>(ranks_);
     arena_ = std::make_unique<eager::Arena>(settings);
   }
   return *arena_;

@@ -125,30 +125,23 @@ int RecordRequest::begin(exec::SlotStores& stores) {
   return packing;
 }
 
-// Starts an operation for which there was no memory. False if there still is none. The completion
-// of a blocking call waits until its readers have made the call too (is_far_ahead), so such calls
-// hold the data of two of them at most, and need no limit. Other operations wait a little for the
-// ranks that read data of this rank at this moment, if this rank has completed all before it. They
-// may as well need something of this rank first, so it does not wait for longer.
+// Starts an operation for which the system had no memory. False if there still is none. If this
+// rank has completed all before it, it waits a little for the ranks that read its data at this
+// moment. They may as well need something of this rank first, so it does not wait for longer.
 bool RecordRequest::starts_later(exec::SlotStores& stores, int* packing) {
   constexpr auto longest = std::chrono::seconds(1);
-  if (form_ != blocking) {
-    if (sequence_->held() == 0 || records_->under_way() != 0) return false;
-    exec::Waiter waiter(exec::pace_between_calls(service_->team->wait_style()));
-    waiter.until([&] { return sequence_->may_end(); },
-                 [&] {
-                   drive_host();
-                   return waiter.elapsed() < longest ? Code::ok : Code::unavailable;
-                 });
-  }
-  sequence_->exceed_limit(form_ == blocking);
+  if (sequence_->held() == 0 || records_->under_way() != 0) return false;
+  exec::Waiter waiter(exec::pace_between_calls(service_->team->wait_style()));
+  waiter.until([&] { return sequence_->may_end(); },
+               [&] {
+                 drive_host();
+                 return waiter.elapsed() < longest ? Code::ok : Code::unavailable;
+               });
   try {
     *packing = eager::start(*sequence_, operation_, stores);
   } catch (const Error&) {
-    sequence_->exceed_limit(false);
     return false;
   }
-  sequence_->exceed_limit(false);
   return true;
 }
 
