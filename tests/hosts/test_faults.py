@@ -4,6 +4,7 @@ No rank waits for ever without a message, and with TUTTI_STALL=abort every rank 
 launcher's behaviour after the loss of a node is the host MPI's.
 """
 
+import json
 import re
 import subprocess
 from contextlib import contextmanager
@@ -109,6 +110,41 @@ def test_a_killed_rank_on_another_node(compiled, mpi):
         process.communicate(timeout=30)
         assert process.returncode != 0
         wait_for(lambda: not ranks_left(program), 10)
+
+
+def end_without(gone, compiled, tmp_path, *options):
+    """Runs a job in which a rank ends alone, and MPICH's launcher lets the others go on."""
+    launcher = tmp_path / "mpiexec"
+    launcher.write_text(
+        f'#!/bin/sh\nexec {HERE.parents[1]}/.mpi/mpich/bin/mpiexec -disable-auto-cleanup "$@"\n'
+    )
+    launcher.chmod(0o755)
+    words = ["--mpi", launcher, "-n", RANKS, TUTTI_RUN, *options]
+    words += [compiled("mpich", "aborted"), "exit", gone, 30]
+    return script("mpiexec", *words, code=None, timeout=25, **ABORTS).stderr
+
+
+@pytest.mark.parametrize("gone", [1, 5])
+def test_reports_without_a_dead_rank(compiled, tmp_path, gone):
+    """Nodes that cannot know that it died waited for it for ever."""
+    report = tmp_path / "report.json"
+    said = end_without(gone, compiled, tmp_path, f"--report={report}")
+    assert "ended because TUTTI_STALL=abort" in said
+    for k in range(1, NODES + 1):
+        document = json.loads((tmp_path / f"report.node{k}.json").read_text())
+        ranks = [2 * k - 2, 2 * k - 1]
+        assert document["of_ranks"] == [rank for rank in ranks if rank != gone]
+        assert document["missing_ranks"] == [rank for rank in ranks if rank == gone]
+        rows = {row["collective"]: row for row in document["collectives"]}
+        calls = rows["allreduce"]["calls"] + rows["allreduce"]["host_calls"]
+        assert calls == 25 * len(document["of_ranks"])
+    assert not report.exists()
+
+
+def test_no_trace_without_a_dead_rank(compiled, tmp_path):
+    said = end_without(5, compiled, tmp_path, "--trace", tmp_path / "run.trace")
+    assert "the trace waits for rank 5" in said and "ended because TUTTI_STALL=abort" in said
+    assert not list(tmp_path.glob("*.trace*"))
 
 
 def speakers(text):

@@ -85,6 +85,15 @@ def test_late_ranks_are_named(host_named, compiled):
     assert late in result.stderr, result.stderr
 
 
+def test_a_late_rank_ends_the_job_on_request(host_named, compiled, tmp_path):
+    host, report = host_named("mpich"), tmp_path / "report.json"
+    variables = {"TUTTI_STALL_SECONDS": "1", "TUTTI_STALL": "abort"}
+    how = {"options": [f"--report={report}"], "variables": variables}
+    result = job(host, 3, compiled(host, "aborted"), "late", 1, **how)
+    assert result.returncode != 0 and "ended because TUTTI_STALL=abort" in result.stderr
+    assert json.loads(report.read_text())["missing_ranks"] == [1]
+
+
 def test_an_aborted_jobs_table(host_named, compiled):
     host = host_named("mpich")
     said = job(host, 3, compiled(host, "aborted"), "all", options=["--report"], timeout=30).stderr

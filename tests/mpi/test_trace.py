@@ -253,6 +253,18 @@ def test_a_killed_rank_leaves_no_file(host, compiled, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_no_rank_waits_for_a_dead_one(host_named, compiled, tmp_path):
+    """Rank 0 waited for ever, where the launcher lets the other ranks go on."""
+    host = host_named("mpich")
+    command = [host.launcher, "-disable-auto-cleanup", "-n", 3, support.TUTTI_RUN, "--trace"]
+    command += [tmp_path / "run.trace", compiled(host, "aborted"), "exit", 1]
+    said = support.run(
+        command, environment=support.clean_environment() | host.environment, timeout=30
+    )
+    assert "rank 1 has ended; there is no trace of this job" in said.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_an_older_file_stays_until_the_new_one_is_complete(host_named, compiled, tmp_path):
     host = host_named("mpich")
     (tmp_path / "run.trace").write_text("older")

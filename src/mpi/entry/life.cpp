@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -215,23 +216,41 @@ void warn_of_unused_files() {
              file.c_str());
 }
 
-void write_what_was_counted() {
-  if (!report::recording()) return;
+bool write_what_was_counted() {
+  if (!report::recording()) return true;
   note_what_was_sent();
   const std::shared_ptr<Team> team = world_team();
-  if (team != nullptr)
-    write_report(options().report, why_no_team(), team->board(), team->ranks(),
-                 team->progress_hook());
-  else
-    write_report(options().report, why_no_team(), {}, 0, {});
+  if (team == nullptr) return write_report(options().report, why_no_team(), {}, 0, {});
+  return write_report(options().report, why_no_team(), team->board(), team->ranks(),
+                      team->progress_hook());
 }
 
-// The report comes first, because it waits for no rank that has died.
+// Finds out which ranks of this node have died.
+std::function<bool(int)> who_died() {
+  const std::shared_ptr<Team> team = world_team();
+  eager::Directory* const directory = team == nullptr ? nullptr : team->directory();
+  if (directory == nullptr) return [](int) { return false; };
+  int ranks = 0;
+  host().Comm_size(host().comm_world, &ranks);
+  return [team, directory, members = team->members_among(host().comm_world, ranks)](int rank) {
+    const int member = members[static_cast<size_t>(rank)];
+    return member >= 0 && process_is_gone(shm::load_relaxed(directory->page(member).process));
+  };
+}
+
+// The others that wait have time to write what they know.
+void end_stalled_job() {
+  log_line(LogLevel::error, "stalled for %d s; ended because TUTTI_STALL=abort",
+           options().stall_seconds);
+  let_launcher_read();
+  sleep(1);
+  end_job(host().comm_world);
+}
+
 void write_what_was_recorded() {
   const Inside inside;
   warn_of_unused_files();
-  write_what_was_counted();
-  write_trace();
+  if (!write_what_was_counted() || !write_trace(who_died())) end_stalled_job();
 }
 
 }  // namespace

@@ -13,22 +13,45 @@ constexpr int round_trips = 30;  // with each node; the first ones set up the co
 // The least time between the two moments that give the counter's rate; less is too inaccurate.
 constexpr uint64_t least_distance = 20'000'000;  // nanoseconds
 
-}  // namespace
-
-Clocks::Clocks(MPI_Comm communicator) : communicator_(communicator) {
-  host().Comm_rank(communicator_, &rank_);
-  host().Comm_size(communicator_, &ranks_);
-  find_nodes();
+Reading ask(Messages& messages, int leader) {
+  Reading best;
+  best.error = UINT64_MAX;
+  for (int i = 0; i < round_trips; ++i) {
+    uint64_t theirs = 0;
+    const uint64_t sent = trace::ticks();
+    messages.send(&theirs, sizeof theirs, leader);
+    messages.receive(&theirs, sizeof theirs, leader);
+    const uint64_t half = (trace::ticks() - sent) / 2;
+    if (half < best.error) best = {theirs, sent + half, half};
+  }
+  return best;
 }
 
-void Clocks::find_nodes() {
+void answer(Messages& messages) {
+  for (int i = 0; i < round_trips; ++i) {
+    uint64_t mine = 0;
+    messages.receive(&mine, sizeof mine, 0);
+    mine = trace::ticks();
+    messages.send(&mine, sizeof mine, 0);
+  }
+}
+
+}  // namespace
+
+Clocks::Clocks(MPI_Comm communicator) {
+  host().Comm_rank(communicator, &rank_);
+  host().Comm_size(communicator, &ranks_);
+  find_nodes(communicator);
+}
+
+void Clocks::find_nodes(MPI_Comm communicator) {
   const Host& mpi = host();
   int leader = rank_;
   mpi.Bcast(&leader, sizeof leader, mpi.type_byte, 0,
-            PrivateCommunicator::split_by_node(communicator_, rank_).get());
+            PrivateCommunicator::split_by_node(communicator, rank_).get());
   std::vector<int> leader_of(static_cast<size_t>(ranks_));
   mpi.Allgather(&leader, sizeof leader, mpi.type_byte, leader_of.data(), sizeof leader,
-                mpi.type_byte, communicator_);
+                mpi.type_byte, communicator);
   leaders_ = leader_of;
   std::sort(leaders_.begin(), leaders_.end());
   leaders_.erase(std::unique(leaders_.begin(), leaders_.end()), leaders_.end());
@@ -37,34 +60,9 @@ void Clocks::find_nodes() {
                                         leaders_.begin()));
 }
 
-Reading Clocks::ask(int leader) const {
-  const Host& mpi = host();
-  Reading best;
-  best.error = UINT64_MAX;
-  for (int i = 0; i < round_trips; ++i) {
-    uint64_t theirs = 0;
-    const uint64_t sent = trace::ticks();
-    mpi.Send(&theirs, sizeof theirs, mpi.type_byte, leader, 0, communicator_);
-    mpi.Recv(&theirs, sizeof theirs, mpi.type_byte, leader, 0, communicator_, MPI_STATUS_IGNORE);
-    const uint64_t half = (trace::ticks() - sent) / 2;
-    if (half < best.error) best = {theirs, sent + half, half};
-  }
-  return best;
-}
-
-void Clocks::answer() const {
-  const Host& mpi = host();
-  for (int i = 0; i < round_trips; ++i) {
-    uint64_t mine = 0;
-    mpi.Recv(&mine, sizeof mine, mpi.type_byte, 0, 0, communicator_, MPI_STATUS_IGNORE);
-    mine = trace::ticks();
-    mpi.Send(&mine, sizeof mine, mpi.type_byte, 0, 0, communicator_);
-  }
-}
-
-void Clocks::read() {
+void Clocks::read(Messages& messages) {
   if (rank_ != 0) {
-    if (leaders_[static_cast<size_t>(node_of(rank_))] == rank_) answer();
+    if (leaders_[static_cast<size_t>(node_of(rank_))] == rank_) answer(messages);
     return;
   }
   if (!moments_.empty()) {
@@ -76,7 +74,7 @@ void Clocks::read() {
   auto& readings = readings_.emplace_back();
   for (const int leader : leaders_)
     readings.push_back(leader == 0 ? Reading{moments_.back().ticks, moments_.back().ticks, 0}
-                                   : ask(leader));
+                                   : ask(messages, leader));
 }
 
 trace::Anchor Clocks::anchor(int node, int reading) const {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "mpi/abi/host.h"
+#include "mpi/report/messages.h"
 #include "trace/header.h"
 #include "trace/ticks.h"
 
@@ -27,12 +28,12 @@ struct Reading {
 
 class Clocks {
  public:
-  // Collective over `communicator`, which is private, has the ranks of MPI_COMM_WORLD and outlives
-  // the last call of read().
+  // Collective over `communicator`, which is private and has the ranks of MPI_COMM_WORLD.
   explicit Clocks(MPI_Comm communicator);
 
   // Collective. Reads the clocks of all nodes. The first call is the origin of the nanoseconds.
-  void read();
+  // Throws what messages throw.
+  void read(Messages& messages);
 
   // The world ranks of the nodes' leaders, in ascending order, and each rank's node as an index
   // into them.
@@ -43,11 +44,8 @@ class Clocks {
   trace::Anchor anchor(int node, int reading) const;
 
  private:
-  void find_nodes();
-  Reading ask(int leader) const;
-  void answer() const;
+  void find_nodes(MPI_Comm communicator);
 
-  MPI_Comm communicator_;
   int rank_ = 0;
   int ranks_ = 0;
   std::vector<int> leaders_;

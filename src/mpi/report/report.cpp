@@ -13,6 +13,7 @@
 #include "base/launched.h"
 #include "base/log.h"
 #include "base/only_one.h"
+#include "base/options.h"
 #include "base/process.h"
 #include "mpi/abi/host.h"
 #include "report/board_file.h"
@@ -41,25 +42,30 @@ void say_late(const report::Board& board) {
            late.c_str());
 }
 
-// Until all others of the board have left or died. The wait has no limit, because a rank that lives
-// may compute for long before it comes.
-void wait_for_others(const report::Board& board, const exec::ProgressHook& hook) {
-  exec::Waiter waiter(exec::pace_of_set_up(), hook);
-  bool nobody_comes = board.nobody_comes(true);
-  waiter.until([&] { return nobody_comes || board.nobody_comes(false); },
-               [&] {
-                 nobody_comes = waiter.looks_closely() && board.nobody_comes(true);
-                 if (waiter.stalls()) say_late(board);
-                 return Code::ok;
-               });
+// What a stall means for a wait. A rank that lives may compute for long before it comes, so only
+// TUTTI_STALL=abort limits the wait.
+Code code_of_stall() {
+  return options().stall == StallAction::abort_job ? Code::unavailable : Code::ok;
 }
 
-// Waits for the reductions of all ranks. False if a process of this node's board has died, without
-// which they do not end.
-bool wait_for_all(std::array<MPI_Request, 2> requests, const std::optional<report::Board>& board) {
+// Waits until all others of the board have left or died. False if it has ended because of a stall.
+bool wait_for_others(const report::Board& board, const exec::ProgressHook& hook) {
+  exec::Waiter waiter(exec::pace_of_set_up(), hook);
+  bool nobody_comes = board.nobody_comes(true);
+  const auto is_over = [&] { return nobody_comes || board.nobody_comes(false); };
+  return waiter.until(is_over, [&] {
+    nobody_comes = waiter.looks_closely() && board.nobody_comes(true);
+    if (nobody_comes || !waiter.stalls()) return Code::ok;
+    say_late(board);
+    return code_of_stall();
+  }) == Code::ok;
+}
+
+// Waits for the reductions of all ranks. Code::dead_peer: a process of this node's board has died,
+// without which they do not end. Code::unavailable: it has ended because of a stall.
+Code wait_for_all(std::array<MPI_Request, 2> requests, const std::optional<report::Board>& board) {
   exec::Waiter waiter(exec::pace_of_set_up());
-  bool died = false;
-  waiter.until(
+  return waiter.until(
       [&] {
         bool all = true;
         for (MPI_Request& request : requests) {
@@ -67,20 +73,26 @@ bool wait_for_all(std::array<MPI_Request, 2> requests, const std::optional<repor
           host().Test(&request, &done, MPI_STATUS_IGNORE);
           all = all && done != 0;
         }
-        return all || died;
+        return all;
       },
       [&] {
-        if (waiter.stalls())
-          log_line(LogLevel::warning, "the report waits for ranks that have not come to it");
-        died = board && waiter.looks_closely() && board->some_died();
-        return Code::ok;
+        if (board && waiter.looks_closely() && board->some_died()) return Code::dead_peer;
+        if (!waiter.stalls()) return Code::ok;
+        log_line(LogLevel::warning, "the report waits for ranks that have not come to it");
+        return code_of_stall();
       });
-  return !died;
+}
+
+// A file of the node's own where the job has several nodes: REPORT.HOST.json.
+std::string file_of_node(const std::string& destination) {
+  if (destination == "1" || destination == "-") return destination;
+  std::filesystem::path path(destination);
+  return path.replace_extension(host_name() + path.extension().string()).string();
 }
 
 }  // namespace
 
-void write_report(const std::string& destination, const std::string& why_no_team,
+bool write_report(const std::string& destination, const std::string& why_no_team,
                   std::optional<report::Board> board, int ranks_of_board,
                   const exec::ProgressHook& hook) {
   const Host& mpi = host();
@@ -88,29 +100,29 @@ void write_report(const std::string& destination, const std::string& why_no_team
   mpi.Comm_rank(mpi.comm_world, &rank);
   mpi.Comm_size(mpi.comm_world, &ranks);
   const auto own = own_contents();
-  const auto write = [&](const Numbers& numbers, const report::Most& most,
-                         std::vector<int> missing) {
-    report::write_pages(destination,
-                        {numbers, own->algorithms, most, abi_name, why_no_team, select::refusals(),
-                         ranks, -1, own->saturation_map, std::move(missing)});
-  };
+  const bool whole = ranks_of_board == ranks;
   const auto write_from_board = [&] {
+    if (!board) return write_own_report(destination, why_no_team);
     if (!board->may_write()) return;
     const auto sum = std::make_unique<report::Board::Sum>(board->sum());
-    std::vector<int> missing;
-    for (int other = 0; other < ranks; ++other)
-      if (std::find(sum->ranks.begin(), sum->ranks.end(), other) == sum->ranks.end())
-        missing.push_back(other);
-    write(sum->numbers, sum->most, std::move(missing));
+    report::write_pages(
+        whole ? destination : file_of_node(destination),
+        {sum->numbers, own->algorithms, sum->most, abi_name, why_no_team, select::refusals(), ranks,
+         -1, own->saturation_map, sum->missing, whole ? std::vector<int>() : sum->ranks});
   };
   if (board) board->leave(own->numbers, own->most);
-  if (board && ranks_of_board == ranks) {
-    wait_for_others(*board, hook);
-    return write_from_board();
+  if (board && whole) {
+    const bool is_over = wait_for_others(*board, hook);
+    write_from_board();
+    return is_over;
   }
   struct Reduced {
     report::Most own_most, most;
     Numbers own_numbers, numbers;
+  };
+  const auto write = [&](const Reduced& all) {
+    report::write_pages(destination, {all.numbers, own->algorithms, all.most, abi_name, why_no_team,
+                                      select::refusals(), ranks, -1, own->saturation_map});
   };
   auto reduced = std::make_unique<Reduced>();
   reduced->own_most = own->most;
@@ -121,20 +133,23 @@ void write_report(const std::string& destination, const std::string& why_no_team
                0, mpi.comm_world);
     mpi.Reduce(&reduced->own_numbers, &reduced->numbers, report::number_count, mpi.type_uint64,
                mpi.op_sum, 0, mpi.comm_world);
-    if (rank == 0) write(reduced->numbers, reduced->most, {});
-    return;
+    if (rank == 0) write(*reduced);
+    return true;
   }
+  // All ranks get the sum, so that none of them ends its wait if one has died.
   std::array<MPI_Request, 2> requests{};
-  mpi.Ireduce(&reduced->own_most, &reduced->most, report::most_count, mpi.type_uint64, mpi.op_max,
-              0, mpi.comm_world, &requests[0]);
-  mpi.Ireduce(&reduced->own_numbers, &reduced->numbers, report::number_count, mpi.type_uint64,
-              mpi.op_sum, 0, mpi.comm_world, &requests[1]);
-  if (wait_for_all(requests, board)) {
-    if (rank == 0) write(reduced->numbers, reduced->most, {});
-    return;
+  mpi.Iallreduce(&reduced->own_most, &reduced->most, report::most_count, mpi.type_uint64,
+                 mpi.op_max, mpi.comm_world, &requests[0]);
+  mpi.Iallreduce(&reduced->own_numbers, &reduced->numbers, report::number_count, mpi.type_uint64,
+                 mpi.op_sum, mpi.comm_world, &requests[1]);
+  const Code ended = wait_for_all(requests, board);
+  if (ended == Code::ok) {
+    if (rank == 0) write(*reduced);
+    return true;
   }
   (void)reduced.release();  // the host may still write there
   write_from_board();
+  return ended == Code::dead_peer;
 }
 
 namespace {
@@ -146,13 +161,6 @@ struct OfSessions {
 OfSessions& of_sessions() {
   static OfSessions& made = *new OfSessions;
   return made;
-}
-
-// A file of the node's own where the job has several nodes: REPORT.HOST.json.
-std::string file_of_node(const std::string& destination) {
-  if (destination == "1" || destination == "-") return destination;
-  std::filesystem::path path(destination);
-  return path.replace_extension(host_name() + path.extension().string()).string();
 }
 
 }  // namespace

@@ -14,8 +14,9 @@ namespace tutti::mpi {
 // Collective over MPI_COMM_WORLD, after everything else was recorded. Never waits for a process of
 // this node's board that has died. If all ranks share the board, the last one that comes writes,
 // and `hook` drives the host while the others wait for it. Else rank 0 writes or, if a process of a
-// board has died, one rank of its node, for those that have come.
-void write_report(const std::string& destination, const std::string& why_no_team,
+// board has died, one rank of its node, for those of the node that have come. False if the wait has
+// taken as long as the watchdog allows and TUTTI_STALL=abort; what is known here is then written.
+bool write_report(const std::string& destination, const std::string& why_no_team,
                   std::optional<report::Board> board, int ranks_of_board,
                   const exec::ProgressHook& hook);
 

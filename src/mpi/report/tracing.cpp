@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -17,6 +19,7 @@
 #include "base/options.h"
 #include "mpi/abi/private_communicator.h"
 #include "mpi/report/clocks.h"
+#include "mpi/report/messages.h"
 #include "trace/file.h"
 #include "trace/header.h"
 
@@ -26,7 +29,6 @@ constinit trace::Tracer* process_tracer = nullptr;
 
 namespace {
 
-constexpr size_t piece = size_t{1} << 22;  // the limit for the bytes of one message
 // The limit for the programs of all ranks in the file's header, so that no trace is too large to be
 // read.
 constexpr size_t most_description_bytes = size_t{128} << 20;
@@ -40,23 +42,10 @@ struct Job {
   std::string file;
   std::string_view clock;
   std::unique_ptr<Clocks> clocks;
+  std::optional<Messages> messages;
 };
 Job* job = nullptr;
 std::atomic<uint32_t> identities{0};
-
-void send(const void* bytes, size_t count, int to) {
-  const auto* at = static_cast<const std::byte*>(bytes);
-  for (size_t sent = 0; sent < count; sent += piece)
-    host().Send(at + sent, static_cast<int>(std::min(piece, count - sent)), host().type_byte, to, 0,
-                job->communicator.get());
-}
-
-void receive(void* bytes, size_t count, int from) {
-  auto* at = static_cast<std::byte*>(bytes);
-  for (size_t done = 0; done < count; done += piece)
-    host().Recv(at + done, static_cast<int>(std::min(piece, count - done)), host().type_byte, from,
-                0, job->communicator.get(), MPI_STATUS_IGNORE);
-}
 
 // This rank's records, ring after ring, the oldest of a ring first.
 std::vector<std::span<const trace::Record>> own_parts() {
@@ -73,10 +62,11 @@ void send_all() {
   std::vector<uint64_t> sizes;
   for (const auto& part : parts) sizes.push_back(part.size());
   const uint64_t front[2] = {text.size(), sizes.size()};
-  send(front, sizeof front, 0);
-  send(text.data(), text.size(), 0);
-  send(sizes.data(), sizes.size() * sizeof(uint64_t), 0);
-  for (const auto& part : parts) send(part.data(), part.size_bytes(), 0);
+  Messages& messages = *job->messages;
+  messages.send(front, sizeof front, 0);
+  messages.send(text.data(), text.size(), 0);
+  messages.send(sizes.data(), sizes.size() * sizeof(uint64_t), 0);
+  for (const auto& part : parts) messages.send(part.data(), part.size_bytes(), 0);
 }
 
 // The data that a rank sends to rank 0 before its records.
@@ -87,10 +77,11 @@ struct Announced {
 
 Announced receive_announced(int rank) {
   uint64_t front[2] = {0, 0};
-  receive(front, sizeof front, rank);
+  Messages& messages = *job->messages;
+  messages.receive(front, sizeof front, rank);
   Announced announced{std::string(front[0], '\0'), std::vector<uint64_t>(front[1])};
-  receive(announced.text.data(), front[0], rank);
-  receive(announced.sizes.data(), front[1] * sizeof(uint64_t), rank);
+  messages.receive(announced.text.data(), front[0], rank);
+  messages.receive(announced.sizes.data(), front[1] * sizeof(uint64_t), rank);
   return announced;
 }
 
@@ -105,12 +96,13 @@ void append(std::unique_ptr<trace::File>& file, const void* bytes, size_t count)
   }
 }
 
-// Receives a part, in the pieces into which send() has cut it, and appends it to the file.
+// Receives a part, message by message, and appends it to the file.
 void copy_part(int rank, uint64_t records, std::unique_ptr<trace::File>& file) {
-  std::vector<std::byte> buffer(std::min<uint64_t>(piece, records * sizeof(trace::Record)));
+  std::vector<std::byte> buffer(
+      std::min<uint64_t>(Messages::piece, records * sizeof(trace::Record)));
   for (uint64_t left = records * sizeof(trace::Record); left > 0;) {
     const size_t count = std::min<uint64_t>(buffer.size(), left);
-    receive(buffer.data(), count, rank);
+    job->messages->receive(buffer.data(), count, rank);
     append(file, buffer.data(), count);
     left -= count;
   }
@@ -144,28 +136,49 @@ trace::Job describe_nodes() {
   return description;
 }
 
-void collect_all() {
+// Does what needs messages of a rank. False, and has said so, if the rank has died.
+template <class Work>
+bool unless_it_died(Work work) {
+  try {
+    work();
+    return true;
+  } catch (const Error& error) {
+    if (error.code() != Code::dead_peer) throw;
+    log_line(LogLevel::error, "%s", error.what());
+    return false;
+  }
+}
+
+// If a rank has died, there is no file, but the others' records are received, so that they go on.
+// False if a rank has died.
+bool collect_all() {
   trace::Job description = describe_nodes();
   description.ranks.push_back(trace::describe_rank(0, job->clock, *tracer()));
   const auto own = own_parts();
   uint64_t records = 0;
   for (const auto& part : own) records += part.size();
   std::vector<std::vector<uint64_t>> sizes;
+  bool all_live = true;
   for (int rank = 1; rank < job->ranks; ++rank) {
-    Announced announced = receive_announced(rank);
+    Announced announced;
+    all_live &= unless_it_died([&] { announced = receive_announced(rank); });
     description.ranks.push_back(std::move(announced.text));
     sizes.push_back(std::move(announced.sizes));
     records = std::accumulate(sizes.back().begin(), sizes.back().end(), records);
   }
-  auto file = begin_file(trace::describe_job(description), records);
+  auto file = all_live ? begin_file(trace::describe_job(description), records) : nullptr;
   for (const auto& part : own) append(file, part.data(), part.size_bytes());
   for (int rank = 1; rank < job->ranks; ++rank)
-    for (const uint64_t size : sizes[static_cast<size_t>(rank) - 1]) copy_part(rank, size, file);
+    all_live &= unless_it_died([&] {
+      for (const uint64_t size : sizes[static_cast<size_t>(rank) - 1]) copy_part(rank, size, file);
+    });
+  if (!all_live) file.reset();
   try {
     if (file != nullptr) file->commit();
   } catch (const Error& error) {
     log_line(LogLevel::error, "%s", error.what());
   }
+  return all_live;
 }
 
 // True, at all ranks, if rank 0 can write the file. If it cannot, rank 0 logs why.
@@ -195,7 +208,8 @@ void start_tracing() {
   if (!can_write(*made)) _exit(2);
   made->clock = trace::choose_clock();
   made->clocks = std::make_unique<Clocks>(made->communicator.get());
-  made->clocks->read();
+  made->messages.emplace(made->communicator.get());
+  made->clocks->read(*made->messages);
   const size_t descriptions = most_description_bytes / static_cast<size_t>(made->ranks);
   try {
     process_tracer =
@@ -207,15 +221,26 @@ void start_tracing() {
   job = made.release();
 }
 
-void write_trace() {
-  if (tracer() == nullptr) return;
-  job->clocks->read();
-  if (job->rank == 0)
-    collect_all();
+bool write_trace(std::function<bool(int)> has_died) {
+  if (tracer() == nullptr) return true;
+  bool all_live = false;
+  job->messages->know_who_died(std::move(has_died));
+  try {
+    job->clocks->read(*job->messages);
+    if (job->rank == 0)
+      all_live = collect_all();
+    else
+      all_live = unless_it_died(send_all);
+  } catch (const Error& error) {
+    log_line(LogLevel::error, "%s", error.what());
+    return false;
+  }
+  if (all_live)
+    job->communicator.reset();
   else
-    send_all();
-  job->communicator.reset();
+    job->communicator.abandon();
   process_tracer = nullptr;  // not destroyed: threads that recorded use it when they end
+  return true;
 }
 
 uint64_t new_identity() { return static_cast<uint64_t>(job->rank) << 32 | identities.fetch_add(1); }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 #include "mpi/abi/host.h"
 #include "report/reason.h"
@@ -25,8 +26,10 @@ inline trace::Tracer* tracer() { return process_tracer; }
 void start_tracing();
 
 // Collective if tracing was started, else without effect. If the file cannot be written after all,
-// rank 0 logs an error and the program goes on.
-void write_trace();
+// rank 0 logs an error and the program goes on. `has_died`: whether a rank is one of this node's
+// whose process has ended; nobody waits for it, and there is no file. False if a wait has taken as
+// long as the watchdog allows and TUTTI_STALL=abort.
+bool write_trace(std::function<bool(int rank)> has_died);
 
 // A number for a new communicator, unique in the job. Rank 0 of the communicator calls this and
 // tells the others.

@@ -1,7 +1,7 @@
 // All ranks make some collectives together and some alone; then one rank, or every rank, ends the
 // job by MPI_Abort, or one rank ends itself alone, by MPI_Abort of its communicator ("part") or by
-// _exit ("exit"). The others then call MPI_Finalize, where the host may wait for it. With "late"
-// one rank comes to MPI_Finalize late.
+// _exit ("exit"). The others then call MPI_Finalize, where the host may wait for it, and end after
+// some seconds (the third argument, or 3). With "late" one rank comes to MPI_Finalize late.
 #include <unistd.h>
 
 #include "check.h"
@@ -26,7 +26,7 @@ int main(int argc, char** argv) {
       _exit(0);
     }
     if (world_rank == 1) usleep(600000);
-    alarm(3);
+    alarm(argc > 3 ? (unsigned)atoi(argv[3]) : 3);
     return MPI_Finalize();
   }
   if (all || world_rank == world_size - 1) MPI_Abort(MPI_COMM_WORLD, 7);
