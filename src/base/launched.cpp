@@ -1,6 +1,5 @@
 #include "base/launched.h"
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -8,6 +7,7 @@
 #include <optional>
 
 #include "base/log.h"
+#include "base/process.h"
 
 namespace tutti {
 namespace {
@@ -43,9 +43,7 @@ int launched_ranks_on_node() {
 // with it the names of sockets, number their own.
 std::string job_on_node() {
   if (const char* job = getenv("PMIX_NAMESPACE"); job != nullptr && *job != '\0') return job;
-  struct stat status{};
-  const auto processes = stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
-  return std::to_string(getppid()) + "-" + std::to_string(processes);
+  return std::to_string(getppid()) + "-" + std::to_string(process_namespace());
 }
 
 void let_reporter_first(bool reported) {

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -18,6 +19,11 @@ std::string host_name() {
   utsname names{};
   uname(&names);
   return names.nodename;
+}
+
+uint64_t process_namespace() {
+  struct stat status{};
+  return stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
 }
 
 namespace {

@@ -9,6 +9,9 @@ namespace tutti {
 // The host's name, as `uname -n` prints it.
 std::string host_name();
 
+// Processes with the same value number processes alike. 0 if the system does not report it.
+uint64_t process_namespace();
+
 // A process, which the time of its start tells from others that have the number before and after
 // it. A plain value.
 struct ProcessId {

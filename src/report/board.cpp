@@ -98,6 +98,14 @@ bool Board::some_died() const {
   return false;
 }
 
+bool Board::all_ended() const {
+  for (int number = 0; number < places_; ++number) {
+    const Place& one = place(number);
+    if (shm::observe(one.state) != free_place && !has_died(one)) return false;
+  }
+  return true;
+}
+
 bool Board::may_write() {
   auto& head = *reinterpret_cast<Head*>(memory_);
   const uint64_t leavings = shm::observe(head.leavings);

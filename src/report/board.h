@@ -35,6 +35,8 @@ class Board {
   bool nobody_comes(bool look) const;
   // True if one has died that has not left. Takes system calls.
   bool some_died() const;
+  // True if the processes of all places have ended. Takes system calls.
+  bool all_ended() const;
   // True for one process, after each time that nobody_comes was true; it writes the report.
   bool may_write();
 

@@ -9,23 +9,44 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 
 #include "base/error.h"
+#include "base/process.h"
 
 namespace tutti::report {
 namespace {
 
+constexpr char directory[] = "/dev/shm";
 constexpr int places = 1024;  // the file takes memory only for those that are taken
 
 [[noreturn]] void fail(const std::string& path) {
   throw Error(Code::unavailable, path + ": " + std::strerror(errno));
 }
 
+// The files of this user whose processes this process can find by their numbers.
+std::string path_of_files() {
+  return directory + ("/tutti-report-" + std::to_string(getuid())) + "-" +
+         std::to_string(process_namespace()) + "-";
+}
+
+// True of an open file, which is locked, if all processes that have entered have ended.
+bool is_left(int file) {
+  struct stat found{};
+  if (fstat(file, &found) != 0 || found.st_uid != getuid() || found.st_nlink == 0) return false;
+  if (static_cast<size_t>(found.st_size) < Board::bytes(places)) return true;
+  void* const mapped =
+      mmap(nullptr, Board::bytes(places), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  if (mapped == MAP_FAILED) return false;
+  const bool left = Board(static_cast<std::byte*>(mapped), places, 0).all_ended();
+  munmap(mapped, Board::bytes(places));
+  return left;
+}
+
 }  // namespace
 
-BoardFile::BoardFile(const std::string& job, int rank)
-    : path_("/dev/shm/tutti-report-" + std::to_string(getuid()) + "-" + job) {
-  std::replace(path_.begin() + sizeof "/dev/shm", path_.end(), '/', '-');
+BoardFile::BoardFile(const std::string& job, int rank) : path_(path_of_files() + job) {
+  std::replace(path_.begin() + sizeof directory, path_.end(), '/', '-');
   while (!open_and_lock()) close(file_);
   void* const mapped =
       ftruncate(file_, static_cast<off_t>(Board::bytes(places))) == 0
@@ -46,6 +67,7 @@ BoardFile::BoardFile(const std::string& job, int rank)
   board_.emplace(memory_, places, own);
   board_->enter(rank);
   flock(file_, LOCK_UN);
+  remove_left_files();
 }
 
 BoardFile::~BoardFile() {
@@ -59,6 +81,19 @@ bool BoardFile::open_and_lock() {
   struct stat found{};
   if (fstat(file_, &found) != 0 || found.st_uid != getuid()) fail(path_);
   return found.st_nlink > 0;
+}
+
+void BoardFile::remove_left_files() const {
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(directory, error), end; entry != end;
+       entry.increment(error)) {
+    const std::string path = entry->path().string();
+    if (!path.starts_with(path_of_files()) || path == path_) continue;
+    const int file = open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    if (file < 0) continue;
+    if (flock(file, LOCK_EX | LOCK_NB) == 0 && is_left(file)) unlink(path.c_str());
+    close(file);
+  }
 }
 
 void BoardFile::remove() {

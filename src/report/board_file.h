@@ -2,8 +2,9 @@
 // have no other memory in common: a file in /dev/shm, named by the job.
 //
 // A process makes the object when it enters and destroys it when it has left. A lock on the file
-// orders those that enter and the one that removes it; the system frees it when a process dies. One
-// thread at a time.
+// orders those that enter and the one that removes it; the system frees it when a process dies. A
+// process that enters also removes the files of jobs whose processes were all killed. One thread at
+// a time.
 #pragma once
 
 #include <optional>
@@ -27,6 +28,7 @@ class BoardFile {
 
  private:
   bool open_and_lock();  // false if the file was removed meanwhile
+  void remove_left_files() const;
 
   std::string path_;
   int file_ = -1;

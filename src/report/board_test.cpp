@@ -1,14 +1,19 @@
 #include "report/board.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <barrier>
+#include <filesystem>
+#include <string>
 #include <thread>
 #include <vector>
+
+#include "report/board_file.h"
 
 namespace tutti::report {
 namespace {
@@ -111,6 +116,37 @@ TEST_F(Boards, OneWritesHoweverManyLeaveAtOnce) {
   for (int rank = 0; rank < places; ++rank) threads.emplace_back(leave_often, rank);
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(writers, rounds);
+}
+
+TEST(BoardFile, AKilledJobsFileIsRemovedByTheNextJob) {
+  const std::string name = "test-" + std::to_string(getpid());
+  const auto files = [&] {
+    std::vector<std::string> found;
+    for (const auto& entry : std::filesystem::directory_iterator("/dev/shm"))
+      if (entry.path().string().find(name) != std::string::npos) found.push_back(entry.path());
+    return found.size();
+  };
+  int entered[2];
+  ASSERT_EQ(pipe(entered), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    BoardFile its(name + "-killed", 0);
+    if (write(entered[1], "", 1) == 1) pause();
+    _exit(1);
+  }
+  char byte = 0;
+  ASSERT_EQ(read(entered[0], &byte, 1), 1);
+  const auto enter_and_leave = [&] {
+    BoardFile next(name + "-next", 0);
+    next.board().leave({}, {});
+    next.remove();
+  };
+  enter_and_leave();
+  EXPECT_EQ(files(), 1u) << "the process lives";
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  enter_and_leave();
+  EXPECT_EQ(files(), 0u);
 }
 
 }  // namespace
