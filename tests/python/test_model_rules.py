@@ -39,8 +39,18 @@ def test_the_command(tutti):
         assert one["regret"] >= 0 and one["best_us"] <= one["predicted_us"]
         assert one["place"].startswith("default.map:")
     assert {rule["place"] for rule in found["rules"]} == {one["place"] for one in found["cells"]}
+    kinds = [("hmpi-xeon", ranks, name) for ranks in (4, 12) for name in ("barrier", "bcast")]
+    assert [(one["machine"], one["ranks"], one["collective"]) for one in found["calls"]] == kinds
+    for one, kind in zip(found["calls"], kinds, strict=True):
+        regrets = [
+            cell["regret"]
+            for cell in found["cells"]
+            if (cell["machine"], cell["ranks"], cell["collective"]) == kind
+        ]
+        assert one["worst"] == max(regrets)
+        assert one["mean"] == pytest.approx(sum(regrets) / len(regrets), abs=1e-4)
     text = tutti("model", "rules", *words, "--ranks", "12").stdout
-    assert "hmpi-xeon" in text and "worst" in text
+    assert "hmpi-xeon" in text and "worst" in text and "nothing about speed" in text
 
 
 def call(machine, nodes, size, times, collective="reduce"):

@@ -8,7 +8,7 @@ from rich.console import Console
 from tutti.bench.texts import size_text
 from tutti.model.check import LEAST_STEADY, OUTLIER, Checked, Compared, families, judged, regrets
 from tutti.model.prediction import Cell
-from tutti.model.rules import RuleCell, summaries
+from tutti.model.rules import RuleCell, by_call, summaries
 from tutti.tables import Table, new_console
 
 MOST_STEPS = 40  # of a critical path, in a report for people
@@ -247,7 +247,9 @@ def _print_regrets(checked: Checked) -> None:
 
 
 def print_rules(cells: list[RuleCell], table: str = "") -> None:
-    """For each rule and machine the regret, and the worst call with what is best there."""
+    """For each rule and machine the regret, and the worst call with what is best there; then the
+    regret by machine, ranks and collective.
+    """
     last = ""
     for one in summaries(cells, table):
         if one.place != last:
@@ -260,3 +262,24 @@ def print_rules(cells: list[RuleCell], table: str = "") -> None:
             f"{_percent(worst.regret):>6}: {worst.ranks} ranks, {size}: {worst.us:.2f} us, "
             f"{worst.best_us:.2f} by {worst.best}"
         )
+    grid = Table(title="regret of what runs, by the model", title_justify="left")
+    for name in ("machine", "ranks", "collective", "mean", "worst", "bytes", "runs", "best"):
+        grid.add_column(name, justify="right" if name in ("ranks", "mean", "worst") else "left")
+    for (machine, ranks, collective), mine in by_call(cells):
+        worst = max(mine, key=lambda one: one.regret)
+        grid.add_row(
+            machine,
+            str(ranks),
+            collective,
+            _percent(fmean(one.regret for one in mine)),
+            _percent(worst.regret),
+            size_text(worst.size) if worst.size else "",
+            worst.runs,
+            worst.best,
+        )
+    print()
+    _console().print(grid)
+    print(
+        "This says how far the rules agree with the model, which also judges them; it says nothing "
+        "about speed."
+    )

@@ -129,6 +129,14 @@ def summaries(cells: Sequence[RuleCell], table: str = "") -> list[RuleSummary]:
     return sorted(found, key=lambda one: order[one.place])
 
 
+def by_call(cells: Sequence[RuleCell]) -> list[tuple[tuple[str, int, str], list[RuleCell]]]:
+    """By machine, ranks and collective, in the order of the cells."""
+    found: dict[tuple[str, int, str], list[RuleCell]] = {}
+    for one in cells:
+        found.setdefault((one.machine, one.ranks, one.collective), []).append(one)
+    return list(found.items())
+
+
 def as_json(cells: Sequence[RuleCell], table: str = "") -> dict[str, Any]:
     return {
         "format": "tutti-model-rules 1",
@@ -142,6 +150,16 @@ def as_json(cells: Sequence[RuleCell], table: str = "") -> dict[str, Any]:
                 "worst": round(one.worst.regret, 4),
             }
             for one in summaries(cells, table)
+        ],
+        "calls": [
+            {
+                "machine": machine,
+                "ranks": ranks,
+                "collective": collective,
+                "mean": round(fmean(one.regret for one in mine), 4),
+                "worst": round(max(one.regret for one in mine), 4),
+            }
+            for (machine, ranks, collective), mine in by_call(cells)
         ],
         "cells": [
             {
