@@ -77,11 +77,10 @@ def test_the_order_of_arrival_gains_over_lams_sequence_for_long_vectors():
         pass_, sequence, arrival = (
             fmean(time(form, size, late) for late in range(1, 8)) for form in forms
         )
-        assert arrival <= sequence <= pass_ < 3 * arrival, size
         if size > 8:
-            assert sequence > 1.5 * arrival
+            assert 1.5 * arrival < sequence <= pass_ < 3 * arrival
         else:  # the lines of the others have come before, and are fetched one after another
-            assert pass_ - arrival < 0.03
+            assert arrival < pass_ < arrival + 0.05 and arrival < sequence < arrival + 0.06
     # The last child in the sequence holds up nobody.
     assert time("sequence", 32 << 10, 7) == pytest.approx(time("arrival", 32 << 10, 7), rel=0.05)
 

@@ -16,13 +16,20 @@ from tutti.errors import UserError
 from tutti.model import check as checking
 from tutti.model import rules
 from tutti.model.algorithms import Late, checked_reach
-from tutti.model.machines import known_files, model_of, read_model
+from tutti.model.machines import known_costs, known_files, model_of, read_model
 from tutti.model.measure import measure, units_here
 from tutti.model.messages import choose_mpi, measure_messages, parse_between
 from tutti.model.plot import draw
 from tutti.model.prediction import Cell, Where, parse_late, predict, shared_levels
 from tutti.model.proposals import proposals, table_text
-from tutti.model.report import print_check, print_machine, print_one, print_rules, print_table
+from tutti.model.report import (
+    print_check,
+    print_machine,
+    print_machines,
+    print_one,
+    print_rules,
+    print_table,
+)
 from tutti.places import core
 from tutti.plan.command.files import (
     ALGORITHM_HELP,
@@ -94,6 +101,23 @@ def _as_json(cells: list[Cell], machine: dict[str, Any], where: Where, what: str
     )
 
 
+@app.command("machines")
+def machines_command(
+    name: Annotated[
+        str | None, typer.Argument(help="A machine whose sources are to be shown.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Write JSON, with all costs.")] = False,
+) -> None:
+    """List the machines that come with Tutti, or say where the figures of one are from."""
+    if name is not None and name not in known_files():
+        raise UserError(f"there is no machine '{name}'; known are {', '.join(known_files())}")
+    machines = [known_costs(one) for one in ([name] if name is not None else known_files())]
+    if as_json:
+        print(json.dumps({"format": "tutti-machines 1", "machines": machines}, indent=1))
+    else:
+        print_machines(machines)
+
+
 @app.command("predict")
 def predict_command(
     collective_or_file: Annotated[
@@ -103,8 +127,8 @@ def predict_command(
     machine: Annotated[
         Path | None,
         typer.Option(
-            help="The file with the machine's costs (docs/model.md), or a machine that comes with "
-            f"Tutti: {', '.join(known_files())}. Required."
+            help="The file with the machine's costs (docs/model.md), or the name of one that comes "
+            "with Tutti (`tutti model machines`). Required."
         ),
     ] = None,
     algorithm: Annotated[
@@ -184,8 +208,8 @@ def predict_command(
     stem = plot_stem(plot)
     if machine is None:
         raise UserError(
-            "--machine is missing: give a file that `tutti model measure` has written, or one of "
-            f"{', '.join(known_files())}"
+            "--machine is missing: give a file that `tutti model measure` has written, or a "
+            "machine that `tutti model machines` lists"
         )
     model = read_model(machine)
     costs = json.loads(model.text)
@@ -440,8 +464,8 @@ def rules_command(
     machine: Annotated[
         str,
         typer.Option(
-            help="Machines, with commas between: files with costs and a shape, or machines that "
-            f"come with Tutti: {', '.join(known_files())}."
+            help="Machines, with commas between: files with costs and a shape, or names of "
+            "machines that come with Tutti (`tutti model machines`)."
         ),
     ] = "hmpi-xeon,hmpi-opteron,juropa,judge",
     collectives: Annotated[

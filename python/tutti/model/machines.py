@@ -1,4 +1,7 @@
-"""Machines that the model reads: files that `docs/model.md` describes."""
+"""Machines that the model reads: files that `docs/model.md` describes.
+
+A file may be like a machine that comes with Tutti; it is made whole here, before the core reads it.
+"""
 
 import json
 import os
@@ -17,6 +20,39 @@ def known_files() -> dict[str, Path]:
     return {file.stem: file for file in sorted(FILES.glob("*.json"))}
 
 
+def known_costs(name: str) -> Any:
+    """What the file of a machine that comes with Tutti says, with what it is like."""
+    return json.loads(_whole(known_files()[name].read_text(encoding="utf-8"), name))
+
+
+def _merged(base: Any, own: Any) -> Any:
+    """Members of objects are merged; anything else is replaced."""
+    if not isinstance(base, dict) or not isinstance(own, dict):
+        return own
+    return base | {key: _merged(base.get(key), value) for key, value in own.items()}
+
+
+def _whole(text: str, file: str) -> str:
+    """A machine's text, with what it lacks from the machine that it is "like", if it names one."""
+    try:
+        costs = json.loads(text)
+    except ValueError:  # the core says where it is wrong
+        return text
+    if not isinstance(costs, dict) or "like" not in costs:
+        return text
+    like = costs.pop("like")
+    if not isinstance(like, str) or like not in known_files():
+        raise UserError(
+            f"{file}: like: there is no machine {json.dumps(like)}; known are "
+            f"{', '.join(known_files())}"
+        )
+    base = known_costs(like)
+    whole = _merged(base, costs)
+    if isinstance(costs.get("source"), str):
+        whole["source"] = f"{costs['source']} Else as {like}: {base['source']}"
+    return json.dumps(whole)
+
+
 def read_model(file: Path) -> Any:
     """The model of the machine in a file, or of a machine that comes with Tutti, by its name.
 
@@ -29,8 +65,8 @@ def read_model(file: Path) -> Any:
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise UserError(
-            f"--machine: cannot read '{file}': {reason}; give a file, or one of "
-            f"{', '.join(known_files())}"
+            f"--machine: cannot read '{file}': {reason}; give a file, or a machine that "
+            "`tutti model machines` lists"
         ) from error
     return model_of(text, str(file))
 
@@ -38,7 +74,7 @@ def read_model(file: Path) -> Any:
 def model_of(text: str, file: str) -> Any:
     """The model of a machine's text; `file` names it in errors."""
     try:
-        return core().Model(text, file)
+        return core().Model(_whole(text, file), file)
     except core().Error as error:
         raise UserError(str(error)) from error
 

@@ -108,6 +108,16 @@ def print_table(cells: list[Cell], title: str) -> None:
     _console().print(table)
 
 
+def print_machines(machines: list[dict[str, Any]]) -> None:
+    """Machines that come with Tutti; of a single one, where its figures are from."""
+    for one in machines:
+        print(f"{one['name']:<16} {one['what']}\n{'':<17}--shape '{one['shape']}'")
+    if len(machines) == 1:
+        print(f"figures from: {machines[0]['source']}")
+    else:
+        print("`tutti model machines NAME` says where the figures of a machine are from.")
+
+
 def _at(costs: float | dict[str, float], length: int) -> str:
     """The cost of a byte in an access of one of the lengths that were measured."""
     if isinstance(costs, float | int):

@@ -8,13 +8,12 @@ memory. A message of at most `eager_bytes` leaves before its receiver has asked 
 nodes such messages leave one after the other.
 """
 
-import json
 import math
 from dataclasses import dataclass, replace
 from typing import Any
 
 from tutti.errors import UserError
-from tutti.model.machines import known_files
+from tutti.model.machines import known_costs, known_files
 
 
 @dataclass(frozen=True)
@@ -92,8 +91,8 @@ def _cluster(costs: dict[str, Any]) -> Machine:
 
 def _clusters() -> dict[str, Machine]:
     """The machines with a network; a single node is for the model alone."""
-    files = {name: json.loads(file.read_text()) for name, file in known_files().items()}
-    return {name: _cluster(costs) for name, costs in files.items() if "network" in costs}
+    machines = {name: known_costs(name) for name in known_files()}
+    return {name: _cluster(costs) for name, costs in machines.items() if "network" in costs}
 
 
 MACHINES = _clusters()

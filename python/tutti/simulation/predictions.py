@@ -13,12 +13,12 @@ from rich.console import Console
 from tutti.bench.texts import size_text
 from tutti.errors import UserError
 from tutti.model.choice import Question, predicted
-from tutti.model.machines import known_files, model_of
+from tutti.model.machines import known_costs, model_of
 from tutti.model.prediction import Where, shared_levels
 from tutti.places import core
 from tutti.plan import machine as plan_machine
 from tutti.simulation.jobs import Cell, Settings
-from tutti.simulation.machines import OWN_BASE, Machine
+from tutti.simulation.machines import MACHINES, OWN_BASE, Machine
 from tutti.simulation.results import Results
 from tutti.simulation.variants import SIMULATED, TUTTI
 from tutti.tables import Table
@@ -47,9 +47,8 @@ def model_of_cluster(cluster: Machine) -> Any:
     """
     if cluster.clusters.count > 1:
         raise UserError("--predict: the model knows no slow links between groups of nodes")
-    files = known_files()
-    file = files.get(cluster.name, files[OWN_BASE])
-    costs = json.loads(file.read_text(encoding="utf-8"))
+    name = cluster.name if cluster.name in MACHINES else OWN_BASE
+    costs = known_costs(name)
     network = cluster.network
     costs["network"] |= {
         "latency": network.latency_us * 1000,
@@ -59,7 +58,7 @@ def model_of_cluster(cluster: Machine) -> Any:
         "prompt": cluster.eager_bytes,
     }
     costs["own"] = {"call": 0, "step": 0, "copy": 0, "combine": 0}
-    return model_of(json.dumps(costs), str(file))
+    return model_of(json.dumps(costs), name)
 
 
 @contextmanager
