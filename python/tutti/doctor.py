@@ -15,6 +15,7 @@ from tutti.bench.mpis import Mpi, find_mpis
 from tutti.errors import UserError
 from tutti.places import INTERPOSERS, core, find_interposer, find_library, find_program
 from tutti.tables import Table, new_console
+from tutti.tuning.found import directories, found_table
 
 GOOD, POOR, BAD = "ok", "note", "missing"
 
@@ -110,6 +111,26 @@ def examine_saturation(files: str) -> Finding:
             f"{bytes_text(most_bytes)}; {follows}"
         )
     return Finding(name, GOOD, ". ".join(known.values()))
+
+
+def examine_tables(mpis: list[Mpi]) -> list[Finding]:
+    """The tables of rules that jobs find without an option."""
+    name = "table of rules"
+    found = {mpi.label: found_table(mpi) for mpi in mpis} or {"all MPIs": found_table(None)}
+    broken = dict.fromkeys(line for one in found.values() for line in one.broken)
+    findings = [Finding(name, POOR, *line.rsplit(": ", 1)) for line in broken]
+    labels: dict[str, list[str]] = {}
+    for label, one in found.items():
+        if one.file:
+            labels.setdefault(f"{one.file}, {one.whose}", []).append(label)
+    findings += [
+        Finding(name, GOOD, f"{file}, for {', '.join(mine)}") for file, mine in labels.items()
+    ]
+    if findings:
+        return findings
+    says = f"none is found for this machine, in {' or '.join(map(str, directories().values()))}"
+    remedy = "to have one: tutti tune --model --install user measures this machine, in seconds"
+    return [Finding(name, POOR, says, remedy)]
 
 
 def examine_server_processes() -> Finding:
@@ -298,8 +319,7 @@ def examine_path(mpis: list[Mpi]) -> list[Finding]:
     ]
 
 
-def examine_mpis() -> list[Finding]:
-    mpis = find_mpis()
+def examine_mpis(mpis: list[Mpi]) -> list[Finding]:
     if not mpis:
         return [
             Finding(
@@ -355,6 +375,7 @@ def examine() -> tuple[Any, list[Finding], list[str]]:
     environment = examine_environment()
     malformed = any(finding.state == BAD for finding in environment)
     tree = load_tree("" if malformed else os.environ.get("TUTTI_TOPOLOGY", ""))
+    mpis = find_mpis()
     findings = [
         examine_cores(tree),
         examine_servers(tree),
@@ -366,7 +387,8 @@ def examine() -> tuple[Any, list[Finding], list[str]]:
         examine_cma(),
         examine_launcher(),
         *examine_interposers(),
-        *examine_mpis(),
+        *examine_mpis(mpis),
+        *examine_tables(mpis),
         *environment,
     ]
     return tree, findings, what_is_used(findings, tree.usable_cores)

@@ -37,6 +37,11 @@ void store_servers(Options& options, const OptionValue& value) {
   options.servers = read_servers_asked(value.text).value_or(ServersAsked{});
 }
 
+void store_table(Options& options, const OptionValue& value) {
+  options.finds_table = value.text != no_table_word;
+  options.table = options.finds_table ? value.text : "";
+}
+
 bool are_servers(const std::string& text) { return read_servers_asked(text).has_value(); }
 
 constexpr std::string_view algorithm_form =
@@ -317,9 +322,11 @@ const std::vector<OptionRow>& option_table() {
        .default_value = "",
        .doc = "A table of your own that says which algorithm serves which calls, read before "
               "Tutti's; `tutti tune` writes "
-              "one, `tutti-run --table` sets it.",
-       .store = store<&Options::table>,
-       .text_form = "the name of a file (docs/tuning.md)"},
+              "one, `tutti-run --table` sets it. If it is not set, MPI_Init looks for one in the "
+              "user's directory and in /etc/tutti (docs/tuning.md#tables-that-are-found); none: it "
+              "does not look.",
+       .store = store_table,
+       .text_form = "the name of a file (docs/tuning.md), or none"},
       {.name = "TUTTI_CLUSTERS",
        .kind = OptionKind::text,
        .default_value = "",

@@ -41,6 +41,9 @@ inline constexpr std::array<std::string_view, 11> collective_words = {
 
 inline constexpr int setup_after_automatic = -1;
 
+// TUTTI_TABLE: no table is looked for.
+inline constexpr std::string_view no_table_word = "none";
+
 // The defaults are in the table, so an Options is made by options() or parse_options() only.
 struct Options {
   bool disable;
@@ -66,10 +69,11 @@ struct Options {
   ServeChoice serve;
   // One for each collective, in the order of plan::Collective; empty if Tutti chooses.
   std::array<std::string, collective_words.size()> algorithms;
-  size_t segment_bytes;  // 0: automatic
-  std::string plans;     // a directory with a map and plans; empty: none
-  std::string clusters;  // a file that lists which nodes are near each other; empty: none
-  std::string table;     // a file with rules that name built-in algorithms; empty: none
+  size_t segment_bytes;     // 0: automatic
+  std::string plans;        // a directory with a map and plans; empty: none
+  std::string clusters;     // a file that lists which nodes are near each other; empty: none
+  std::string table;        // a file with rules that name built-in algorithms; empty: none
+  bool finds_table = true;  // where none is named, MPI_Init looks for one (select/found_table.h)
   Reproducible reproducible;
   int setup_after;  // collectives; or setup_after_automatic
   MpiChoice mpi;

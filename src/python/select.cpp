@@ -1,5 +1,6 @@
 // Selection: which algorithm serves a call and why, as groups of the running libraries choose it.
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
@@ -18,6 +19,8 @@
 #include "plan/inter_node_traffic.h"
 #include "python/bindings.h"
 #include "select/explain.h"
+#include "select/found_table.h"
+#include "topo/machine_name.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -305,6 +308,27 @@ void bind_selection(nb::module_& module) {
       "Error for broken tables, plans and variables.");
   module.def("table_rules", &table_rules, "file"_a = "",
              "(place, rule) of a table and of the default behind it.");
+  module.def(
+      "table_directories",
+      [] { return std::pair(select::user_directory(), std::string(select::site_directory)); },
+      "Where tables are found that no option names: the user's directory, which is empty if the "
+      "environment names none, and the site's.");
+  module.def(
+      "table_names",
+      [](const std::string& mpi) { return select::table_names(topo::machine_name(), mpi); },
+      "mpi"_a = "",
+      "The names of this machine's tables, first the one for an MPI alone, such as openmpi-5.");
+  module.def(
+      "find_table",
+      [](const std::string& mpi) {
+        std::vector<std::string> broken;
+        const std::optional<select::FoundTable> found = select::find_table(
+            select::table_files(mpi), [&](const std::string& line) { broken.push_back(line); });
+        return std::pair(found ? found->path : std::string(), broken);
+      },
+      "mpi"_a = "",
+      "The file of the table that a job under this MPI would find, or an empty text, and a line "
+      "for each broken table.");
   module.attr("line_payload") = shm::line_payload;
 }
 

@@ -194,6 +194,9 @@ void write_table(FILE* file, const Report& report) {
             static_cast<unsigned long long>(report.total.reasons[one_rank]));
   fprintf(file, "tutti:   not counted, because Tutti does not see them: %s\n",
           join(not_covered, ", ").c_str());
+  if (!report.table.file.empty())
+    fprintf(file, "tutti:   table of rules before the default: %s (%s)\n",
+            report.table.file.c_str(), report.table.found ? "found" : "--table, TUTTI_TABLE");
   for (const std::string& refusal : report.refused_plans)
     fprintf(file, "tutti:   built-in choice: %s\n", refusal.c_str());
 }
@@ -279,8 +282,11 @@ void write_json(FILE* file, const Report& report) {
         {"accumulates", window_calls(total, WindowCall::accumulate)}}},
       {"calls_on_one_rank", total.reasons[one_rank]},
       {"not_covered", not_covered},
+      {"table", nullptr},
       {"refused_plans", report.refused_plans}};
   if (!report.of_node.empty()) document["of_ranks"] = report.of_node;
+  if (!report.table.file.empty())
+    document["table"] = {{"file", report.table.file}, {"found", report.table.found}};
   if (report.aborted_by >= 0) document["aborted_by"] = report.aborted_by;
   if (!report.saturation_map.empty()) document["servers"]["saturation_map"] = report.saturation_map;
   if (!report.why_no_team.empty()) document["off"] = report.why_no_team;

@@ -76,6 +76,25 @@ TEST(Report, NamesTheSaturationMapThatServersFollow) {
   EXPECT_NE(with(served, "", "-map.json").find("\"saturation_map\": null"), std::string::npos);
 }
 
+TEST(Report, NamesTheTableAndSaysWhetherItWasFound) {
+  const Numbers total{};
+  const AlgorithmNames names{};
+  const std::string on;
+  const std::vector<std::string> refused;
+  const auto with = [&](const UsersTable& table, const char* name) {
+    return written({total, names, Most{}, "mpich", on, refused, 2, -1, {}, table}, name);
+  };
+  EXPECT_NE(with({"my.map", true}, "-table").find("before the default: my.map (found)\n"),
+            std::string::npos);
+  EXPECT_NE(with({"my.map", false}, "-table").find("my.map (--table, TUTTI_TABLE)\n"),
+            std::string::npos);
+  EXPECT_EQ(with({}, "-table").find("table of rules"), std::string::npos);
+  const Json document = Json::parse(with({"my.map", true}, "-table.json"));
+  EXPECT_EQ(document["table"]["file"], "my.map");
+  EXPECT_EQ(document["table"]["found"], true);
+  EXPECT_TRUE(Json::parse(with({}, "-table.json"))["table"].is_null());
+}
+
 TEST(Report, TellsTransfersBetweenNodes) {
   const AlgorithmNames names{};
   const std::string on;

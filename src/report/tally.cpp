@@ -118,6 +118,11 @@ void record_saturation(std::string file) {
   tally().saturation_map = std::move(file);
 }
 
+void record_table(UsersTable table) {
+  const std::lock_guard<std::mutex> lock(tally().mutex);
+  tally().table = std::move(table);
+}
+
 void read_tally(const ReadTally& read) {
   const std::lock_guard<std::mutex> lock(tally().mutex);
   read(tally());

@@ -137,6 +137,12 @@ void record_driving(const Driving& done);
 void record_server_unit(uint64_t unit);
 // The saturation map that the policy of the servers follows: its file.
 void record_saturation(std::string file);
+// The user's table of rules: its file, and whether it was found or named.
+struct UsersTable {
+  std::string file;  // empty: none
+  bool found = false;
+};
+void record_table(UsersTable table);
 
 // The contents of the tally of this process.
 struct Contents {
@@ -144,6 +150,7 @@ struct Contents {
   AlgorithmNames algorithms;
   Most most;
   std::string saturation_map;  // empty: none
+  UsersTable table;
 };
 // Calls `read` with this process's numbers, under the lock. The second function calls nothing and
 // returns false if another thread has the lock: a rank that aborts must not wait for a thread that

@@ -1,5 +1,4 @@
 // The reader of the files that `tutti bench --saturation` writes.
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -9,6 +8,7 @@
 #include "base/json_part.h"
 #include "base/text.h"
 #include "rma/saturation.h"
+#include "topo/machine_name.h"
 
 namespace tutti::rma {
 namespace {
@@ -125,14 +125,8 @@ SaturationMap load_saturation_of_here(const std::string& file) {
 }
 
 std::string this_machine() {
-  std::string name;
-  std::ifstream stream("/proc/cpuinfo");
-  for (std::string line; name.empty() && std::getline(stream, line);)
-    if (line.starts_with("model name") && line.find(": ") != std::string::npos)
-      name = line.substr(line.find(": ") + 2);
-  utsname system;
-  if (name.empty() && uname(&system) == 0) name = system.machine;
-  return name + ", " + std::to_string(sysconf(_SC_NPROCESSORS_CONF)) + " processing units";
+  return topo::processor_name() + ", " + std::to_string(sysconf(_SC_NPROCESSORS_CONF)) +
+         " processing units";
 }
 
 }  // namespace tutti::rma

@@ -19,7 +19,8 @@ constexpr const char* usage =
     "name ends in .json)\n"
     "  --trace FILE     record every step of every collective into a file, for `tutti trace`\n"
     "  --plans DIR      use the plans of a directory as its map says\n"
-    "  --table FILE     choose algorithms by the rules of a table, as `tutti tune` writes it\n"
+    "  --table FILE     choose algorithms by the rules of a table, as `tutti tune` writes it;\n"
+    "                   none: do not look for one\n"
     "  --shared-heap    give the program its memory from a heap that the node's other ranks reach "
     "directly\n"
     "  --bind WHERE     numa, core or none: bind ranks that the launcher left unbound to a numa "
@@ -89,6 +90,7 @@ void ask_for_plans(const std::string& directory) {
 
 // The table is read when the program calls MPI_Init.
 void ask_for_table(const std::string& file) {
+  if (file == no_table_word) return set("TUTTI_TABLE", file);
   std::error_code error;
   if (!std::filesystem::is_regular_file(file, error))
     fail("--table " + file + ": " + (error ? error.message() : "not a file") +
@@ -157,7 +159,7 @@ void read_option(Words& words, Request& request) {
     ask_for_word("--serve", *serve, "TUTTI_SERVE");
   else if (const auto directory = words.value("--plans", "the name of a directory"))
     ask_for_plans(*directory);
-  else if (const auto table = words.value("--table", "the name of a file"))
+  else if (const auto table = words.value("--table", "the name of a file, or none"))
     ask_for_table(*table);
   else if (const auto trace = words.value("--trace", "the name of a file"))
     set("TUTTI_TRACE", from_here(*trace));

@@ -80,11 +80,13 @@ HOSTS_AND_RANKS = [*on_both_hosts(RANKS), ("mpiabi", 3)]
 def clean_environment() -> dict[str, str]:
     """This process's environment, without the variables of Tutti and of a surrounding job.
 
-    Tutti sets up after one call, so that short programs test it.
+    Tutti sets up after one call, so that short programs test it, and looks for no table, because
+    the machine's own would change what runs.
     """
     prefixes = ("TUTTI_", "PMI", "OMPI_", "PRTE_", "HYD", "MPIR_")
     return {key: value for key, value in os.environ.items() if not key.startswith(prefixes)} | {
-        "TUTTI_SETUP_AFTER": "1"
+        "TUTTI_SETUP_AFTER": "1",
+        "TUTTI_TABLE": "none",
     }
 
 

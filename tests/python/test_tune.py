@@ -268,6 +268,7 @@ def test_the_environment_of_a_job_has_no_other_choice(monkeypatch, tmp_path):
     )
     with chosen_by(None):
         assert "TUTTI_SHARED_HEAP" not in os.environ
+        assert os.environ["TUTTI_TABLE"] == "none"  # also where a job would find one
         assert default_of("bcast", 8, 4, False).label == "flat"
         labels = [
             default_of("allreduce", 65536, 2, False, reached).label for reached in (False, True)

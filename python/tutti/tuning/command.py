@@ -28,6 +28,7 @@ from tutti.tables import new_console
 from tutti.tuning import state as states
 from tutti.tuning.by_model import Outcome, choose
 from tutti.tuning.candidates import parse_collectives
+from tutti.tuning.found import place_for
 from tutti.tuning.jobs import TuneSettings
 from tutti.tuning.keeping import existing_table
 from tutti.tuning.links import links_of_this_machine
@@ -366,8 +367,19 @@ def tune(
         ),
     ] = False,
     output: Annotated[
-        str, typer.Option("-o", "--output", metavar="FILE", help="The table to write.")
-    ] = "tuned.map",
+        str | None,
+        typer.Option(
+            "-o", "--output", metavar="FILE", help="The table to write (default: tuned.map)."
+        ),
+    ] = None,
+    install: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WHOSE",
+            help="Write the table where jobs on machines of this kind find it without an option: "
+            "user: your jobs; site: everybody's. With --mpi, jobs of that MPI alone.",
+        ),
+    ] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Continue a tuning that was interrupted.")
     ] = False,
@@ -415,18 +427,28 @@ def tune(
 ) -> None:
     """Measure which algorithms suit this machine, and write a table.
 
-    `tutti-run --table` takes it.
+    `tutti-run --table` takes it, and with --install jobs find it by themselves.
     """
     console = new_console(132)
     if not 0 < minutes <= 100000:
         raise UserError(f"--minutes: '{minutes:g}' is not accepted; numbers above 0 are")
-    table, json_file = output_file("--output", output), output_file("--json", json_name)
-    assert table is not None
-    existing_table(table)  # fails now, not after the measurement, if the file is no table
+    if install is not None and (output is not None or shape is not None):
+        other = "--output" if output is not None else "--shape"
+        raise UserError(
+            f"{other}: --install writes this machine's own file; leave one of the two out"
+        )
+    json_file = output_file("--json", json_name)
     settings = _settings(
         ranks, collectives, sizes, mpi, repetitions, budget_ms, margin, seed, shared_heap, by_model,
         shape,
     )  # fmt: skip
+    if install is None:
+        table = output_file("--output", output or "tuned.map")
+    else:
+        place = place_for(install, settings.mpi if mpi is not None else None)
+        table = output_file("--install", str(place))
+    assert table is not None
+    existing_table(table)  # fails now, not after the measurement, if the file is no table
     if by_model:
         if resume or mpi is not None:
             raise UserError("--model: it needs neither --mpi nor --resume; leave them out")

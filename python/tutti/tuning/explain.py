@@ -18,6 +18,7 @@ from tutti.places import core
 from tutti.plan.command.machines import DEAL_HELP, SHAPES, levels_of, nodes_of
 from tutti.plan.command.machines import machine as machine_of
 from tutti.tuning.candidates import BENCH_NAMES, Candidate, algorithms_for, size_word
+from tutti.tuning.found import NO_TABLE, Found, found_by_jobs
 
 MOST_RANKS = 1024
 MOST_COMPARED = 256  # with more ranks only what runs is predicted, not its rivals
@@ -86,6 +87,17 @@ def oversubscribed_by_default(ranks: int, cores: int) -> bool:
 def reached_by_default() -> bool:
     """As ranks find out that are processes: threads reach everything."""
     return (_set("TUTTI_SHARED_HEAP") or "0").lower() in ("1", "yes", "on", "true")
+
+
+def _users_table(named: Path | None, mpi: str | None, shape: str | None) -> tuple[str, Found]:
+    """The table that an option or the variable names, or else the one that jobs here find."""
+    text = str(named) if named is not None else _set("TUTTI_TABLE") or ""
+    if text == NO_TABLE or shape is not None and not text:
+        return "", Found("", ())
+    if named is not None:
+        return _file("--table", named, False), Found("", ())
+    found = Found("", ()) if text else found_by_jobs(mpi)
+    return text or found.file, found
 
 
 def _range_words(low: int, high: int | None) -> str:
@@ -367,7 +379,11 @@ def explain(
     ] = None,
     root: Annotated[int, typer.Option(help="Of the collectives that have one.")] = 0,
     table: Annotated[
-        Path | None, typer.Option(help="A table of yours, as for tutti-run [TUTTI_TABLE].")
+        Path | None,
+        typer.Option(
+            help="A table of yours, as for tutti-run; none: also none that jobs here would find "
+            "[TUTTI_TABLE]."
+        ),
     ] = None,
     plans: Annotated[
         Path | None, typer.Option(help="A directory of plans, as for tutti-run [TUTTI_PLANS].")
@@ -394,15 +410,16 @@ def explain(
     as_json: Annotated[bool, typer.Option("--json", help="Write JSON.")] = False,
 ) -> None:
     """Say which algorithm serves a call, by which rule, and why."""
-    users_table, users_plans = _file("--table", table, False), _file("--plans", plans, True)
+    users_table, found_table = _users_table(table, mpi, shape)
+    users_plans = _file("--plans", plans, True)
     try:
-        if collective is None and not (rules or users_table or as_json):
+        if collective is None and not (rules or table or as_json):
             raise UserError(
                 "name a call, as in `tutti explain allreduce --bytes 1K`; --rules prints all "
-                f"{len(core().table_rules(_set('TUTTI_TABLE') or ''))} rules"
+                f"{len(core().table_rules(users_table))} rules"
             )
         if collective is None:
-            _print_rules(users_table or _set("TUTTI_TABLE") or "", as_json)
+            _print_rules(users_table, as_json)
             return
         name = _collective(collective)
         if size is None and name != "barrier":
@@ -421,6 +438,7 @@ def explain(
             mpi,
             machine,
         )
+        found["notes"] += found_table.notes
     except core().Error as error:
         raise UserError(str(error)) from error
     if as_json:

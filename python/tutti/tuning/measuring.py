@@ -14,6 +14,7 @@ from tutti.bench.variants import Variant
 from tutti.errors import RunError
 from tutti.places import core
 from tutti.tuning.candidates import bench_name
+from tutti.tuning.found import NO_TABLE
 from tutti.tuning.jobs import Job, TuneSettings, confirming_jobs, jobs_of
 from tutti.tuning.picking import DEFAULT, TUNED, Pick, confirmed, pick, rules_of
 from tutti.tuning.state import State
@@ -42,15 +43,14 @@ def chosen_by(table: Path | None) -> Iterator[None]:
     """Sets the environment of this process and its children so that only a table chooses
     algorithms.
 
-    Without a table (None) Tutti's default chooses. The environment is restored at the end.
+    Without a table (None) Tutti's default chooses, even if jobs would find a table. The environment is restored at the end.
     """
     saved = {name: value for name, value in os.environ.items() if name.startswith("TUTTI_")}
     try:
         for name in saved:
             if name in CLEARED or name.startswith("TUTTI_ALGORITHM_"):
                 del os.environ[name]
-        if table is not None:
-            os.environ["TUTTI_TABLE"] = str(table)
+        os.environ["TUTTI_TABLE"] = NO_TABLE if table is None else str(table)
         yield
     finally:
         os.environ.pop("TUTTI_TABLE", None)

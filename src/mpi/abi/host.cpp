@@ -187,6 +187,14 @@ bool host_tolerates_faults() {
   return enabled != nullptr && *enabled;
 }
 
+std::string host_version() {
+  std::string text(MPI_MAX_LIBRARY_VERSION_STRING, '\0');
+  int length = 0;
+  host().Get_library_version(text.data(), &length);
+  text.resize(static_cast<size_t>(length));
+  return text;
+}
+
 constinit TUTTI_PER_THREAD int Inside::depth = 0;
 
 shm::Word found_host{0};

@@ -52,4 +52,7 @@ inline const Host& host() {
   return found != 0 ? *reinterpret_cast<const Host*>(found) : find_host();
 }
 
+// What the host says of itself: its name and version.
+std::string host_version();
+
 }  // namespace tutti::mpi

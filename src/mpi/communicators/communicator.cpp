@@ -83,14 +83,6 @@ int calls_before_setup(std::string_view version) {
   return early ? 3 : 24;
 }
 
-std::string host_version() {
-  std::string text(MPI_MAX_LIBRARY_VERSION_STRING, '\0');
-  int length = 0;
-  host().Get_library_version(text.data(), &length);
-  text.resize(static_cast<size_t>(length));
-  return text;
-}
-
 // The number of calls that the host makes before a communicator sets up. It makes none with
 // TUTTI_REPRODUCIBLE=placement, because the bits of its results may depend on where the ranks are.
 // Otherwise TUTTI_SETUP_AFTER decides if it is set. MPI_COMM_WORLD lives as long as the program, so
@@ -305,7 +297,7 @@ bool Communicator::take_over(const AreaGrant& grant) {
     throw std::logic_error("a parked communicator has gone");
   service_->serve(handle_);
   group_ = service_->group.get();
-  group_->decide_by(group::users_table(options()));  // the program may have changed it
+  group_->decide_by(table_of_job(of_world()));  // the program may have changed it
   largest_element_ = group_->max_element();
   return true;
 }
@@ -397,11 +389,11 @@ Reason Communicator::use(const AreaGrant& grant, std::vector<int> members, shm::
   return Reason::none;
 }
 
-void Communicator::complete(group::Group::Settings& settings) {
+void Communicator::complete(group::Group::Settings& settings) const {
   settings.process = static_cast<uint64_t>(getpid());
   settings.tracer = tracer();
   settings.check = options().check;
-  settings.overrides = group::overrides_of(options());
+  settings.overrides = overrides_of_job(of_world());
 }
 
 void Communicator::make_group(const group::Group::Settings& settings) {

@@ -45,6 +45,7 @@
 #include "mpi/communicators/neighbour_records.h"
 #include "mpi/communicators/node_areas.h"
 #include "mpi/communicators/part_table.h"
+#include "mpi/job/found_table.h"
 #include "mpi/job/served.h"
 #include "mpi/communicators/persistent_lanes.h"
 #include "mpi/communicators/served_lanes.h"
@@ -174,6 +175,7 @@ class Communicator {
   // Changes the rules by which the group and the lanes choose algorithms from now on; null: no
   // table. All ranks call it with the same rules, between the same two collectives.
   void decide_by(const select::Table* table);
+  void decide_by_jobs_table() { decide_by(table_of_job(of_world())); }
   // What serves these collectives. To be called only if find_records has returned none.
   Service& served_by() const { return records_service_ ? *records_service_ : *service_; }
   // The records of its neighbourhood collectives, which are opened at the first one; null if it has
@@ -259,7 +261,9 @@ class Communicator {
                   const placement::PeriodicRow& machine_nodes);
   group::Leaders* make_leaders(const placement::Levels& levels, int ranks);
   // Sets what is the same for all groups and lanes of this process.
-  static void complete(group::Group::Settings& settings);
+  void complete(group::Group::Settings& settings) const;
+  // All ranks are of MPI_COMM_WORLD. To be called once set-up has found its team or its nodes.
+  bool of_world() const { return net_ != nullptr || team_->of_world(); }
   void make_group(const group::Group::Settings& settings);
   Service& service();
   bool all_attached(bool attached);

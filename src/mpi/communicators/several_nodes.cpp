@@ -84,7 +84,7 @@ void Communicator::make_lanes(const group::Group::Settings& settings,
 // Makes the leaders only if a rule or a variable may ask for them, because their communicator costs
 // the host memory and time. Null if none are made.
 group::Leaders* Communicator::make_leaders(const placement::Levels& levels, int ranks) {
-  if (!select::may_go_by_host(group::overrides_of(options())) || private_left_ == 0) return nullptr;
+  if (!select::may_go_by_host(overrides_of_job(true)) || private_left_ == 0) return nullptr;
   --private_left_;
   leaders_ = HostLeaders::make(net_->communicator(), algo::leaders(levels, ranks));
   if (leaders_ == nullptr)

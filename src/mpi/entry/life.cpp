@@ -23,6 +23,7 @@
 #include "mpi/communicators/registry.h"
 #include "mpi/entry/calls.h"
 #include "mpi/job/end.h"
+#include "mpi/job/found_table.h"
 #include "mpi/abi/known_types.h"
 #include "mpi/abi/ledger.h"
 #include "mpi/abi/private_communicator.h"
@@ -93,6 +94,8 @@ void warn_of_options() {
 void open() {
   const bool record = !options().report.empty() && !options().disable;
   if (record) report::start_recording();
+  if (const auto* const table = table_of_job(true); record && table != nullptr)
+    report::record_table({table->name, options().table.empty()});
   if (!options().disable) look_at_saturation_maps();
   open_registry(record);
   gpu::look_after_start();
@@ -176,10 +179,13 @@ void settle() {
   host().Comm_rank(host().comm_world, &rank);
   set_log_rank(rank);
   if (rank == 0) warn_of_options();
-  if (const Verdict verdict = agree_in_init(); verdict != Verdict::alike) {
+  std::string found = rank == 0 ? look_for_table() : "";
+  uint64_t table_bytes = rank == 0 ? found.size() : UINT64_MAX;
+  if (const Verdict verdict = agree_in_init(&table_bytes); verdict != Verdict::alike) {
     say_why_off(verdict, rank);
     return go_on_without_tutti();
   }
+  share_table(std::move(found), table_bytes);
   if (simulated) share_programs(rank);
   const HostTraits traits = probe_host();
   if (!traits.judges_arguments) tolerate_aliases();

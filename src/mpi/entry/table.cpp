@@ -29,9 +29,10 @@ int change_table(MPI_Comm comm, const char* rules) {
     log_line(LogLevel::warning, "tutti_comm_table: the ranks give different rules; give the same");
     return MPI_ERR_ARG;
   }
-  const select::Table* const table =
-      text.empty() ? group::users_table(options()) : &group::table_of(text, "tutti_comm_table");
-  communicator->decide_by(table);
+  if (text.empty())
+    communicator->decide_by_jobs_table();
+  else
+    communicator->decide_by(&group::table_of(text, "tutti_comm_table"));
   return MPI_SUCCESS;
 }
 

@@ -132,6 +132,7 @@ Common agree(MPI_Comm communicator, uint64_t options_hash, uint64_t extra,
   Common common;
   if (!least_of_all(own, least, 6, communicator, patience)) return common;
   common.same = least[4] == ~least[5];
+  common.least = least[4];
   if (least[2] == 1)
     common.verdict = Verdict::disabled;
   else if (least[3] == 0)
@@ -150,12 +151,13 @@ const char* culprit(Verdict verdict) {
                                                : "";
 }
 
-Verdict agree_in_init() {
-  return agree(host().comm_world, fingerprint(options(), true), 0,
-               patience_in_init("MPI_Init waits for ranks that have not come, likely because they "
-                                "do not run under "
-                                "tutti-run"))
-      .verdict;
+Verdict agree_in_init(uint64_t* least) {
+  const Common common =
+      agree(host().comm_world, fingerprint(options(), true), *least,
+            patience_in_init("MPI_Init waits for ranks that have not come, likely because they do "
+                             "not run under tutti-run"));
+  *least = common.least;
+  return common.verdict;
 }
 
 bool agree_with_others(MPI_Comm inter, bool on) {

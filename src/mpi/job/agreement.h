@@ -24,14 +24,16 @@ enum class Verdict {
 // The variables that differ between the ranks, for messages; "" if the verdict is another.
 const char* culprit(Verdict verdict);
 
-// Collective over MPI_COMM_WORLD, inside MPI_Init.
-Verdict agree_in_init();
+// Collective over MPI_COMM_WORLD, inside MPI_Init. *least becomes the least of what all ranks pass;
+// 0 if the host failed.
+Verdict agree_in_init(uint64_t* least);
 
 // The result of agree_in_setup: whether a communicator's ranks have the same options, and the same
 // value that each passes (`own`).
 struct Common {
   Verdict verdict = Verdict::host_failed;
-  bool same = false;  // all ranks passed the same `own`
+  bool same = false;   // all ranks passed the same `own`
+  uint64_t least = 0;  // of these
 };
 // Collective over the communicator, inside its first collectives.
 Common agree_in_setup(MPI_Comm communicator, uint64_t own);

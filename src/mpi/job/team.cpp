@@ -15,6 +15,7 @@
 #include "exec/core_watch.h"
 #include "mpi/abi/types.h"
 #include "mpi/job/drive_host.h"
+#include "mpi/job/found_table.h"
 #include "placement/cores.h"
 #include "report/board.h"
 
@@ -128,6 +129,7 @@ std::unique_ptr<Team> Team::form_of_all(MPI_Comm communicator, int ranks, bool o
 
 std::unique_ptr<Team> Team::form_of_world(std::string* why_not) {
   std::unique_ptr<Team> team(new Team);
+  team->of_world_ = true;
   team->split(host().comm_world);
   if (team->ranks_ < 2) {
     *why_not = "one rank on its node";
@@ -232,7 +234,7 @@ void Team::agree_on_waiting() {
   const topo::Shape shape = placement::shape_of(masks, options().topology);
   several_regions_ =
       std::max(shape.counts[topo::socket_level], 1) * shape.counts[topo::numa_level] > 1;
-  if (!options().plans.empty() || !options().table.empty()) shape_ = shape;
+  if (!options().plans.empty() || table_of_job(of_world_) != nullptr) shape_ = shape;
   agree_on_levels(masks);
   cores_ = std::move(masks);
 }

@@ -70,11 +70,14 @@ class Team {
   // Random, the same at all members.
   uint64_t identity() const { return node_segment_->location().identity[0]; }
   bool of_several_jobs() const { return of_several_jobs_; }
+  // All members are of MPI_COMM_WORLD.
+  bool of_world() const { return of_world_; }
   exec::WaitStyle wait_style() const { return wait_style_; }
   // All members call it before the first communicator sets up, if ranks outnumber the machine's
   // cores. Waits then yield unless TUTTI_WAIT sets their style.
   void know_oversubscribed();
-  // The shape of the cores that the members may run on; empty without TUTTI_PLANS and TUTTI_TABLE.
+  // The shape of the cores that the members may run on; empty without plans and a table of the
+  // user's.
   const topo::Shape& shape() const { return shape_; }
   // The levels that a communicator's ranks share, the same at all of them; one level if a rank is
   // no member. No communication.
@@ -155,6 +158,7 @@ class Team {
   int rank_ = 0;
   int ranks_ = 0;
   bool of_several_jobs_ = false;
+  bool of_world_ = false;
   PrivateCommunicator private_communicator_;
   MPI_Group group_{};
   exec::WaitStyle wait_style_ = exec::WaitStyle::spin;

@@ -13,8 +13,8 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/options.h"
-#include "group/group.h"
 #include "shm/process_heap.h"
+#include "mpi/job/found_table.h"
 #include "mpi/job/team.h"
 #include "select/select.h"
 #include "shm/readers.h"
@@ -70,7 +70,7 @@ void Team::agree_on_reach() {
   // if TUTTI_REACH or a rule may ask for them.
   const bool try_cma =
       choice == ReachChoice::cma ||
-      (choice == ReachChoice::automatic && select::may_ask_for_cma(group::overrides_of(options())));
+      (choice == ReachChoice::automatic && select::may_ask_for_cma(overrides_of_job(of_world_)));
   if (own.address == 0 && getrandom(own.token, sizeof own.token, 0) == sizeof own.token)
     own.address = reinterpret_cast<uint64_t>(&own.token);
   own.process = getpid();
