@@ -32,14 +32,16 @@ size_t deep_area(int32_t ranks) {
   constexpr size_t most_cache = 2 * usual_cache;
   constexpr size_t beside_the_ring = 32 * 1024;
   constexpr size_t share_of_memory = 64;
+  constexpr size_t most_of_node = 120 * 1024 * 1024;
   const long cache = sysconf(_SC_LEVEL2_CACHE_SIZE);
   const size_t ring =
       2 * (cache > 0 ? std::clamp(static_cast<size_t>(cache), usual_cache / 2, most_cache)
                      : usual_cache);
   const auto memory =
       static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGE_SIZE));
-  return std::max(modest_area, std::min(ring + beside_the_ring,
-                                        memory / share_of_memory / static_cast<size_t>(ranks)));
+  const size_t of_node = std::min(memory / share_of_memory, most_of_node);
+  return std::max(modest_area,
+                  std::min(ring + beside_the_ring, of_node / static_cast<size_t>(ranks)));
 }
 
 size_t first_area(int32_t ranks, size_t asked, bool scarce) {
