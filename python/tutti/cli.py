@@ -17,6 +17,7 @@ from tutti.errors import RunError, UserError
 # all of them take several times as long as most commands run. A name `app` is a group of commands.
 COMMANDS = {
     "bench": ("tutti.bench.command", "bench"),
+    "bench view": ("tutti.bench.view", "view"),
     "doctor": ("tutti.doctor", "doctor"),
     "explain": ("tutti.tuning.explain", "explain"),
     "model": ("tutti.model.command", "app"),
@@ -92,6 +93,8 @@ def _forget_output() -> None:
 
 def run(arguments: list[str]) -> int:
     """Runs a command line and returns its exit code."""
+    if " ".join(arguments[:2]) in COMMANDS:
+        arguments = [" ".join(arguments[:2]), *arguments[2:]]
     try:
         add_commands(arguments)
         code = app(arguments, prog_name="tutti", standalone_mode=False)

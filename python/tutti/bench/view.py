@@ -1,0 +1,264 @@
+"""The command `tutti bench view`: tables of what was measured before, from files.
+
+It reads the documents of `tutti bench --json`, rows that compare cells with the best MPI
+(bench/table.py, docs/data), and rows of medians (scripts/candidate_rows.py).
+"""
+
+import csv
+import json
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from statistics import fmean
+from typing import Annotated, Any
+
+import typer
+
+from tutti.bench.measurements import Cell
+from tutti.bench.statistics import Ratio, centre, log_ratios, ratio_of_logs
+from tutti.bench.texts import interval_text, kind_text, ratio_text, size_text, time_text
+from tutti.bench.words import parse_ranks
+from tutti.errors import UserError
+from tutti.tables import Table, new_console
+
+BEST = "best peer"
+FORMATS = (
+    "give a file of `tutti bench --json`, or a CSV file with the columns of docs/data or of "
+    "scripts/candidate_rows.py"
+)
+OF_RULES = ("default", "host")  # the rules of rows that compare whole libraries
+Times = dict[str, float]  # by repetition
+
+
+@dataclass(frozen=True)
+class Row:
+    """One cell: a variant with Tutti against an MPI without it."""
+
+    ranks: int
+    variant: str
+    against: str  # an MPI, or BEST
+    collective: str
+    bytes: int
+    peer: str  # the MPI; with BEST the fastest one in this cell
+    peer_us: float
+    tutti_us: float
+    ratio: Ratio
+    logs: tuple[float, ...]  # of the ratios by repetition; empty: the file does not have them
+
+
+def _row(place: tuple[int, str, int], variant: str, times: dict[str, Times], against: str) -> Row:
+    """`times`: medians of each variant. Only repetitions that have both are compared."""
+    ranks, collective, size = place
+    hosts = {name: one for name, one in times.items() if "+tutti" not in name}
+    peer = against
+    if against == BEST:
+        peer = min(hosts, key=lambda name: centre([*hosts[name].values()]))
+    base, own = hosts[peer], times[variant]
+    base_us, own_us = centre([*base.values()]), centre([*own.values()])
+    both = [name for name in base if name in own]
+    logs = log_ratios([base[name] for name in both], [own[name] for name in both])
+    ratio = ratio_of_logs(logs) if logs else Ratio(base_us / own_us, None, None)
+    return Row(
+        ranks, variant, against, collective, size, peer, base_us, own_us, ratio, tuple(logs)
+    )  # fmt: skip
+
+
+def _compared(cells: dict[tuple[int, str, int], dict[str, Times]]) -> list[Row]:
+    rows = []
+    for place, times in cells.items():
+        hosts = [name for name in times if "+tutti" not in name]
+        against = [*hosts, BEST] if len(hosts) > 1 else hosts
+        variants = [name for name in times if "+tutti" in name]
+        rows += [_row(place, variant, times, one) for one in against for variant in variants]
+    return rows
+
+
+def _of_document(document: dict[str, Any]) -> list[Row]:
+    cells = {}
+    for entry in document["cells"]:
+        cell = Cell(**{name: value for name, value in entry.items() if name != "variants"})
+        if cell.plain:
+            kind = kind_text(replace(cell, collective=cell.name, bytes=0))
+            cells[cell.ranks, kind, cell.bytes] = {
+                name: {str(at): value for at, value in enumerate(one["median_us"])}
+                for name, one in entry["variants"].items()
+            }
+    return _compared(cells)
+
+
+def _of_medians(lines: list[dict[str, str]]) -> list[Row]:
+    cells: dict[tuple[int, str, int], dict[str, Times]] = {}
+    for line in lines:
+        if line.get("rule", OF_RULES[0]) in OF_RULES:
+            place = int(line["ranks"]), line["collective"], int(line["bytes"])
+            times = cells.setdefault(place, {}).setdefault(line["variant"], {})
+            # Rows over several jobs have no repetition in common.
+            repetition = line.get("repetition", line["variant"])
+            times[repetition] = float(line["median_us"])
+    return _compared(cells)
+
+
+def _of_comparison(line: dict[str, str]) -> Row:
+    peer_us, tutti_us = float(line["peer_us"]), float(line["tutti_us"])
+    low, high = (float(line[name]) if line[name] else None for name in ("low", "high"))
+    ratio = Ratio(float(line["ratio"] or peer_us / tutti_us), low, high)
+    place = int(line["ranks"]), line["variant"], BEST, line["collective"], int(line["bytes"])
+    return Row(*place, line["peer"], peer_us, tutti_us, ratio, ())
+
+
+def rows_of(file: Path) -> list[Row]:
+    """The rows of one file, in its order."""
+    try:
+        text = file.read_text()
+        if text.lstrip().startswith("{"):
+            return _of_document(json.loads(text))
+        lines = list(csv.DictReader(text.splitlines()))
+        if lines and "median_us" in lines[0]:
+            return _of_medians(lines)
+        return [_of_comparison(line) for line in lines]
+    except OSError as error:
+        raise UserError(f"{file}: {error.strerror}; {FORMATS}") from error
+    except (ArithmeticError, KeyError, TypeError, ValueError) as error:
+        raise UserError(f"{file}: {type(error).__name__}: {error}; {FORMATS}") from error
+
+
+def mean_of(rows: Sequence[Row]) -> Ratio:
+    """The geometric mean over cells. It has an interval if every cell has the same repetitions."""
+    if rows[0].logs and len({len(row.logs) for row in rows}) == 1:
+        return ratio_of_logs(
+            [fmean(logs) for logs in zip(*(row.logs for row in rows), strict=True)]
+        )
+    return Ratio(math.exp(fmean(math.log(row.ratio.value) for row in rows)), None, None)
+
+
+def _groups(rows: Iterable[Row], *names: str) -> dict[tuple[Any, ...], list[Row]]:
+    groups: dict[tuple[Any, ...], list[Row]] = {}
+    for row in rows:
+        groups.setdefault(tuple(getattr(row, name) for name in names), []).append(row)
+    return groups
+
+
+def _cell_text(row: Row) -> str:
+    size = f" {size_text(row.bytes)}" if row.bytes else ""
+    return f"{row.collective}{size} {row.ratio.value:.2f}x"
+
+
+def means_table(rows: list[Row]) -> Table:
+    table = Table(title="Geometric means (above 1: Tutti is faster)", title_justify="left")
+    table.add_column("ranks", justify="right")
+    table.add_column("with Tutti")
+    table.add_column("against")
+    for column in ("cells", "mean", "95%", "slower"):
+        table.add_column(column, justify="right")
+    for (ranks, variant, against), mine in sorted(
+        _groups(rows, "ranks", "variant", "against").items()
+    ):
+        mean = mean_of(mine)
+        slower = sum(row.ratio.slower for row in mine)
+        table.add_row(
+            str(ranks), variant, against, str(len(mine)), ratio_text(mean), interval_text(mean),
+            f"[red]{slower}[/]" if slower else "-",
+        )  # fmt: skip
+    return table
+
+
+def _kind_text(kind: str | int) -> str:
+    if isinstance(kind, str):
+        return kind
+    return size_text(kind) if kind else "-"
+
+
+def _by_mpi(title: str, kinds: tuple[str, ...], rows: list[Row], cells: bool) -> Table:
+    """A row for each kind of call, and columns for each MPI."""
+    table = Table(title=title, title_justify="left")
+    for name in kinds:
+        table.add_column("size" if name == "bytes" else name)
+    mpis = list(dict.fromkeys(row.against for row in rows))
+    for mpi in mpis:
+        table.add_column(f"over {mpi}", justify="right")
+        table.add_column("95%", justify="right")
+    if cells:
+        table.add_column("Tutti, us", justify="right")
+    for kind, mine in _groups(rows, *kinds).items():
+        words = [_kind_text(one) for one in kind]
+        by_mpi = {mpi: there for (mpi,), there in _groups(mine, "against").items()}
+        for mpi in mpis:
+            there = by_mpi.get(mpi)
+            if there is None:
+                words += ["-", "-"]
+                continue
+            ratio = there[0].ratio if cells else mean_of(there)
+            words += [ratio_text(ratio), interval_text(ratio)]
+        table.add_row(*words, *([time_text(mine[0].tutti_us)] if cells else []))
+    return table
+
+
+def slower_lines(rows: list[Row]) -> list[str]:
+    """The cells whose whole interval is below 0.95, the slowest first."""
+    lines = []
+    slower = sorted((row for row in rows if row.ratio.slower), key=lambda row: row.ratio.value)
+    for where, mine in sorted(_groups(slower, "ranks", "variant", "against").items()):
+        ranks, variant, against = where
+        cells = ", ".join(map(_cell_text, mine))
+        lines.append(f"{ranks} ranks, {variant}, against {against}: {cells}")
+    return lines
+
+
+def _show(rows: list[Row], cells: bool) -> None:
+    console = new_console(80)
+    console.print(means_table(rows))
+    kinds = ("collective", "bytes") if cells else ("collective",)
+    what = "cells" if cells else "means of each collective"
+    for (ranks, variant), mine in sorted(_groups(rows, "ranks", "variant").items()):
+        console.print(_by_mpi(f"{ranks} ranks, {variant}: {what}", kinds, mine, cells))
+    slower = slower_lines(rows)
+    console.print("Clearly slower (the whole interval is below 0.95x):" if slower else
+                  "No cell is clearly slower (its whole interval below 0.95x).")  # fmt: skip
+    for line in slower:
+        console.print(f"  {line}", highlight=False)
+
+
+def _as_json(rows: list[Row]) -> dict[str, Any]:
+    def means(*names: str) -> list[dict[str, Any]]:
+        return [
+            dict(zip(names, key, strict=True)) | {"cells": len(mine)} | asdict(mean_of(mine))
+            for key, mine in sorted(_groups(rows, *names).items())
+        ]
+
+    cells = [
+        {name: value for name, value in asdict(row).items() if name not in ("ratio", "logs")}
+        | asdict(row.ratio)
+        | {"slower": row.ratio.slower}
+        for row in rows
+    ]
+    return {
+        "format": "tutti-bench-view 1",
+        "means": means("ranks", "variant", "against"),
+        "by_collective": means("ranks", "variant", "against", "collective"),
+        "cells": cells,
+    }
+
+
+def view(
+    files: Annotated[
+        list[Path], typer.Argument(help="Documents of `tutti bench --json`, or CSV files.")
+    ],
+    ranks: Annotated[str | None, typer.Option(help="Only these rank counts, as in 2,4.")] = None,
+    cells: Annotated[
+        bool, typer.Option("--cells", help="Every cell with its interval, not means alone.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Write JSON.")] = False,
+) -> None:
+    """Show measurements of before as tables: how many times faster calls are with Tutti.
+
+    Ratios are those of medians. Times of one repetition are compared with each other.
+    """
+    counts = parse_ranks(ranks) if ranks is not None else None
+    rows = [row for file in files for row in rows_of(file) if counts is None or row.ranks in counts]
+    if not rows:
+        raise UserError(f"{files[0]}: no rows with and without Tutti to compare; {FORMATS}")
+    if as_json:
+        print(json.dumps(_as_json(rows), indent=1))
+    else:
+        _show(rows, cells)
