@@ -6,10 +6,12 @@
 #include <bit>
 #include <cerrno>
 #include <optional>
+#include <utility>
 
 #include "base/error.h"
 #include "base/line.h"
 #include "base/log.h"
+#include "base/prefetch.h"
 
 namespace tutti::eager {
 namespace {
@@ -70,16 +72,25 @@ void Arena::open_piece(size_t least) {
   open_bytes_ = pieces_[open_piece_].bytes;
 }
 
+Arena::Block Arena::block_at(uint32_t piece, size_t at, uint32_t size_class) const {
+  std::byte* const data = pieces_[piece].start + at;
+  const shm::Segment& segment = *pieces_[piece].segment;
+  const shm::Segment::Location& location = segment.location();
+  return {data,
+          bytes_of(size_class),
+          size_class,
+          {{location.identity[0], location.identity[1]},
+           location.bytes,
+           location.process,
+           location.descriptor,
+           static_cast<uint64_t>(data - segment.address(0))}};
+}
+
 Arena::Block Arena::carve(uint32_t size_class) {
   const size_t bytes = bytes_of(size_class);
-  if (bytes > largest_carved) {
-    const uint32_t piece = add_piece(bytes);
-    return {pieces_[piece].start, bytes, piece, size_class};
-  }
+  if (bytes > largest_carved) return block_at(add_piece(bytes), 0, size_class);
   if (open_bytes_ - open_at_ < bytes) open_piece(bytes);
-  Block block{pieces_[open_piece_].start + open_at_, bytes, open_piece_, size_class};
-  open_at_ += bytes;
-  return block;
+  return block_at(open_piece_, std::exchange(open_at_, open_at_ + bytes), size_class);
 }
 
 Arena::Block Arena::take(size_t bytes) {
@@ -93,6 +104,8 @@ Arena::Block Arena::take(size_t bytes) {
     block = free.back().block;
     if (free.back().resident) resident_bytes_ -= block.bytes;
     free.pop_back();
+    if (!free.empty())
+      prefetch_to_write(free.back().block.data);  // readers have it in their caches
   } else {
     // Giving it back must need no memory.
     if (free.capacity() <= carved_[size_class]) free.reserve(2 * carved_[size_class] + 1);
@@ -127,17 +140,6 @@ void Arena::release_pages(Free& free) noexcept {
     return;
   free.resident = false;
   resident_bytes_ -= free.block.bytes;
-}
-
-shm::ArenaPlace Arena::place_of(const Block& block) const {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  const shm::Segment& segment = *pieces_[block.piece].segment;
-  const shm::Segment::Location& location = segment.location();
-  return {{location.identity[0], location.identity[1]},
-          location.bytes,
-          location.process,
-          location.descriptor,
-          static_cast<uint64_t>(block.data - segment.address(0))};
 }
 
 const std::byte* Arena::address(const shm::ArenaPlace& place) {

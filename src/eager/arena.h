@@ -41,16 +41,15 @@ class Arena {
 
   struct Block {
     std::byte* data = nullptr;
-    size_t bytes = 0;    // at least as many as asked for
-    uint32_t piece = 0;  // of the arena's memory
+    size_t bytes = 0;  // at least as many as asked for
     uint32_t size_class = 0;
+    shm::ArenaPlace place{};  // where other processes find it
   };
   // A block that starts on a cache line. Throws Error(unavailable) with the reason and the remedy
   // if the system has no memory; the arena is then as before.
   Block take(size_t bytes);
   void give_back(const Block& block) noexcept;
 
-  shm::ArenaPlace place_of(const Block& block) const;
   // Where a place is mapped here. Maps its segment if this process has not mapped it yet. Throws
   // Error(unavailable) with the reason if it cannot. Valid as long as the arena.
   const std::byte* address(const shm::ArenaPlace& place);
@@ -76,6 +75,7 @@ class Arena {
   static size_t bytes_of(uint32_t size_class);
   Block carve(uint32_t size_class);
   void open_piece(size_t least);
+  Block block_at(uint32_t piece, size_t at, uint32_t size_class) const;
   uint32_t add_piece(size_t bytes);
   void release_pages(Free& free) noexcept;
 

@@ -75,7 +75,7 @@ TEST(Arena, WorksUnderALimitOfTheFileSize) {
       std::memset(arena.take(1000).data, 1, 1000);
       const Arena::Block block = arena.take(size_t{512} << 10);
       std::memset(block.data, 1, block.bytes);
-      const bool found = arena.address(arena.place_of(block)) == block.data;
+      const bool found = arena.address(block.place) == block.data;
       try {
         (void)arena.take(size_t{2} << 20);
         _exit(2);
@@ -108,10 +108,10 @@ TEST(Arena, AnotherArenaReadsByPlace) {
   Arena mine({}), other({});
   const Arena::Block block = mine.take(100);
   std::memcpy(block.data, "hello", 6);
-  const std::byte* const seen = other.address(mine.place_of(block));
+  const std::byte* const seen = other.address(block.place);
   EXPECT_STREQ(reinterpret_cast<const char*>(seen), "hello");
-  EXPECT_EQ(mine.address(mine.place_of(block)), block.data);
-  EXPECT_EQ(other.address(mine.place_of(block)), seen) << "mapped once";
+  EXPECT_EQ(mine.address(block.place), block.data);
+  EXPECT_EQ(other.address(block.place), seen) << "mapped once";
 }
 
 TEST(Arena, AnotherProcessReadsByPlace) {
@@ -124,7 +124,7 @@ TEST(Arena, AnotherProcessReadsByPlace) {
     Arena its({});
     const Arena::Block reply = its.take(3 << 20);
     std::memcpy(reply.data, "from a child", 13);
-    const shm::ArenaPlace place = its.place_of(reply);
+    const shm::ArenaPlace place = reply.place;
     if (write(pipes[1], &place, sizeof place) < 0) _exit(1);
     pause();
   }
@@ -145,7 +145,7 @@ TEST(Arena, TakesFromASharedSegmentWhereProcessesCannotOpenNewOnes) {
   {
     Arena arena({.kind = shm::Segment::Kind::posix, .shared = &segment});
     const Arena::Block block = arena.take(10000);
-    EXPECT_EQ(arena.address(arena.place_of(block)), block.data);
+    EXPECT_EQ(arena.address(block.place), block.data);
     EXPECT_LT(segment.free_bytes(), all);
     EXPECT_THROW(arena.take(size_t{2} << 20), Error);
   }

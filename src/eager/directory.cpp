@@ -60,7 +60,7 @@ Entry* Directory::make_table(int which) {
   auto* const made = reinterpret_cast<Entry*>(block.data);
   std::uninitialized_value_construct_n(made, entries);
   Page::Table& told = pages_[own_].tables[which - 1];
-  told.entries = arena_.place_of(block);
+  told.entries = block.place;
   shm::publish(told.made, 1);
   return known.emplace_back(made);
 }

@@ -40,7 +40,7 @@ TEST(Directory, MembersFindWhatOneHasEntered) {
   const Arena::Block block = members.arena(1).take(100);
   block.data[0] = std::byte{42};
   EXPECT_EQ(members[0].find(1, key), nullptr);
-  Directory::Entry& entered = members[1].enter(key, members.arena(1).place_of(block));
+  Directory::Entry& entered = members[1].enter(key, block.place);
   for (int reader = 0; reader < 3; ++reader) {
     Directory::Entry* const found = members[reader].find(1, key);
     ASSERT_NE(found, nullptr);
@@ -51,7 +51,7 @@ TEST(Directory, MembersFindWhatOneHasEntered) {
   shm::publish(entered.closed, 1);
   members[1].remove(entered);
   EXPECT_EQ(members[0].find(1, key), nullptr);
-  members[1].enter(key, members.arena(1).place_of(block));
+  members[1].enter(key, block.place);
   EXPECT_EQ(shm::observe(members[0].find(1, key)->closed), 0u);
 }
 
@@ -60,7 +60,7 @@ TEST(Directory, ManyEntries) {
   Members members(2);
   std::mt19937_64 random(1);
   const Arena::Block block = members.arena(0).take(64);
-  const shm::ArenaPlace place = members.arena(0).place_of(block);
+  const shm::ArenaPlace place = block.place;
   std::vector<std::pair<Key, Directory::Entry*>> entered;
   for (int i = 0; i < 3000; ++i) {
     const Key key = random_key(random);
@@ -82,7 +82,7 @@ TEST(Directory, ManyEntries) {
 TEST(Directory, KeysThatSelectTheSameLinesHaveRoom) {
   Members members(2);
   const Arena::Block block = members.arena(0).take(64);
-  const shm::ArenaPlace place = members.arena(0).place_of(block);
+  const shm::ArenaPlace place = block.place;
   for (uint64_t i = 1; i <= 50; ++i) members[0].enter({{i, 5}}, place);
   for (uint64_t i = 1; i <= 50; ++i) EXPECT_NE(members[1].find(0, {{i, 5}}), nullptr);
   EXPECT_EQ(members[1].find(0, {{51, 5}}), nullptr);

@@ -21,7 +21,7 @@ LedgersByKey::LedgersByKey(Settings settings) : settings_(std::move(settings)) {
   own_ = reinterpret_cast<shm::Ledger*>(memory_.data);
   std::uninitialized_value_construct_n(own_, kinds);
   try {
-    entry_ = &settings_.directory->enter(settings_.key, settings_.arena->place_of(memory_));
+    entry_ = &settings_.directory->enter(settings_.key, memory_.place);
   } catch (...) {
     settings_.arena->give_back(memory_);
     throw;

@@ -18,6 +18,7 @@ constexpr size_t least_lent = size_t{16} << 10;
 // Records of so many bytes are published before they are filled, so that a rank that waits reads a
 // piece while the next one is copied.
 constexpr size_t least_in_pieces = 2 * piece_bytes;
+static_assert(std::min(least_lent, least_in_pieces) > Sequence::most_whole);
 
 // Whether start() lends the buffer. The owner must not overwrite it while others may borrow it, and
 // it must have the data as it lies in the record.
@@ -106,7 +107,7 @@ std::byte* prepare(Sequence& sequence, size_t bytes, size_t tile_bytes) {
 bool fills_a_line(const Operation& operation) {
   return operation.parts == nullptr && operation.packs_in == nullptr &&
          operation.observer == nullptr &&
-         operation.program->gives.size() * operation.in_bytes <= line_payload;
+         operation.program->gives.size() * operation.in_bytes <= shm::RecordLine::most_bytes;
 }
 
 void start_line(Sequence& sequence, Operation& operation) {

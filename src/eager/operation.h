@@ -105,8 +105,8 @@ int start(Sequence& sequence, Operation& operation, exec::SlotStores& stores);
 // first that has not. Throws Error(unavailable) if their memory cannot be mapped.
 bool is_ready(Sequence& sequence, Operation& operation, int* late);
 
-// Computes this rank's results of the operation if that takes nothing but reading lines that are
-// there, as for most short ones. Returns false if it takes more, if a record is not there yet, or
+// Computes this rank's results of the operation if that takes nothing but reading short
+// records that are there. Returns false if it takes more, if a record is not there yet, or
 // if the ranks disagree; is_ready() and take() then tell. It has then written nothing but results.
 bool take_lines(Sequence& sequence, const Operation& operation);
 

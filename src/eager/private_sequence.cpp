@@ -36,7 +36,7 @@ PrivateSequence::PrivateSequence(const Settings& settings)
     std::memcpy(memory_.data + sizeof(shm::Ledger), &length, sizeof length);
     if (length > 0) std::memcpy(memory_.data + note_at, settings.note.data(), length);
     sequence_.emplace(its);
-    own_ = new (openings_.prepare(sizeof(Opening))) Opening{arena_.place_of(memory_), 0};
+    own_ = new (openings_.prepare(sizeof(Opening))) Opening{memory_.place, 0};
   } catch (...) {
     arena_.give_back(memory_);
     throw;

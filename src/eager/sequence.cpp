@@ -136,7 +136,7 @@ void Sequence::add_ring() {
     done[number % done.size()] = done_[number & (done_.size() - 1)];
   done_ = std::move(done);
   shm::Ledger::Ring& told = own_ledger().rings[index];
-  told.lines = arena_.place_of(block);
+  told.lines = block.place;
   shm::publish(told.made, 1 + next_);
   shm::publish(peers_[static_cast<size_t>(rank_)].newest, reinterpret_cast<uint64_t>(&ring));
   own_ = &ring;
@@ -148,7 +148,8 @@ std::byte* Sequence::prepare_slowly(size_t bytes) {
     throw Error(Code::unavailable, "an operation that outlives its call has too many bytes");
   if (next_ >= limit_) know_taken();
   if (next_ >= limit_) add_ring();
-  if (bytes <= shm::line_payload) return reinterpret_cast<std::byte*>(line_of(next_).payload);
+  if (bytes <= shm::RecordLine::most_bytes)
+    return reinterpret_cast<std::byte*>(line_of(next_).payload);
   if (held() >= held_in_cache) know_taken();
   try {
     prepared_ = arena_.take(bytes);
@@ -181,7 +182,7 @@ uint64_t Sequence::publish(uint64_t call, LongData data) {
     shm::store_relaxed(line.lent, data.lent == nullptr ? 0 : place_of(data.lent));
     shm::store_relaxed(line.uses, 0);
     shm::store_relaxed(line.tile_bytes, data.tile_bytes);
-    const shm::ArenaPlace place = arena_.place_of(std::exchange(prepared_, {}));
+    const shm::ArenaPlace place = std::exchange(prepared_, {}).place;
     std::memcpy(line.payload, &place, sizeof place);
   }
   const uint64_t number = next_++;
@@ -257,7 +258,7 @@ const std::byte* Sequence::data_at(int rank, const shm::ArenaPlace& place) {
 Sequence::Record Sequence::record(int rank, uint64_t number) {
   const shm::RecordLine& line = *find(rank, number);
   const uint64_t call = shm::load_relaxed(line.call);
-  if ((call & bytes_mask) <= shm::line_payload)
+  if ((call & bytes_mask) <= shm::RecordLine::most_bytes)
     return {call, reinterpret_cast<const std::byte*>(line.payload), false};
   shm::ArenaPlace place;
   std::memcpy(&place, line.payload, sizeof place);

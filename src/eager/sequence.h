@@ -88,7 +88,7 @@ class Sequence {
   // bad_alloc, if there is none; nothing has changed then, and the caller may try again. The caller
   // fills the memory, then publishes.
   std::byte* prepare(size_t bytes) {
-    if (next_ < limit_ && bytes <= shm::line_payload) [[likely]]
+    if (next_ < limit_ && bytes <= shm::RecordLine::most_bytes) [[likely]]
       return reinterpret_cast<std::byte*>(line_of(next_).payload);
     return prepare_slowly(bytes);
   }
@@ -127,13 +127,17 @@ class Sequence {
   // The record, which must be there. Throws Error(unavailable) if this process cannot map its data.
   Record record(int rank, uint64_t number);
 
-  // The line of the record, if the rank has published it and its data is in the line; else null.
-  const shm::RecordLine* find_line(int rank, uint64_t number) {
+  // Longer records may be lent, or filled after they are published.
+  static constexpr size_t most_whole = 4096;
+  // The record, if the rank has published it and it has at most so many bytes; else no data. Throws
+  // as record().
+  Record find_whole(int rank, uint64_t number) {
     const shm::RecordLine* const line = find(rank, number);
-    if (line == nullptr || shm::observe(line->stamp) != number + 1 ||
-        (shm::load_relaxed(line->call) & bytes_mask) > shm::line_payload)
-      return nullptr;
-    return line;
+    if (line == nullptr || shm::observe(line->stamp) != number + 1) return {};
+    const uint64_t call = shm::load_relaxed(line->call), bytes = call & bytes_mask;
+    if (bytes <= shm::RecordLine::most_bytes) [[likely]]
+      return {call, reinterpret_cast<const std::byte*>(line->payload), false};
+    return bytes <= most_whole ? record(rank, number) : Record{};
   }
 
   // What note_filled() of the rank has told. Valid as long as the record.

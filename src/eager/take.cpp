@@ -300,7 +300,7 @@ class Taker {
   // The length of the tiles by which the ranks share the take; 0: this rank executes it alone.
   size_t tile_bytes_of(const Take& take, size_t bytes) {
     if (program_.collective != plan::Collective::allreduce || take.source_count < 2 ||
-        operation_.combine->kernel == nullptr || bytes <= line_payload)
+        operation_.combine->kernel == nullptr || bytes <= shm::RecordLine::most_bytes)
       return 0;
     const size_t tile_bytes = sequence_.tile_bytes(0, operation_.number);
     return tile_bytes % operation_.combine->element == 0 ? tile_bytes : 0;
@@ -397,21 +397,19 @@ bool take_lines_of(Sequence& sequence, const Operation& operation) {
   };
   const std::byte* data[EagerProgram::few];
   for (size_t i = 0; i < program.awaits.size(); ++i) {
-    const shm::RecordLine* const line = sequence.find_line(program.awaits[i], operation.number);
-    if (line == nullptr) return false;
-    const uint64_t theirs = shm::load_relaxed(line->call);
+    const auto [theirs, its, is_long] = sequence.find_whole(program.awaits[i], operation.number);
+    if (its == nullptr) return false;
     const size_t bytes = by_parts ? 0 : blocks_of(static_cast<int32_t>(i)) * equal;
     const uint64_t mine = signature(operation, bytes);
     if (by_parts ? theirs >> call_shift != mine >> call_shift : theirs != mine) return false;
-    data[i] = reinterpret_cast<const std::byte*>(line->payload);
+    data[i] = its;
   }
   if (!by_parts && equal == 0) return true;
   if (!by_parts && program.reads_own && operation.in_bytes != equal) return false;
   const std::byte* own = operation.in;
   if (program.reads_own && operation.in_place) {
-    const shm::RecordLine* const line = sequence.find_line(program.rank, operation.number);
-    if (line == nullptr) return false;
-    own = reinterpret_cast<const std::byte*>(line->payload);
+    own = sequence.find_whole(program.rank, operation.number).data;
+    if (own == nullptr) return false;
   }
   const auto find = [&](const TakeSource& source, size_t bytes, const void** block) {
     const auto place = static_cast<size_t>(source.place);

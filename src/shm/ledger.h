@@ -31,7 +31,9 @@ static_assert(sizeof(ArenaPlace) <= line_payload, "it fits a line");
 struct alignas(line_size) RecordLine {
   Word stamp;  // 1 + number of the operation
   Word call;
-  unsigned char payload[line_payload];  // the data, or its ArenaPlace
+  // The data, or its ArenaPlace, which shares a cache line with the stamp.
+  static constexpr size_t most_bytes = 80;
+  unsigned char payload[most_bytes];
 
   // How many bytes of the data are in the arena; UINT64_MAX: all, and its tables.
   Word filled;
@@ -46,7 +48,7 @@ struct alignas(line_size) RecordLine {
   Word tile_bytes;
 };
 static_assert(sizeof(RecordLine) == line_size);
-static_assert(offsetof(RecordLine, filled) == 64);
+static_assert(offsetof(RecordLine, tile_bytes) + sizeof(Word) == line_size);
 
 struct alignas(line_size) Ledger {
   Word issued;  // operations that this rank has started
