@@ -195,6 +195,8 @@ MOST_OUTLIVING = {
     "wait": 475,
     "persistent_start": 255,
     "persistent_wait": 430,
+    "blocks_start": 880,
+    "blocks_wait": 660,
     "parts_start": 900,
     "parts_wait": 490,
     "faces": 6100,

@@ -1,14 +1,17 @@
 // For counting instructions: the starts and the completions of an 8-byte allreduce, non-blocking
-// and persistent, and of an alltoallv of 8 bytes for each rank; and an exchange of six faces of one
-// integer each, by types of their own, blocking and non-blocking. The last rank is late to each, so
-// that it need not wait. Each of its calls gets a dump of its own, under its name.
+// and persistent, of an alltoallv of 8 bytes and an alltoall of 128 bytes for each rank; and an
+// exchange of six faces of one integer each, by types of their own, blocking and non-blocking. The
+// last rank is late to each, so that it need not wait. Each of its calls gets a dump of its own,
+// under its name.
 #include <unistd.h>
 #include <valgrind/callgrind.h>
 
 #include "check.h"
 
 enum { MOST_RANKS = 8 };
+enum { block = 16 };  // too long for a line
 static double in, out;
+static double blocks[block * MOST_RANKS], taken[block * MOST_RANKS];
 static double given[MOST_RANKS], got[MOST_RANKS];
 static int ones[MOST_RANKS], places[MOST_RANKS];
 static MPI_Request request, persistent;
@@ -27,6 +30,9 @@ __attribute__((noinline)) void counted_persistent_wait(void) {
 __attribute__((noinline)) void counted_parts_start(void) {
   MPI_Ialltoallv(given, ones, places, MPI_DOUBLE, got, ones, places, MPI_DOUBLE, MPI_COMM_WORLD,
                  &request);
+}
+__attribute__((noinline)) void counted_blocks_start(void) {
+  MPI_Ialltoall(blocks, block, MPI_DOUBLE, taken, block, MPI_DOUBLE, MPI_COMM_WORLD, &request);
 }
 static const int counts[6] = {1, 1, 1, 1, 1, 1};
 static const MPI_Aint starts[6] = {0, 0, 0, 0, 0, 0};
@@ -88,6 +94,14 @@ int main(int argc, char** argv) {
     CALLGRIND_ZERO_STATS;
     counted_wait();
     CALLGRIND_DUMP_STATS_AT("wait");
+    be_late();
+    CALLGRIND_ZERO_STATS;
+    counted_blocks_start();
+    CALLGRIND_DUMP_STATS_AT("blocks_start");
+    be_late();
+    CALLGRIND_ZERO_STATS;
+    counted_wait();
+    CALLGRIND_DUMP_STATS_AT("blocks_wait");
     const double sum = world_size * (world_size - 1) / 2 + (double)world_size * i;
     CHECK(out == sum, "sum %g, not %g", out, sum);
     be_late();
