@@ -101,7 +101,7 @@ Kept kept(int nodes, int cores, Dealing dealing, const std::vector<plan::Collect
   for (const plan::Collective collective : collectives)
     group->algorithm(collective, bytes_of_call, 0);
   kept.programs = held_bytes() - before - kept.world - kept.communicator;
-  kept.most = most_held_bytes() - before;
+  kept.most = most_more_bytes();
   return kept;
 }
 

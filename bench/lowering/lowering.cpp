@@ -11,8 +11,8 @@
 // includes a program of each collective, except those with a part for every rank, whose programs
 // necessarily grow with the number of ranks.
 //
-// Times are medians of several rounds. Memory is the amount requested from the allocator: the most
-// at one time, and the amount kept.
+// Times are medians of several rounds. Memory is the most that became resident at one time, and the
+// amount that the allocator keeps.
 #include <algorithm>
 #include <charconv>
 #include <chrono>
@@ -94,7 +94,6 @@ class Timer {
 // Measures a rank in the middle that leads its node, because leaders have more to do than others.
 Phases one_round(plan::Collective collective, const Cluster& cluster, int rank, Result& result) {
   Phases phases;
-  const size_t before = held_bytes();
   bench::begin_most();
   Timer timer;
   const plan::Plan plan =
@@ -113,7 +112,7 @@ Phases one_round(plan::Collective collective, const Cluster& cluster, int rank, 
   result.staged = staged.transfers.size();
   result.steps = program.steps.size();
   result.program_bytes = held_bytes() - without;
-  result.most_bytes = bench::most_held_bytes() - before;
+  result.most_bytes = bench::most_more_bytes();
   return phases;
 }
 

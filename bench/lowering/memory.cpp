@@ -4,22 +4,33 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
 #include <new>
+#include <string>
 
 namespace {
 
-size_t held = 0, most_held = 0;
+size_t held = 0, at_begin = 0;
 
 void* counted(void* memory) {
   if (memory == nullptr) throw std::bad_alloc();
   held += malloc_usable_size(memory);
-  most_held = std::max(most_held, held);
   return memory;
 }
 
 void release(void* memory) {
   if (memory != nullptr) held -= malloc_usable_size(memory);
   std::free(memory);
+}
+
+// A row of /proc/self/status, such as "VmRSS:", in bytes.
+size_t status(const char* row) {
+  std::ifstream file("/proc/self/status");
+  for (std::string word; file >> word;) {
+    size_t kibibytes = 0;
+    if (word == row && file >> kibibytes) return kibibytes * 1024;
+  }
+  return 0;
 }
 
 }  // namespace
@@ -39,7 +50,10 @@ void operator delete(void* memory, size_t, std::align_val_t) noexcept { release(
 namespace tutti::bench {
 
 size_t held_bytes() { return held; }
-size_t most_held_bytes() { return most_held; }
-void begin_most() { most_held = held; }
+void begin_most() {
+  std::ofstream("/proc/self/clear_refs") << "5\n";  // the peak is what is resident now
+  at_begin = status("VmRSS:");
+}
+size_t most_more_bytes() { return std::max(status("VmHWM:"), at_begin) - at_begin; }
 
 }  // namespace tutti::bench

@@ -110,6 +110,8 @@ Plan one_hand_over(Collective collective, int ranks, int root, int window) {
   plan.ranks = ranks;
   plan.root = root;
   plan.blocks = ranks;
+  if (plan::exchanges(collective) || collective == Collective::allgather)
+    plan.transfers.reserve(2 * static_cast<size_t>(ranks) * static_cast<size_t>(ranks));
   if (collective == Collective::gather) gather(plan);
   if (collective == Collective::scatter) scatter(plan, window);
   if (collective == Collective::allgather) allgather(plan);

@@ -68,8 +68,9 @@ Programs make(const ProgramRequest& request, const std::vector<int32_t>& ranks) 
   plan::Plan plan = users_plan != nullptr ? users_plan->plan : built_in(request);
   if (request.fixed_order) plan = plan::in_fixed_order(std::move(plan));
   const bool apart = request.pairs && *request.pairs != algo::Pairs::within_nodes;
-  const plan::Plan staged =
-      plan::stage(plan, nodes_of(request), apart ? plan::Buffers::two : plan::Buffers::maybe_one);
+  // The plan of many ranks is large, so it is copied only if it is looked at again.
+  const plan::Plan staged = plan::stage(request.check ? plan : std::move(plan), nodes_of(request),
+                                        apart ? plan::Buffers::two : plan::Buffers::maybe_one);
   Carrier carrier = request.carrier;
   if (carrier == Carrier::line && !plan::lines_serve(staged)) carrier = Carrier::slot;
   // Built-in algorithms allow one buffer as `in` and `out`; tests check that.

@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/large_vector.h"
 #include "plan/lower.h"
 #include "plan/plan.h"
 
@@ -86,7 +87,7 @@ class BlockTable {
   bool user_is_one_;
   bool sparse_ = false;
   std::vector<size_t> start_;
-  std::vector<Value> values_;
+  LargeVector<Value> values_;
   std::unordered_map<size_t, Value, Hash> scattered_;
 };
 

@@ -90,8 +90,8 @@ class Conflicts {
   Table table_;
   Chains readers_;
   std::vector<int32_t> last_of_;  // by rank: its last transfer so far; -1: none
-  std::vector<Conflict> all_;
-  std::vector<size_t> ends_;
+  LargeVector<Conflict> all_;
+  LargeVector<size_t> ends_;
   size_t begin_ = 0;
 };
 
@@ -140,8 +140,8 @@ class Finder {
   int32_t count() const { return static_cast<int32_t>(staged_.transfers.size()); }
 
   // By transfer: the last one that may wait for it.
-  std::vector<int32_t> last_uses() {
-    std::vector<int32_t> last(staged_.transfers.size(), -1);
+  LargeVector<int32_t> last_uses() {
+    LargeVector<int32_t> last(staged_.transfers.size(), -1);
     for (int32_t i = 0; i < count(); ++i) {
       const Transfer& transfer = staged_.transfers[i];
       for (const Conflict& conflict : conflicts_[i]) last[conflict.earlier] = i;

@@ -26,8 +26,8 @@ bool leaves_as_it_is(const Transfer& transfer) {
 }
 
 // By transfer: the last one that waits for it.
-std::vector<int32_t> last_uses(const Dependences& dependences) {
-  std::vector<int32_t> last(dependences.waits.size(), -1);
+LargeVector<int32_t> last_uses(const Dependences& dependences) {
+  LargeVector<int32_t> last(dependences.waits.size(), -1);
   for (const Lists* lists : {&dependences.waits, &dependences.arrivals}) {
     for (size_t i = 0; i < lists->size(); ++i) {
       for (const int32_t earlier : (*lists)[i]) {
@@ -160,7 +160,7 @@ std::vector<std::vector<int32_t>> ElidableCopyFinder::last_readings(const Vector
 // Leaves out the readings that others of the same owner imply, in a second walk over the plan.
 void ElidableCopyFinder::leave_out_implied(const Dependences& dependences) {
   Chains chains;
-  std::vector<Chains::Head> owners(staged_.transfers.size());  // by reading
+  LargeVector<Chains::Head> owners(staged_.transfers.size());  // by reading
   for (int32_t owner = 0; owner < staged_.ranks; ++owner) {
     for (const int32_t reading : found_.returns[owner]) chains.add(owners[reading], owner);
   }

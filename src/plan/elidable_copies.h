@@ -47,7 +47,7 @@ class ElidableCopyFinder {
 
   const Plan& staged_;
   Chains chains_;
-  std::vector<Chains::Head> readers_;  // by copy, in chains_
+  LargeVector<Chains::Head> readers_;  // by copy, in chains_
   // By block of a user's: the copies through which it may be read by others, in chains_. `in` and
   // `out` share their entries, because they may be one buffer.
   BlockTable<Chains::Head> read_;

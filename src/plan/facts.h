@@ -29,13 +29,13 @@ inline int32_t item_of(const Plan& plan, const Region& region, int32_t block) {
 // The vectors are by transfer, whichever rank executes it.
 struct Facts {
   // Which of its executor's lines it writes, or only stamps, for a token; -1: none.
-  std::vector<int32_t> line;
+  LargeVector<int32_t> line;
   // True where another rank waits for it within its segment.
   std::vector<bool> awaited;
   // By source: the transfer whose line holds it; -1 for user buffers.
   Lists source_writer;
   // The item whose length the first block of the transfer has; in a vector, a block's number.
-  std::vector<int32_t> extent;
+  LargeVector<int32_t> extent;
   // By rank: the first transfer that writes its `out`; past the end: none.
   std::vector<int32_t> first_out;
   int32_t lines = 0;  // the most that a rank writes

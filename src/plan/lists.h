@@ -4,7 +4,8 @@
 
 #include <cstdint>
 #include <span>
-#include <vector>
+
+#include "base/large_vector.h"
 
 namespace tutti::plan {
 
@@ -21,11 +22,11 @@ class Lists {
     return {values_.data() + begin, ends_[list] - begin};
   }
   // Those of all lists.
-  const std::vector<int32_t>& values() const { return values_; }
+  std::span<const int32_t> values() const { return values_; }
 
  private:
-  std::vector<int32_t> values_;
-  std::vector<size_t> ends_;
+  LargeVector<int32_t> values_;
+  LargeVector<size_t> ends_;
 };
 
 // Lists that grow in any order. A list is known by its head, which changes as it grows.
@@ -59,7 +60,7 @@ class Chains {
   struct Link {
     int32_t value, before;
   };
-  std::vector<Link> links_;
+  LargeVector<Link> links_;
 };
 
 }  // namespace tutti::plan

@@ -65,6 +65,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/large_vector.h"
 #include "base/short_vector.h"
 #include "plan/collective.h"
 #include "placement/nodes.h"
@@ -136,7 +137,7 @@ struct Plan {
   placement::Nodes nodes;  // in a staged plan: which ranks share memory
   // The files in which its transfers were written, for messages; empty if they have no name.
   std::vector<std::string> files;
-  std::vector<Transfer> transfers;
+  LargeVector<Transfer> transfers;
 
   Definition definition() const { return {collective, ranks, root, blocks}; }
 

@@ -260,7 +260,7 @@ class Stager {
   }
 
   static Plan without_transfers(Plan& plan) {
-    std::vector<Transfer> transfers = std::move(plan.transfers);
+    LargeVector<Transfer> transfers = std::move(plan.transfers);
     Plan header = plan;
     plan.transfers = std::move(transfers);
     return header;
@@ -308,7 +308,7 @@ struct Reached {
 // Sorts transfers by stage, and within a stage in the order of the plan, except that a send comes
 // right after the transfer that made its data. Otherwise a leader that receives several messages in
 // one stage would send nothing on before all of them have come.
-void put_in_order(std::vector<Transfer>& transfers, const std::vector<int32_t>& behind) {
+void put_in_order(LargeVector<Transfer>& transfers, const LargeVector<int32_t>& behind) {
   const auto count = static_cast<int32_t>(transfers.size());
   std::vector<int32_t> next;  // by stage: where its next transfer goes
   for (const Transfer& transfer : transfers) {
@@ -317,7 +317,7 @@ void put_in_order(std::vector<Transfer>& transfers, const std::vector<int32_t>& 
     ++next[stage + 1];
   }
   std::partial_sum(next.begin(), next.end(), next.begin());
-  std::vector<int32_t> order(transfers.size());
+  LargeVector<int32_t> order(transfers.size());
   for (int32_t i = 0; i < count; ++i) order[next[transfers[i].stage]++] = i;
   if (std::any_of(behind.begin(), behind.end(), [](int32_t other) { return other >= 0; })) {
     const auto place = [&](int32_t i) {
@@ -350,7 +350,7 @@ void schedule(Plan& plan, Buffers buffers) {
   auto& transfers = plan.transfers;
   std::vector<int32_t> post_of, send_of;  // by message
   // By send: the transfer of its stage that it is sorted behind; -1: none.
-  std::vector<int32_t> behind(transfers.size(), -1);
+  LargeVector<int32_t> behind(transfers.size(), -1);
   for (int32_t i = 0; i < static_cast<int32_t>(transfers.size()); ++i) {
     Transfer& transfer = transfers[i];
     const int32_t executor = transfer.executor();

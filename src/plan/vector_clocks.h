@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/large_vector.h"
 #include "plan/plan.h"
 
 namespace tutti::plan {
@@ -25,7 +26,7 @@ inline constexpr size_t max_clock_entries = size_t{1} << 26;
 class VectorClocks {
  public:
   // `last_use`: by transfer the last one that may wait for it; -1: none.
-  VectorClocks(const Plan& plan, std::vector<int32_t> last_use)
+  VectorClocks(const Plan& plan, LargeVector<int32_t> last_use)
       : ranks_(plan.ranks),
         entries_((static_cast<size_t>(plan.ranks) + at_once - 1) / at_once * at_once),
         enabled_(plan.ranks <= max_clocked_ranks &&
@@ -115,12 +116,12 @@ class VectorClocks {
   const int32_t ranks_;
   const size_t entries_;  // of a clock
   const bool enabled_;
-  std::vector<int32_t> executor_;  // by transfer
-  std::vector<int32_t> now_;       // by rank
+  LargeVector<int32_t> executor_;  // by transfer
+  LargeVector<int32_t> now_;       // by rank
   std::vector<int32_t> latest_;    // by rank: the largest entry of its clock for others; 0: none
-  std::vector<int32_t> last_use_;
-  std::vector<int32_t> kept_in_;  // by transfer: the clock of `after_`; -1: it is not kept
-  std::vector<int32_t> after_;    // clocks
+  LargeVector<int32_t> last_use_;
+  LargeVector<int32_t> kept_in_;  // by transfer: the clock of `after_`; -1: it is not kept
+  LargeVector<int32_t> after_;    // clocks
   std::vector<int32_t> free_;     // clocks of `after_` that are not used
 };
 
