@@ -4,12 +4,12 @@ the host's own.
 Measured with 64 and 128 ranks on two cores, in MiB (private: the mean of a rank over the host
 alone; shared: all of the node over the host alone), and the seconds of the calls, host and Tutti:
 
-    MPICH      64: private  2.6, shared 130,  4.4 s and  2.7 s
-    MPICH     128: private 25.5, shared 261, 13.3 s and 23.2 s
-    Open MPI   64: private  5.3, shared 112,  2.1 s and  3.0 s
-    Open MPI  128: private 29.0, shared 194,  4.7 s and 20.8 s
+    MPICH      64: private -1.9, shared 121,  0.9 s and  1.6 s
+    MPICH     128: private -1.9, shared 121,  3.2 s and 14.4 s
+    Open MPI   64: private  1.1, shared 102,  0.3 s and  1.5 s
+    Open MPI  128: private  0.8, shared  53,  1.0 s and 11.7 s
 
-The cores were shared with other work, so the seconds say little more than their order.
+The seconds are first calls, for which every rank makes its programs.
 """
 
 import json
@@ -45,5 +45,5 @@ def test_every_collective_of_many_ranks(host_named, compiled, tmp_path, name, ra
     # The report counts a v-collective as the collective that has its rules.
     assert len({row["collective"] for row in rows}) == 11
     private, shared = (served[row] - alone[row] for row in ("private_mean", "shared"))
-    assert private < 4 * ranks**2, "a rank's private memory over the host's, KiB"
-    assert shared < 4096 * ranks, "the node's shared memory over the host's, KiB"
+    assert private < 3 * 1024, "a rank's private memory over the host's, KiB"
+    assert shared < 128 * 1024, "the node's shared memory over the host's, KiB"
