@@ -17,7 +17,8 @@ import json
 import pytest
 import support
 
-pytestmark = pytest.mark.mpi
+# So many ranks would hold up all other tests.
+pytestmark = [pytest.mark.mpi, pytest.mark.alone]
 
 
 def numbers(result):

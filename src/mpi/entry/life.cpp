@@ -180,7 +180,8 @@ void settle() {
   set_log_rank(rank);
   if (rank == 0) warn_of_options();
   std::string found = rank == 0 ? look_for_table() : "";
-  uint64_t table_bytes = rank == 0 ? found.size() : UINT64_MAX;
+  // MPICH 4.0 compares unsigned numbers as signed ones, so none may be larger.
+  uint64_t table_bytes = rank == 0 ? found.size() : INT64_MAX;
   if (const Verdict verdict = agree_in_init(&table_bytes); verdict != Verdict::alike) {
     say_why_off(verdict, rank);
     return go_on_without_tutti();

@@ -235,6 +235,7 @@ bool write_trace(std::function<bool(int)> has_died) {
     log_line(LogLevel::error, "%s", error.what());
     return false;
   }
+  job->messages.reset();  // what tells who has died keeps the team's memory
   if (all_live)
     job->communicator.reset();
   else
