@@ -242,7 +242,8 @@ def _as_json(rows: list[Row]) -> dict[str, Any]:
 
 def view(
     files: Annotated[
-        list[Path], typer.Argument(help="Documents of `tutti bench --json`, or CSV files.")
+        list[Path],
+        typer.Argument(metavar="FILES", help="Documents of `tutti bench --json`, or CSV files."),
     ],
     ranks: Annotated[str | None, typer.Option(help="Only these rank counts, as in 2,4.")] = None,
     cells: Annotated[
@@ -250,7 +251,9 @@ def view(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Write JSON.")] = False,
 ) -> None:
-    """Show measurements of before as tables: how many times faster calls are with Tutti.
+    """Show earlier measurements as tables.
+
+    They say how many times faster calls are with Tutti.
 
     Ratios are those of medians. Times of one repetition are compared with each other.
     """

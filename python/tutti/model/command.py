@@ -108,7 +108,10 @@ def machines_command(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Write JSON, with all costs.")] = False,
 ) -> None:
-    """List the machines that come with Tutti, or say where the figures of one are from."""
+    """List the machines that come with Tutti.
+
+    With a name, say where the figures of that machine are from.
+    """
     if name is not None and name not in known_files():
         raise UserError(f"there is no machine '{name}'; known are {', '.join(known_files())}")
     machines = [known_costs(one) for one in ([name] if name is not None else known_files())]
