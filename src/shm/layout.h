@@ -96,8 +96,8 @@ inline constexpr size_t modest_area = 256 * 1024;
 // An area whose slot is a deep ring: about twice a second-level cache, so that a line has left its
 // reader's cache before it is written again (docs/decisions/deep-rings.md). All ranks of a node
 // together take at most a 64th of its memory and at most 120 MiB, but each rank takes at least a
-// modest area. With many ranks a rank's lines leave its readers' caches sooner, because these read
-// from many rings.
+// modest area. With many ranks a rank's lines should leave its readers' caches sooner, because
+// these read from many rings.
 size_t deep_area(int32_t ranks);
 
 // The area of the communicator of all ranks of a node, which takes the first memory of the node's
