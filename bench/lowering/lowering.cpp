@@ -26,6 +26,7 @@
 #include "algo/algo.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/large_vector.h"
 #include "kept.h"
 #include "memory.h"
 #include "plan/lower.h"
@@ -96,10 +97,11 @@ Phases one_round(plan::Collective collective, const Cluster& cluster, int rank, 
   Phases phases;
   bench::begin_most();
   Timer timer;
-  const plan::Plan plan =
-      algo::generate(collective, result.algorithm, cluster.ranks, 0, cluster.levels);
+  const LargePieces::Work work;
+  plan::Plan plan = algo::generate(collective, result.algorithm, cluster.ranks, 0, cluster.levels);
+  result.transfers = plan.transfers.size();
   phases.milliseconds[Phases::generate] = timer.lap();
-  const plan::Plan staged = plan::stage(plan, cluster.nodes);
+  const plan::Plan staged = plan::stage(std::move(plan), cluster.nodes);
   phases.milliseconds[Phases::stage] = timer.lap();
   const plan::Carrier carrier =
       plan::lines_serve(staged) ? plan::Carrier::line : plan::Carrier::slot;
@@ -108,7 +110,6 @@ Phases one_round(plan::Collective collective, const Cluster& cluster, int rank, 
   const size_t without = held_bytes();
   const plan::Program program = plan::lower(staged, dependences, rank, carrier);
   phases.milliseconds[Phases::lower] = timer.lap();
-  result.transfers = plan.transfers.size();
   result.staged = staged.transfers.size();
   result.steps = program.steps.size();
   result.program_bytes = held_bytes() - without;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "algo/algo.h"
+#include "base/large_vector.h"
 #include "plan/check.h"
 #include "plan/simulate.h"
 
@@ -64,6 +65,7 @@ plan::Plan built_in(const ProgramRequest& request) {
 
 // Makes the programs of these ranks, in their order. The request's own rank does not matter.
 Programs make(const ProgramRequest& request, const std::vector<int32_t>& ranks) {
+  const LargePieces::Work work;
   const select::LoadedPlan* const users_plan = request.users_plan;
   plan::Plan plan = users_plan != nullptr ? users_plan->plan : built_in(request);
   if (request.fixed_order) plan = plan::in_fixed_order(std::move(plan));

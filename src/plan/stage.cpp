@@ -2,7 +2,6 @@
 #include <map>
 #include <numeric>
 #include <optional>
-#include <unordered_map>
 #include <utility>
 
 #include "base/error.h"
@@ -37,7 +36,7 @@ class Stager {
         direct_(direct_sends(plan, nodes, buffers)),
         node_of_(nodes),
         next_(plan.ranks, 0),
-        written_(plan, BlockTable<size_t>::Aliasing::none) {
+        blocks_(plan, BlockTable<Block>::Aliasing::none) {
     staged_.nodes = nodes;
     staged_.transfers.reserve(plan.transfers.size() * (nodes.one() ? 2 : 4));
     if (!nodes.one()) leaving_.emplace(plan, aliasing_of<std::vector<int32_t>>(buffers));
@@ -135,7 +134,7 @@ class Stager {
 
   void note_written(const Region& dst) {
     if (dst.buffer != Buffer::out) return;
-    written_.each(dst, [this](size_t& written) { written = staged_.transfers.size(); });
+    blocks_.each(dst, [this](Block& block) { block.written = staged_.transfers.size(); });
   }
 
   bool crosses(const Region& one, const Region& other) const {
@@ -209,16 +208,14 @@ class Stager {
     staged_.transfers.push_back(std::move(transfer));
   }
 
-  struct RegionHash {
-    size_t operator()(const Region& r) const {
-      const size_t place = size_t(r.rank) << 32 | size_t(r.first) << 1 | size_t(r.buffer);
-      return (place ^ (size_t(r.count) << 20) ^ size_t(r.stride)) * 0x9e3779b97f4a7c15u;
-    }
-  };
-
   struct Copy {
-    Region region;
-    size_t made = 0;  // its number among the staged transfers, from 0
+    Region src, region;
+    size_t made = 0;      // its number among the staged transfers, from 0
+    int32_t before = -1;  // the copy before of a region with the same first block; -1: none
+  };
+  struct Block {
+    size_t written = 0;   // the number of staged transfers when it was last written; only of `out`
+    int32_t copied = -1;  // the last copy of a region that begins here
   };
 
   // A copy with the place of `transfer` in its text, for error messages.
@@ -240,13 +237,15 @@ class Stager {
 
   // A value is copied into the slot once for all its readers, until its owner overwrites it.
   Region staged_copy(const Region& src, const Transfer& reader) {
-    auto [entry, is_new] = copies_.try_emplace(src);
-    Copy& copy = entry->second;
-    if (is_new || overwritten(src, copy.made)) {
-      copy = {fresh(src), staged_.transfers.size()};
-      staged_.transfers.push_back(copy_at(reader, copy.region, src));
-    }
-    return copy.region;
+    int32_t& last = blocks_.at(src.rank, src.buffer, src.first).copied;
+    int32_t found = last;
+    while (found >= 0 && !(copies_[found].src == src)) found = copies_[found].before;
+    if (found >= 0 && !overwritten(src, copies_[found].made)) return copies_[found].region;
+    const Region region = fresh(src);
+    copies_.push_back({src, region, staged_.transfers.size(), last});
+    last = static_cast<int32_t>(copies_.size()) - 1;
+    staged_.transfers.push_back(copy_at(reader, region, src));
+    return region;
   }
 
   // True if a block of `src` was written after the copy was made. This is checked when the copy is
@@ -255,7 +254,7 @@ class Stager {
   bool overwritten(const Region& src, size_t made) {
     bool found = false;
     if (src.buffer == Buffer::out)
-      written_.each(src, [&](size_t written) { found |= written > made; });
+      blocks_.each(src, [&](const Block& block) { found |= block.written > made; });
     return found;
   }
 
@@ -274,9 +273,8 @@ class Stager {
   std::map<std::pair<int32_t, int32_t>, Region> arrived_;
   const placement::NodeOf node_of_;
   std::vector<int32_t> next_;  // first unused block of each rank's tmp
-  std::unordered_map<Region, Copy, RegionHash> copies_;
-  // By block of `out`: the number of staged transfers when it was last written.
-  BlockTable<size_t> written_;
+  LargeVector<Copy> copies_;
+  BlockTable<Block> blocks_;
   std::vector<int32_t> first_fresh_;  // by rank
   // By message: the transfer that ends it; its `message` is -1 once it has been staged.
   std::vector<Transfer> under_way_;
