@@ -23,7 +23,7 @@ class LargePieces {
     ~Work();
     Work(const Work&) = delete;
   };
-  static constexpr size_t kept = size_t{2} << 20;
+  static constexpr size_t kept = size_t{1} << 20;
 
   // At least so many bytes, of any content. Throws std::bad_alloc.
   static void* take(size_t bytes);

@@ -1,6 +1,7 @@
-// Every blocking collective on the world, at two sizes, each with its results checked. At the end
-// rank 0 prints what the job holds: the private memory of a rank (anonymous pages), the largest and
-// the mean, and the shared memory of the node, in KiB; and the seconds of the calls.
+// Every blocking collective on the world, at six sizes, each with its results checked. After the
+// messages of at most 2 KiB, and at the end, rank 0 prints what the job holds: the private memory of
+// a rank (anonymous pages), the largest and the mean, and the shared memory of the node, in KiB; and
+// the seconds of the calls so far.
 #include <stdint.h>
 
 #include "check.h"
@@ -150,20 +151,23 @@ static long memory(const char* row) {
   return kibibytes;
 }
 
-static void tell(double seconds) {
+static void tell(const char* which, double seconds) {
   long own[] = {memory("Pss_Anon:"), memory("Pss_Shmem:")}, all[2] = {0, 0}, most = 0;
   MPI_Reduce(own, all, 2, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
   MPI_Reduce(own, &most, 1, MPI_LONG, MPI_MAX, 0, MPI_COMM_WORLD);
   if (rank == 0)
-    printf("private_most %ld private_mean %ld shared %ld seconds %.2f\n", most, all[0] / ranks,
-           all[1], seconds);
+    printf("%s private_most %ld private_mean %ld shared %ld seconds %.2f\n", which, most,
+           all[0] / ranks, all[1], seconds);
 }
 
 int main(int argc, char** argv) {
   start(&argc, &argv);
   ranks = world_size, rank = world_rank;
-  static const int vectors[] = {2, 16384}, parts[] = {2, 512};
-  const size_t most = (size_t)ranks * 514 > 16384 ? (size_t)ranks * 514 : 16384;
+  enum { rounds = 6, short_rounds = 1 };
+  static const int vectors[rounds] = {2, 64, 512, 4096, 16384, 65536},
+                   parts[rounds] = {2, 16, 128, 256, 512, 1024};
+  const size_t of_parts = (size_t)ranks * (parts[rounds - 1] + 2);
+  const size_t most = of_parts > (size_t)vectors[rounds - 1] ? of_parts : vectors[rounds - 1];
   in = malloc(most * sizeof *in);
   out = malloc(most * sizeof *out);
   counts = malloc(ranks * sizeof *counts);
@@ -172,12 +176,13 @@ int main(int argc, char** argv) {
   send_places = malloc(ranks * sizeof *send_places);
   types = malloc(ranks * sizeof(MPI_Datatype));
   const double begin = MPI_Wtime();
-  for (int round = 0; round < 2; ++round) {
+  for (int round = 0; round < rounds; ++round) {
     try_vectors(vectors[round], ranks / 2);
     try_equal_parts(parts[round], ranks - 1);
     try_uneven_parts(parts[round], 1);
+    if (round + 1 == short_rounds) tell("short", MPI_Wtime() - begin);
   }
-  tell(MPI_Wtime() - begin);
+  tell("all", MPI_Wtime() - begin);
   free(in);
   free(out);
   free(counts);
