@@ -55,6 +55,35 @@ def examine_cores(tree: Any) -> Finding:
     return Finding("cores", GOOD, says)
 
 
+def examine_binding(tree: Any) -> Finding:
+    """Whether it matters where ranks are (docs/algorithms.md, "Levels")."""
+    usable = {at for at, core_there in enumerate(tree.cores) if core_there["usable"]}
+    groups = {
+        level: count
+        for level in ("socket", "numa", "cache")
+        if (
+            count := sum(
+                vertex["level"] == level
+                and any(at - vertex["first_core"] in range(vertex["core_count"]) for at in usable)
+                for vertex in tree.vertices
+            )
+        )
+        > 1
+    }
+    if not groups:
+        return Finding("binding", GOOD, "the usable cores are on one level: binding adds nothing")
+    names = {"socket": "sockets", "numa": "NUMA regions", "cache": "shared caches"}
+    counts = ", ".join(f"{count} {names[level]}" for level, count in groups.items())
+    return Finding(
+        "binding",
+        POOR,
+        f"{counts}: algorithms follow them. Ranks that the launcher does not bind count as being "
+        "where they run in MPI_Init, if each has a core of its own there; else as on one level",
+        "bind ranks: mpiexec --bind-to core (Open MPI) or -bind-to core (MPICH), or "
+        "tutti-run --bind core; tutti model predict tells what levels change",
+    )
+
+
 def examine_servers(tree: Any) -> Finding:
     """Servers gain where a core is left for each of them (docs/servers.md)."""
     cores = tree.usable_cores
@@ -378,6 +407,7 @@ def examine() -> tuple[Any, list[Finding], list[str]]:
     mpis = find_mpis()
     findings = [
         examine_cores(tree),
+        examine_binding(tree),
         examine_servers(tree),
         examine_server_processes(),
         examine_saturation(os.environ.get("TUTTI_SATURATION", "")),

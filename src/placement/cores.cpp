@@ -21,6 +21,26 @@ CoreMask usable_cores(int64_t process) {
   return mask;
 }
 
+Place present_place() { return {usable_cores(), sched_getcpu()}; }
+
+std::vector<CoreMask> usable_cores(const std::vector<Place>& places) {
+  std::vector<CoreMask> masks;
+  for (const Place& place : places) masks.push_back(place.usable);
+  return masks;
+}
+
+std::vector<CoreMask> settled(const std::vector<Place>& places) {
+  std::vector<CoreMask> present;
+  CoreMask taken;
+  for (const Place& place : places) {
+    const auto core = static_cast<size_t>(place.present);  // huge if it is not known
+    if (core >= most_cores || !place.usable[core] || taken[core]) return usable_cores(places);
+    taken.set(core);
+    present.push_back(CoreMask().set(core));
+  }
+  return present;
+}
+
 uint64_t kernel_identity() {
   const std::string text = topo::first_line("/proc/sys/kernel/random/boot_id");
   return text.empty() ? 0 : hashed(hash_of_nothing, text);

@@ -1,8 +1,8 @@
 // The cores that the ranks of a node may run on: whether each rank has one of its own, and the
 // shape and the levels of the part of the machine that they run on.
 //
-// Values and functions without state; any thread. usable_cores and kernel_identity ask the system,
-// and shape_of and levels_of read the kernel's files.
+// Values and functions without state; any thread. usable_cores, present_place and kernel_identity
+// ask the system, and shape_of and levels_of read the kernel's files.
 #pragma once
 
 #include <bitset>
@@ -23,6 +23,22 @@ using CoreMask = std::bitset<most_cores>;
 // The processors that a process's first thread may run on, or the calling thread (0); empty if the
 // system does not report them.
 CoreMask usable_cores(int64_t process = 0);
+
+// Where a rank was when it was asked: the processors that it may run on, and the one on which it
+// ran
+// (-1 if the system does not report it).
+struct Place {
+  CoreMask usable;
+  int32_t present = -1;
+};
+Place present_place();  // of the calling thread
+std::vector<CoreMask> usable_cores(const std::vector<Place>& places);
+
+// The processors by which the ranks' levels are found. If all ranks ran on different ones, each
+// rank has that one only; otherwise it has those that it may run on. The system seldom moves ranks
+// that nobody bound, as long as each has a processor of its own. If it does, their levels are
+// wrong, which costs time and nothing else.
+std::vector<CoreMask> settled(const std::vector<Place>& places);
 
 // A number for the running kernel. Containers of one machine have the same number, whatever their
 // host names are, and they share the machine's cores. 0 if the system does not report it.

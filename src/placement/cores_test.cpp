@@ -40,6 +40,32 @@ TEST(Cores, ThisProcessHasSome) {
   EXPECT_EQ(kernel_identity(), kernel_identity());
 }
 
+TEST(Cores, RanksThatMayMoveAreWhereTheyRan) {
+  const CoreMask any = mask_of({0, 1, 2, 3});
+  EXPECT_EQ(settled({{any, 3}, {any, 0}, {any, 2}, {any, 1}}),
+            (std::vector{mask_of({3}), mask_of({0}), mask_of({2}), mask_of({1})}));
+  EXPECT_EQ(
+      levels_of(settled({{any, 3}, {any, 0}, {any, 2}, {any, 1}}), "numa:2 core:2").contents(),
+      "numa:0,1,0,1");
+  // Ranks bound to regions get the levels inside them.
+  EXPECT_EQ(settled({{mask_of({0, 1}), 1}, {mask_of({2, 3}), 2}}),
+            (std::vector{mask_of({1}), mask_of({2})}));
+}
+
+TEST(Cores, RanksThatSharedACoreAreWhereTheyMayRun) {
+  const CoreMask any = mask_of({0, 1, 2, 3});
+  const std::vector<CoreMask> both{any, any};
+  EXPECT_EQ(settled({{any, 1}, {any, 1}}), both);   // the system will move one of them
+  EXPECT_EQ(settled({{any, 1}, {any, -1}}), both);  // the system did not tell
+  EXPECT_EQ(settled({{any, 1}, {any, 5}}), both);   // it has been bound meanwhile
+}
+
+TEST(Cores, ThisThreadIsOnOneThatItMayUse) {
+  const Place place = present_place();
+  ASSERT_GE(place.present, 0);
+  EXPECT_TRUE(place.usable[static_cast<size_t>(place.present)]);
+}
+
 TEST(Cores, LevelsAreThoseOfTheGivenShape) {
   EXPECT_EQ(levels_of({mask_of({0}), mask_of({1}), mask_of({2}), mask_of({3})}, "numa:2 core:2")
                 .contents(),

@@ -2,8 +2,8 @@
 //
 // A level (cluster, node, socket, numa region, shared cache, core) divides the ranks into groups.
 // Levels are in order from the outside in, and each divides the groups of the one before. They come
-// from the ranks' actual bindings. A level on which some rank is in several groups at once (because
-// the rank is not bound) is unknown; it is left out, with all levels inside it. A level that adds
+// from the ranks' actual bindings, or from where they run (cores.h). A level on which some rank may
+// be in several groups is unknown; it is left out, with all levels inside it. A level that adds
 // nothing is left out too: one that has a single group, a group for each rank, or the same groups
 // as the level outside. If sockets have the same groups as numa regions, the level is called numa.
 // Without any level, all ranks count as being on one.

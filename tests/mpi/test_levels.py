@@ -1,9 +1,10 @@
 """Algorithms on the levels of bound ranks: all ranks choose the same one, and results are right."""
 
 import json
+import subprocess
 
 import pytest
-from support import expect_ok, job
+from support import PROGRAMS, expect_ok, job
 
 pytestmark = pytest.mark.mpi
 
@@ -28,26 +29,50 @@ def test_results_on_levels(host_named, compiled, name, program):
     expect_ok(job(host, 4, compiled(host, program), bound=True, variables=variables, timeout=100))
 
 
-def test_bound_ranks_choose_by_their_levels(host_named, compiled, tmp_path):
-    host = host_named("mpich")
+def chosen(host, program, tmp_path, **words):
+    """What serves an allreduce of four ranks, if there are two regions and if there are not."""
     table, report = tmp_path / "levels.map", tmp_path / "report.json"
     table.write_text(
         "tutti-map 1\nallreduce numa 2 -> builtin:doubling\nallreduce -> builtin:binomial\n"
     )
+    options = [f"--report={report}", f"--table={table}"]
+    expect_ok(job(host, 4, program, options=options, timeout=60, **words))
+    rows = json.loads(report.read_text())["collectives"]
+    of_allreduce = json.dumps([row for row in rows if row["collective"] == "allreduce"])
+    return [name for name in ("doubling", "binomial") if name in of_allreduce]
+
+
+def test_bound_ranks_choose_by_their_levels(host_named, compiled, tmp_path):
+    host = host_named("mpich")
     for bound, algorithm in ((True, "doubling"), (False, "binomial")):
-        options = [f"--report={report}", f"--table={table}"]
-        expect_ok(
-            job(
-                host,
-                4,
-                compiled(host, "communicators"),
-                bound=bound,
-                variables=TWO_REGIONS,
-                options=options,
-                timeout=60,
-            )
-        )
-        rows = json.loads(report.read_text())["collectives"]
-        assert any(
-            algorithm in json.dumps(row) for row in rows if row["collective"] == "allreduce"
-        ), rows
+        program = compiled(host, "communicators")
+        served = chosen(host, program, tmp_path, bound=bound, variables=TWO_REGIONS)
+        assert algorithm in served
+
+
+@pytest.mark.parametrize("name", ["mpich", "openmpi"])
+@pytest.mark.parametrize(
+    ("places", "reproducible", "algorithm"),
+    [
+        ("0,4,1,5", "off", "doubling"),
+        ("0,4,1,5", "run", "binomial"),  # in another run they may be elsewhere
+        ("0,4,1,1", "off", "binomial"),  # the system will move one of the last two
+    ],
+)
+def test_ranks_that_nobody_bound_are_where_they_ran(
+    host_named, compiled, tmp_path, name, places, reproducible, algorithm
+):
+    host, library = host_named(name), tmp_path / "fake_places.so"
+    source = PROGRAMS / "fake_places.c"
+    command = ["cc", "-shared", "-fPIC", "-Wall", "-Werror", "-o", library, source]
+    subprocess.run(command, check=True, timeout=120)
+    variables = {
+        "LD_PRELOAD": str(library),
+        "PLACES": places,
+        "TUTTI_TOPOLOGY": "numa:2 core:4",
+        "TUTTI_REPRODUCIBLE": reproducible,
+        "TUTTI_SETUP_AFTER": "0",
+        "TUTTI_WAIT": "yield",
+    }
+    served = chosen(host, compiled(host, "many"), tmp_path, variables=variables)
+    assert served == [algorithm]

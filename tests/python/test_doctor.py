@@ -74,6 +74,20 @@ def test_doctor_shows_the_tree_of_tutti_topology(tutti):
     assert len(refused.stderr.splitlines()) == 1 and "/nonexistent/tree.xml" in refused.stderr
 
 
+@pytest.mark.parametrize(
+    ("shape", "state", "says"),
+    [
+        ("core:8", GOOD, "one level"),
+        ("numa:1 core:8", GOOD, "one level"),
+        ("numa:2 core:4", POOR, "2 NUMA regions"),
+        ("socket:2 cache:4 core:2", POOR, "2 sockets, 8 shared caches"),
+    ],
+)
+def test_binding_matters_where_there_are_levels(shape, state, says):
+    finding = doctor.examine_binding(doctor.load_tree(shape))
+    assert (finding.state, says in finding.says) == (state, True), finding
+
+
 def test_missing_parts_are_summarized_at_the_end():
     findings = [Finding("memfd", BAD, "no", "yes"), Finding("MPI mpich", GOOD, "there")]
     assert "cannot work" in doctor.what_is_used(findings, 2)[0]

@@ -62,12 +62,10 @@ class Neighbours {
                    communicator_.get());
     return text;
   }
-  // The levels of the ranks of a node, which the node's first rank finds. Simulated ranks have one
-  // level, because this machine's levels do not describe their node.
-  placement::Levels levels(const std::vector<CoreMask>& masks) const {
-    const bool asks = rank_ == 0 && !simulated;
-    return placement::read_levels(of_first(
-        asks ? placement::levels_of(masks, options().topology).contents() : std::string()));
+  // The levels of the ranks of a node, which the node's first rank finds.
+  placement::Levels levels(const std::vector<placement::Place>& places) const {
+    return placement::read_levels(
+        of_first(rank_ == 0 ? levels_here(places).contents() : std::string()));
   }
 
   // Returns the items of all ranks, this rank's first. `number_of` gives equal numbers for the
@@ -188,6 +186,14 @@ void check_topology() {
   }
 }
 
+placement::Levels levels_here(const std::vector<placement::Place>& places) {
+  if (simulated) return {};
+  return placement::levels_of(options().reproducible == Reproducible::off
+                                  ? placement::settled(places)
+                                  : placement::usable_cores(places),
+                              options().topology);
+}
+
 int32_t own_cluster() { return options().clusters.empty() ? 0 : clusters_file().own; }
 uint64_t clusters_fingerprint() { return clusters_file().fingerprint; }
 
@@ -220,7 +226,7 @@ std::shared_ptr<const GatheredPlacement> GatheredPlacement::gather(Team* team) {
   own.memory = uses_memory && team != nullptr ? own.node : world_rank;
   own.cluster = node.of_first(own_cluster());
   own.oversubscribed = made->oversubscribed_here_ ? 1 : 0;
-  own.groups = groups_on_node(node.levels(node.gather(placement::usable_cores())), node.rank());
+  own.groups = groups_on_node(node.levels(node.gather(placement::present_place())), node.rank());
   made->of_world_ = exchanged(node, own, world_ranks);
   return made;
 }

@@ -16,6 +16,7 @@
 #include "mpi/abi/types.h"
 #include "mpi/job/drive_host.h"
 #include "mpi/job/found_table.h"
+#include "mpi/job/gathered_placement.h"
 #include "placement/cores.h"
 #include "report/board.h"
 
@@ -223,10 +224,11 @@ std::optional<report::Board> Team::board() const {
 }
 
 void Team::agree_on_waiting() {
-  const placement::CoreMask own = placement::usable_cores();
-  std::vector<placement::CoreMask> masks(static_cast<size_t>(ranks_));
-  host().Allgather(&own, sizeof own, host().type_byte, masks.data(), sizeof own, host().type_byte,
+  const placement::Place own = placement::present_place();
+  std::vector<placement::Place> places(static_cast<size_t>(ranks_));
+  host().Allgather(&own, sizeof own, host().type_byte, places.data(), sizeof own, host().type_byte,
                    private_communicator_.get());
+  std::vector<placement::CoreMask> masks = placement::usable_cores(places);
   const WaitChoice choice = options().wait;
   const bool yields =
       choice == WaitChoice::automatic ? ranks_share_cores(masks) : choice == WaitChoice::yield;
@@ -235,7 +237,7 @@ void Team::agree_on_waiting() {
   several_regions_ =
       std::max(shape.counts[topo::socket_level], 1) * shape.counts[topo::numa_level] > 1;
   if (!options().plans.empty() || table_of_job(of_world_) != nullptr) shape_ = shape;
-  agree_on_levels(masks);
+  agree_on_levels(places);
   cores_ = std::move(masks);
 }
 
@@ -254,10 +256,9 @@ void Team::know_oversubscribed() {
 
 // Rank 0 finds the levels and sends them to the others, because the kernel may show each process
 // something else.
-void Team::agree_on_levels(const std::vector<placement::CoreMask>& masks) {
+void Team::agree_on_levels(const std::vector<placement::Place>& places) {
   std::string contents;
-  if (rank_ == 0 && !simulated)
-    contents = placement::levels_of(masks, options().topology).contents();
+  if (rank_ == 0) contents = levels_here(places).contents();
   uint64_t length = contents.size();
   host().Bcast(&length, sizeof length, host().type_byte, 0, private_communicator_.get());
   contents.resize(length);

@@ -151,7 +151,7 @@ class Team {
   void agree_on_waiting();
   void watch_cores() const;
   void agree_on_reach();
-  void agree_on_levels(const std::vector<placement::CoreMask>& masks);
+  void agree_on_levels(const std::vector<placement::Place>& places);
   size_t share_of(int ranks) const;
   std::optional<AreaGrant> take(shm::Segment& segment, int ranks, size_t share);
 
