@@ -43,6 +43,7 @@ LargeVector<int32_t> last_uses(const Dependences& dependences) {
 ElidableCopyFinder::ElidableCopyFinder(const Plan& staged)
     : staged_(staged),
       readers_(staged.transfers.size()),
+      read_before_(staged.transfers.size(), -1),
       read_(staged, BlockTable<Chains::Head>::Aliasing::user_buffers_are_one) {
   found_.copies.resize(staged.transfers.size());
   found_.in_place.assign(static_cast<size_t>(staged.ranks), true);
@@ -110,17 +111,21 @@ void ElidableCopyFinder::visit(int32_t i, const VectorClocks& known) {
 void ElidableCopyFinder::check_overwriting(const VectorClocks& known, int32_t writer,
                                            int32_t copy) {
   const Transfer& transfer = staged_.transfers[writer];
+  const int32_t executor = transfer.executor();
+  const bool same_buffer = staged_.transfers[copy].src.front().buffer == transfer.dst.buffer;
+  const bool settled = same_buffer ? !found_.copies[copy] : !found_.in_place[transfer.dst.rank];
+  if (settled || read_before_[copy] == executor) return;
   const bool all_read = chains_.all_of(readers_[copy], [&](int32_t reader) {
-    return staged_.transfers[reader].executor() == transfer.executor()
+    return staged_.transfers[reader].executor() == executor
                ? reader < writer || (reader == writer && transfer.src.size() == 1)
-               : known.knows(transfer.executor(), reader);
+               : known.knows(executor, reader);
   });
-  if (all_read) return;
-  if (staged_.transfers[copy].src.front().buffer == transfer.dst.buffer) {
+  if (all_read)
+    read_before_[copy] = executor;
+  else if (same_buffer)
     found_.copies[copy] = false;
-  } else {
+  else
     found_.in_place[transfer.dst.rank] = false;
-  }
 }
 
 ElidableCopies ElidableCopyFinder::take(const VectorClocks& known, const Dependences& dependences) {

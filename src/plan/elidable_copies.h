@@ -48,6 +48,8 @@ class ElidableCopyFinder {
   const Plan& staged_;
   Chains chains_;
   LargeVector<Chains::Head> readers_;  // by copy, in chains_
+  // By copy: a rank that knows, from some transfer on, that all have read it; -1: none yet.
+  LargeVector<int32_t> read_before_;
   // By block of a user's: the copies through which it may be read by others, in chains_. `in` and
   // `out` share their entries, because they may be one buffer.
   BlockTable<Chains::Head> read_;
