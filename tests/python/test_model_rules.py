@@ -119,3 +119,15 @@ def test_the_shipped_rules_are_near_the_best_on_the_papers_nodes(name, ranks):
     for one in rule_cells(model, [placement], names, [64, 512, 2048, 16384]):
         if (one.collective, one.size) != ("allgather", 64):
             assert one.regret < 0.25, one
+
+
+def test_unbound_ranks_have_no_levels_that_rules_know(tutti):
+    words = ("--machine", "epyc-7763", "--collectives", "reduce", "--sizes", "8K", "--json")
+    runs = []
+    for bound in ("--bound", "--no-bound"):
+        result = tutti("model", "rules", *words, "--ranks", "64", bound)
+        assert result.returncode == 0, result.stderr
+        (one,) = json.loads(result.stdout)["cells"]
+        assert one["bound"] == (bound == "--bound")
+        runs.append(one["runs"])
+    assert runs[0].startswith("tiled:levels") and not runs[1].startswith("tiled:levels")

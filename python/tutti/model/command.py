@@ -485,6 +485,13 @@ def rules_command(
     reached: Annotated[
         bool, typer.Option(help="Ranks reach each other's buffers, as with --shared-heap.")
     ] = False,
+    bound: Annotated[
+        bool,
+        typer.Option(
+            help="Ranks are bound. Unbound ones lie on the same cores, but no plan or rule knows "
+            "the levels that they share."
+        ),
+    ] = True,
     table: Annotated[
         Path | None, typer.Option(help="A table whose rules are asked before Tutti's.")
     ] = None,
@@ -517,7 +524,7 @@ def rules_command(
             raise UserError(f"--machine: '{word}' has no \"shape\"; add it to the file")
         counts = parse_ranks(ranks) if ranks is not None else None
         on = rules.placements_of(
-            shape, counts, parse_ranks(nodes), "mapped" if reached else "slots"
+            shape, counts, parse_ranks(nodes), "mapped" if reached else "slots", bound
         )
         work.append((model, on))
     cells = with_progress(

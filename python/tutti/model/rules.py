@@ -7,7 +7,7 @@ best of them.
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import fmean
 from typing import Any
 
@@ -36,6 +36,7 @@ class RuleCell:
     best: str
     best_us: float
     times: dict[str, float] = field(default_factory=dict, compare=False, repr=False)  # by candidate
+    bound: bool = True
 
     @property
     def regret(self) -> float:
@@ -62,7 +63,11 @@ class RuleSummary:
 
 
 def placements_of(
-    shape: str, ranks: Sequence[int] | None, nodes: Sequence[int], reach: str
+    shape: str,
+    ranks: Sequence[int] | None,
+    nodes: Sequence[int],
+    reach: str,
+    bound: bool = True,
 ) -> list[Placement]:
     """A rank on each core of so many nodes; or so many ranks. Raises UserError."""
     machine = Machine.parse(shape)
@@ -75,7 +80,9 @@ def placements_of(
                 f"--ranks: '{shape}' has {machine.cores} cores, and the model knows no ranks that "
                 "share a core; give fewer"
             )
-    return [placement_on(shape, count, reach) for count in counts if count > 1]
+    return [
+        replace(placement_on(shape, count, reach), bound=bound) for count in counts if count > 1
+    ]
 
 
 def rule_cells(
@@ -109,6 +116,7 @@ def rule_cells(
                         size, served.place, served.label, us, best.candidate.label,
                         best.microseconds,
                         {one.candidate.label: one.microseconds for one in found.order},
+                        placement.bound,
                     )
                 )  # fmt: skip
     return cells
@@ -167,6 +175,7 @@ def as_json(cells: Sequence[RuleCell], table: str = "") -> dict[str, Any]:
                 "ranks": one.ranks,
                 "nodes": one.nodes,
                 "reached": one.reached,
+                "bound": one.bound,
                 "collective": one.collective,
                 "bytes": one.size,
                 "place": one.place,

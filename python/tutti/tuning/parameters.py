@@ -92,5 +92,5 @@ def specs_for_model(collective: str, placement: Placement) -> list[str]:
 def _contents(collective: str, spec: str, placement: Placement) -> str:
     if placement.ranks > MOST_COMPARED:
         return spec
-    text: str = core().generate(collective, spec, placement.ranks, 0, placement.levels).text
+    text: str = core().generate(collective, spec, placement.ranks, 0, placement.known_levels).text
     return "\n".join(line for line in text.splitlines() if not line.startswith("algorithm "))

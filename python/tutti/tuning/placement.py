@@ -12,6 +12,8 @@ from tutti.plan.command.machines import levels_of, nodes_of
 class Placement:
     """Ranks on a machine. `levels`: those that they share (`Placed.levels`); "": one.
 
+    If they are not `bound`, they lie there all the same, but no plan and no rule knows.
+
     `nodes`: the node of each rank; empty: they are on one node. `reach`: as `Where.reach`.
     """
 
@@ -19,6 +21,11 @@ class Placement:
     levels: str = ""
     nodes: tuple[int, ...] = ()
     reach: str = "slots"
+    bound: bool = True
+
+    @property
+    def known_levels(self) -> str:
+        return self.levels if self.bound else ""
 
     @property
     def node_count(self) -> int:

@@ -48,7 +48,7 @@ def algorithms_for_model(
     """All algorithms to predict, with the number of leaves that HMPI's equation (1) gives, too."""
     specs = list(specs_for_model(collective, placement))
     if any(spec.startswith("levels:leaves=") for spec in specs):
-        leaves = model.leaves(shared_levels(placement.levels), placement.ranks, size)
+        leaves = model.leaves(shared_levels(placement.known_levels), placement.ranks, size)
         specs.append(f"levels:leaves={leaves}")
     return [Candidate(spec) for spec in dict.fromkeys(specs)]
 
@@ -58,7 +58,7 @@ def search(
 ) -> Found:
     """Predicts what could serve a call. `default` is among it, and first where times are equal."""
     roots = roots_to_try(collective, placement)
-    question = Question(collective, size, roots[0], placement.levels, placement.where())
+    question = Question(collective, size, roots[0], placement.known_levels, placement.where())
     algorithms = algorithms_for_model(model, collective, size, placement)
     first = [default, *(one for one in algorithms if one != default)]
     found = Found(*predicted_for_roots(model, question, roots, first))

@@ -155,7 +155,7 @@ def default_on(collective: str, size: int, placement: Placement, table: str = ""
         placement.ranks,
         False,
         placement.reached,
-        placement.levels,
+        placement.known_levels,
         placement.nodes,
         table,
     )
