@@ -22,12 +22,15 @@ const std::vector<Collective>& collectives() {
   return all;
 }
 
-std::string chosen(Collective collective, size_t bytes, int ranks, bool oversubscribed,
-                   const Overrides& overrides = {}) {
-  const Choice choice = choose(collective, bytes, ranks, oversubscribed, overrides);
+std::string shown(const Choice& choice) {
   const std::string segment =
       choice.segment_bytes == segment_halves ? "halves" : std::to_string(choice.segment_bytes);
   return std::string(choice.algorithm) + (choice.segment_bytes == 0 ? "" : " " + segment);
+}
+
+std::string chosen(Collective collective, size_t bytes, int ranks, bool oversubscribed,
+                   const Overrides& overrides = {}) {
+  return shown(choose(collective, bytes, ranks, oversubscribed, overrides));
 }
 
 // Every choice is an algorithm that serves the collective, and its range holds the size that was
@@ -130,11 +133,49 @@ TEST(Choose, AnswersForSockets) {
   EXPECT_EQ(chosen_on(four), "levels:flat");
 }
 
-// So many ranks in as many equal runs, one in each numa region.
-placement::Levels regions_of(int ranks, int regions) {
+// So many ranks in as many equal runs, one in each numa region (or unit of another level).
+placement::Levels regions_of(int ranks, int regions, const char* level = "numa") {
   std::vector<int32_t> group_of;
   for (int rank = 0; rank < ranks; ++rank) group_of.push_back(rank * regions / ranks);
-  return placement::Levels({{"numa", group_of, 1}});
+  return placement::Levels({{level, group_of, 1}});
+}
+
+// Ranks of one region whose groups share caches.
+TEST(Choose, TheDefaultForSharedCachesIsGolden) {
+  struct Golden {
+    Collective collective;
+    int ranks;
+    size_t bytes;
+    const char* algorithm;
+  };
+  const std::vector<Golden> table = {
+      {Collective::barrier, 16, 0, "staggered:16"},
+      {Collective::bcast, 16, 8, "flat"},
+      {Collective::bcast, 64, 8193, "nary:8 4096"},
+      {Collective::bcast, 128, 8193, "levels:flat 4096"},
+      {Collective::bcast, 129, 8193, "nary:16 4096"},
+      {Collective::reduce, 16, 256, "levels:binomial:stepwise"},
+      {Collective::reduce, 16, 4097, "tiled:levels 32768"},
+      {Collective::reduce, 64, 4095, "levels:binomial:stepwise"},
+      {Collective::reduce, 64, 4096, "tiled:levels 32768"},
+      {Collective::reduce, 65, 4096, "levels:binomial:stepwise"},
+      {Collective::reduce, 64, 524289, "binary:stepwise 4096"},
+      {Collective::allreduce, 16, 256, "levels:binomial:one_stage:stepwise"},
+      {Collective::allreduce, 64, 4096, "tiled:levels 32768"},
+      {Collective::allreduce, 65, 4096, "levels:binomial:one_stage:stepwise"},
+      {Collective::allreduce, 64, 524289, "levels:binary:one_stage:stepwise 4096"},
+  };
+  for (const Golden& golden : table) {
+    const placement::Levels levels = regions_of(golden.ranks, golden.ranks / 8, "cache");
+    Call call{.collective = golden.collective,
+              .bytes = golden.bytes,
+              .ranks = golden.ranks,
+              .shape = {},
+              .root = 0};
+    call.levels = &levels;
+    EXPECT_EQ(shown(choose(call, {})), golden.algorithm)
+        << plan::name(golden.collective) << " of " << golden.bytes << " bytes, " << golden.ranks;
+  }
 }
 
 // On both sides of each edge: whoever changes it asks `tutti model rules`.
@@ -172,6 +213,25 @@ TEST(Choose, TheDefaultForSeveralRegionsIsGolden) {
       {Collective::reduce_scatter, 12, 2, 255, "flat"},
       {Collective::reduce_scatter, 12, 2, 256, "ring"},
       {Collective::reduce_scatter, 12, 2, 256, "flat", true},
+      {Collective::allgather, 48, 4, 48, "all_read_all"},
+      {Collective::barrier, 32, 3, 0, "all_read_all"},
+      {Collective::barrier, 32, 4, 0, "levels:flat"},
+      {Collective::barrier, 48, 8, 0, "levels:8:one_stage"},
+      {Collective::barrier, 128, 16, 0, "levels:flat"},
+      {Collective::bcast, 32, 4, 8, "levels:flat"},
+      {Collective::bcast, 64, 3, 8193, "flat 4096"},
+      {Collective::bcast, 64, 4, 8193, "levels:flat 4096"},
+      {Collective::bcast, 128, 2, 8193, "levels:flat 4096"},
+      {Collective::bcast, 144, 2, 8193, "nary:16 4096"},
+      {Collective::bcast, 128, 16, 8, "levels:flat"},
+      {Collective::reduce, 32, 4, 49, "levels:binomial:stepwise"},
+      {Collective::reduce, 32, 4, 16384, "tiled:levels 24576"},
+      {Collective::reduce, 33, 8, 16384, "binary:stepwise 4096"},
+      {Collective::reduce, 128, 16, 256, "tiled:levels"},
+      {Collective::allreduce, 32, 3, 4096, "levels:binomial:one_stage:stepwise"},
+      {Collective::allreduce, 32, 4, 4096, "ring"},
+      {Collective::allreduce, 48, 8, 4096, "levels:binomial:one_stage:stepwise"},
+      {Collective::allreduce, 128, 16, 4096, "tiled:levels"},
   };
   for (const Golden& golden : table) {
     const placement::Levels levels = regions_of(golden.ranks, golden.regions);
@@ -182,10 +242,7 @@ TEST(Choose, TheDefaultForSeveralRegionsIsGolden) {
               .root = 0,
               .rank_order = golden.rank_order};
     call.levels = &levels;
-    const Choice choice = choose(call, {});
-    const std::string segment =
-        choice.segment_bytes == 0 ? "" : " " + std::to_string(choice.segment_bytes);
-    EXPECT_EQ(std::string(choice.algorithm) + segment, golden.algorithm)
+    EXPECT_EQ(shown(choose(call, {})), golden.algorithm)
         << plan::name(golden.collective) << " of " << golden.bytes << " bytes, " << golden.ranks
         << " ranks in " << golden.regions << " regions";
   }
@@ -255,11 +312,18 @@ TEST(Choose, TheDefaultIsGolden) {
   const std::vector<Golden> table = {
       {Collective::barrier, false, 8, 0, "all_read_all"},
       {Collective::barrier, false, 16, 0, "staggered:16"},
-      {Collective::barrier, false, 17, 0, "nary:8"},
+      {Collective::barrier, false, 32, 0, "all_read_all"},
+      {Collective::barrier, false, 33, 0, "levels:8:one_stage"},
+      {Collective::barrier, false, 129, 0, "nary:16"},
       {Collective::barrier, true, 16, 0, "all_read_all"},
       {Collective::barrier, true, 17, 0, "nary:16"},
       {Collective::bcast, false, 16, 8, "flat"},
-      {Collective::bcast, false, 17, 8, "nary:8"},
+      {Collective::bcast, false, 17, 8, "flat 4096"},
+      {Collective::bcast, false, 128, 8192, "flat"},
+      {Collective::bcast, false, 64, 8193, "flat 4096"},
+      {Collective::bcast, false, 65, 8193, "nary:16 4096"},
+      {Collective::bcast, false, 129, 255, "flat"},
+      {Collective::bcast, false, 129, 256, "nary:16 4096"},
       {Collective::bcast, true, 1000, 8, "flat 65536"},
       {Collective::bcast, false, 2, 8, "flat 32768"},
       {Collective::reduce, false, 8, 1023, "flat"},
@@ -267,10 +331,11 @@ TEST(Choose, TheDefaultIsGolden) {
       {Collective::reduce, false, 4, 16383, "tiled 65536"},
       {Collective::reduce, false, 4, 16384, "binomial 24576"},
       {Collective::reduce, false, 16, 1024, "tiled 65536"},
-      {Collective::reduce, false, 17, 8191, "nary:4:stepwise"},
-      {Collective::reduce, false, 64, 8192, "tiled 65536"},
-      {Collective::reduce, false, 65, 32767, "nary:4:stepwise"},
-      {Collective::reduce, false, 65, 32768, "tiled 65536"},
+      {Collective::reduce, false, 64, 48, "nary:8"},
+      {Collective::reduce, false, 65, 48, "nary:16"},
+      {Collective::reduce, false, 17, 49, "levels:binomial:stepwise"},
+      {Collective::reduce, false, 256, 12287, "levels:binomial:stepwise"},
+      {Collective::reduce, false, 17, 12288, "binary:stepwise 4096"},
       {Collective::reduce, true, 17, 8, "nary:8"},
       {Collective::allreduce, false, 2, 32767, "all_read_all 32768"},
       {Collective::allreduce, false, 2, 32768, "tiled 131072"},
@@ -279,10 +344,14 @@ TEST(Choose, TheDefaultIsGolden) {
       {Collective::allreduce, false, 16, 255, "all_read_all"},
       {Collective::allreduce, false, 16, 256, "flat"},
       {Collective::allreduce, false, 16, 1024, "tiled 65536"},
-      {Collective::allreduce, false, 17, 8191, "nary:4:stepwise"},
-      {Collective::allreduce, false, 64, 8192, "tiled 65536"},
-      {Collective::allreduce, false, 65, 32767, "nary:4:stepwise"},
-      {Collective::allreduce, false, 65, 32768, "tiled 65536"},
+      {Collective::allreduce, false, 32, 48, "all_read_all"},
+      {Collective::allreduce, false, 33, 48, "levels:8:one_stage"},
+      {Collective::allreduce, false, 129, 48, "nary:16"},
+      {Collective::allreduce, false, 17, 49, "levels:binomial:one_stage:stepwise"},
+      {Collective::allreduce, false, 256, 12288, "levels:binomial:one_stage:stepwise"},
+      {Collective::allreduce, false, 17, 12289, "levels:binary:one_stage:stepwise 4096"},
+      {Collective::allreduce, false, 64, 12289, "levels:binary:one_stage:stepwise 4096"},
+      {Collective::allreduce, false, 65, 12289, "binary:stepwise 4096"},
       {Collective::allreduce, true, 16, 2048, "all_read_all"},
       {Collective::allreduce, true, 2, 2049, "flat"},
       {Collective::allreduce, true, 2, SIZE_MAX, "flat"},
@@ -294,11 +363,20 @@ TEST(Choose, TheDefaultIsGolden) {
       {Collective::scatter, false, 8, 12287, "flat"},
       {Collective::scatter, false, 8, 12288, "flat 65536"},
       {Collective::scatter, false, 9, 1024, "token_ring:4"},
+      {Collective::scatter, false, 33, 8, "flat"},
+      {Collective::scatter, false, 65, 48, "nary:8"},
+      {Collective::gather, false, 33, 48, "flat"},
+      {Collective::gather, false, 33, 49, "token_ring:16"},
+      {Collective::allgather, false, 65, 48, "all_read_all"},
+      {Collective::allgather, false, 64, 49, "all_read_all"},
+      {Collective::allgather, false, 65, 49, "ring"},
       {Collective::allgather, true, 4, 8, "all_read_all 65536"},
       {Collective::alltoall, false, 4, 8, "flat 65536"},
       {Collective::reduce_scatter, false, 4, 8191, "flat"},
       {Collective::reduce_scatter, false, 5, 1024, "halving"},
       {Collective::reduce_scatter, false, 3, 8192, "ring"},
+      {Collective::reduce_scatter, false, 33, 48, "flat"},
+      {Collective::reduce_scatter, false, 33, 49, "ring"},
       {Collective::scan, false, 2, 2049, "chain 65536"},
       {Collective::scan, false, 8, 1023, "all_read_all"},
       {Collective::scan, false, 4, 12288, "all_read_all"},
