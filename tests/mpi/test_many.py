@@ -13,9 +13,12 @@ The seconds are first calls, for which every rank makes its programs.
 """
 
 import json
+from pathlib import Path
 
 import pytest
 import support
+
+DEFAULT = Path(__file__).resolve().parents[2] / "src" / "select" / "default.map"
 
 # So many ranks would hold up all other tests.
 pytestmark = [pytest.mark.mpi, pytest.mark.alone]
@@ -56,3 +59,18 @@ def test_every_collective_of_many_ranks(host_named, compiled, tmp_path, name, ra
     assert more("all", "private_mean") < 3 * 1024, "a rank's private memory over the host's, KiB"
     assert more("short", "shared") < 32 * 1024, "the node's shared memory before long messages, KiB"
     assert more("all", "shared") < 128 * 1024, "the node's shared memory over the host's, KiB"
+
+
+def test_the_rules_of_ranks_that_each_have_a_core(host_named, compiled, tmp_path):
+    """With these rules alone, whose algorithms ranks without cores of their own never run."""
+    host, report, table = host_named("mpich"), tmp_path / "report.json", tmp_path / "cores.map"
+    table.write_text(DEFAULT.read_text().replace(" oversubscribed no", ""))
+    words = {
+        "timeout": 150,
+        "variables": {"TUTTI_STALL_SECONDS": "60", "TUTTI_TABLE": str(table)},
+    }
+    program = compiled(host, "many")
+    support.expect_ok(support.job(host, 72, program, options=[f"--report={report}"], **words))
+    rows = json.loads(report.read_text())["collectives"]
+    ran = {(row["collective"], row["algorithm"]) for row in rows}
+    assert {("allreduce", "levels:8:one_stage"), ("reduce", "binary:stepwise")} <= ran
