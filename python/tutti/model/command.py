@@ -488,8 +488,8 @@ def rules_command(
     bound: Annotated[
         bool,
         typer.Option(
-            help="Ranks are bound. Unbound ones lie on the same cores, but no plan or rule knows "
-            "the levels that they share."
+            help="Ranks are bound, or their levels are known otherwise. Unbound ones lie on the "
+            "same cores, but no plan or rule knows the levels that they share."
         ),
     ] = True,
     table: Annotated[
