@@ -3,6 +3,7 @@
 #include <elf.h>
 #include <link.h>
 
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <sstream>
@@ -38,6 +39,14 @@ class Reader {
   bool read(uint64_t offset, Item& item) {
     return read_bytes(offset, reinterpret_cast<char*>(&item), sizeof item);
   }
+  // Those items that the file has.
+  template <class Item>
+  std::vector<Item> read_all(uint64_t offset, size_t count) {
+    std::vector<Item> items(count);
+    read_bytes(offset, reinterpret_cast<char*>(items.data()), count * sizeof(Item));
+    items.resize(static_cast<size_t>(file_.gcount()) / sizeof(Item));
+    return items;
+  }
   bool read_bytes(uint64_t offset, char* to, size_t bytes) {
     file_.clear();
     file_.seekg(static_cast<std::streamoff>(offset));
@@ -49,14 +58,8 @@ class Reader {
 };
 
 std::vector<Segment> read_segments(Reader& reader, const Header& header) {
-  std::vector<Segment> segments;
-  if (header.e_phentsize != sizeof(Segment) || header.e_phnum > most_segments) return segments;
-  for (size_t i = 0; i < header.e_phnum; ++i) {
-    Segment segment;
-    if (!reader.read(header.e_phoff + i * sizeof segment, segment)) break;
-    segments.push_back(segment);
-  }
-  return segments;
+  if (header.e_phentsize != sizeof(Segment) || header.e_phnum > most_segments) return {};
+  return reader.read_all<Segment>(header.e_phoff, header.e_phnum);
 }
 
 // The offset in the file of an address; the dynamic section has addresses in memory.
@@ -69,12 +72,10 @@ std::optional<uint64_t> offset_of(const std::vector<Segment>& segments, uint64_t
 }
 
 std::vector<Entry> read_dynamic(Reader& reader, const Segment& segment) {
-  std::vector<Entry> entries;
-  for (size_t i = 0; i < std::min<size_t>(segment.p_filesz / sizeof(Entry), most_entries); ++i) {
-    Entry entry;
-    if (!reader.read(segment.p_offset + i * sizeof entry, entry) || entry.d_tag == DT_NULL) break;
-    entries.push_back(entry);
-  }
+  std::vector<Entry> entries = reader.read_all<Entry>(
+      segment.p_offset, std::min<size_t>(segment.p_filesz / sizeof(Entry), most_entries));
+  const auto is_end = [](const Entry& entry) { return entry.d_tag == DT_NULL; };
+  entries.erase(std::find_if(entries.begin(), entries.end(), is_end), entries.end());
   return entries;
 }
 

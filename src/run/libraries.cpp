@@ -2,12 +2,14 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
+#include <sstream>
+#include <string_view>
 
 namespace tutti::run {
 namespace {
@@ -46,26 +48,31 @@ struct CacheEntry {
 };
 static_assert(sizeof(CacheEntry) == 24);
 
-std::multimap<std::string, std::string> read_cache(const char* path) {
-  std::multimap<std::string, std::string> libraries;
-  std::ifstream stream(path, std::ios::binary);
-  const std::string file{std::istreambuf_iterator<char>(stream), {}};
-  const size_t start = file.find(cache_magic);
-  if (start == std::string::npos || file.size() - start < cache_header_bytes) return libraries;
-  const char* const base = file.data() + start;
-  const size_t bytes = file.size() - start;
+// Empty if there is none that can be read.
+std::string read_cache(const char* path) {
+  std::stringstream file;
+  file << std::ifstream(path, std::ios::binary).rdbuf();
+  const size_t start = file.view().find(cache_magic);
+  return start == std::string::npos ? std::string() : file.str().substr(start);
+}
+
+// The files that the cache names for a library.
+std::vector<std::string> find_in_cache(std::string_view cache, std::string_view name) {
+  std::vector<std::string> files;
+  if (cache.size() < cache_header_bytes) return files;
   uint32_t count;
-  memcpy(&count, base + cache_magic.size(), sizeof count);
+  memcpy(&count, cache.data() + cache_magic.size(), sizeof count);
   const auto text = [&](uint32_t offset) {
-    return offset < bytes ? std::string(base + offset, strnlen(base + offset, bytes - offset))
-                          : std::string();
+    const std::string_view rest = cache.substr(std::min<size_t>(offset, cache.size()));
+    return rest.substr(0, rest.find('\0'));
   };
-  for (size_t i = 0; i < count && cache_header_bytes + (i + 1) * sizeof(CacheEntry) <= bytes; ++i) {
+  for (size_t end = cache_header_bytes + sizeof(CacheEntry); count > 0 && end <= cache.size();
+       --count, end += sizeof(CacheEntry)) {
     CacheEntry entry;
-    memcpy(&entry, base + cache_header_bytes + i * sizeof entry, sizeof entry);
-    libraries.emplace(text(entry.key), text(entry.value));
+    memcpy(&entry, cache.data() + end - sizeof entry, sizeof entry);
+    if (text(entry.key) == name) files.emplace_back(text(entry.value));
   }
-  return libraries;
+  return files;
 }
 
 std::string first_of(const std::vector<std::string>& directories, const std::string& name,
@@ -99,9 +106,8 @@ std::string LibraryFinder::find(const std::string& name, const ElfFile& user,
     if (const std::string found = first_of(user.rpath, name, origin); !found.empty()) return found;
   if (const std::string found = first_of(library_path_, name, origin); !found.empty()) return found;
   if (const std::string found = first_of(user.runpath, name, origin); !found.empty()) return found;
-  const auto [begin, end] = cache_.equal_range(name);
-  for (auto entry = begin; entry != end; ++entry)
-    if (is_library(entry->second)) return entry->second;
+  for (const std::string& file : find_in_cache(cache_, name))
+    if (is_library(file)) return file;
   return first_of({"/lib64", "/usr/lib64", "/lib", "/usr/lib"}, name, origin);
 }
 

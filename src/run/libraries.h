@@ -7,7 +7,6 @@
 // construction; any thread may use it.
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
@@ -26,7 +25,7 @@ class LibraryFinder {
 
  private:
   std::vector<std::string> library_path_;
-  std::multimap<std::string, std::string> cache_;
+  std::string cache_;
 };
 
 }  // namespace tutti::run

@@ -62,6 +62,14 @@ def test_setuid(tmp_path, mode):
     assert "setuid" in refused(tmp_path / "privileged")
 
 
+def test_libraries_are_read_in_large_pieces():
+    """tutti-run took 200 system calls to read the headers of libc and the dynamic linker."""
+    command = [support.TUTTI_RUN, "--mpi", "mpich", "cat", "/proc/self/io"]
+    result = support.run(command, environment=support.clean_environment())
+    assert result.returncode == 0, result.stderr
+    assert int(re.search(r"syscr: (\d+)", result.stdout)[1]) <= 120
+
+
 def test_an_mpi_without_interposer(tmp_path):
     (tmp_path / "mpi.c").write_text("int MPI_Init(int* c, char*** v) { return 0; }\n")
     (tmp_path / "main.c").write_text(
