@@ -131,7 +131,9 @@ const std::vector<OptionRow>& option_table() {
        .default_value = "auto",
        .doc = "Shared memory of each rank in the node's first segment, of which the communicator "
               "of all ranks takes half; auto: 256K in /dev/shm, and elsewhere what rings of twice "
-              "a second-level cache need, which take memory only when they are used.",
+              "a second-level cache need, which take memory only when they are used; with many "
+              "ranks on a node they are shorter, because those of all its ranks take at most 120M "
+              "together.",
        .store = store<&Options::shm_bytes_per_rank>,
        .least = 32 * kibibyte,
        .most = gibibyte,
