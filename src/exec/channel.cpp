@@ -174,15 +174,18 @@ std::string Channel::standing(int rank) const {
 }
 
 // A deep ring has hundreds of pages. If each came by a fault of its own, a rank would be slow for
-// many calls.
-void Channel::populate() {
-  populated_ = true;
+// many calls; if all came at once, a communicator of few calls would pay for pages that it never
+// uses. So each step doubles what is there.
+void Channel::populate(uint64_t needed) {
+  if (needed <= populated_) return;
+  constexpr uint64_t least = 64 * 1024;
+  const uint64_t before = populated_;
+  populated_ = std::min(std::max({needed, 2 * before, least}), long_slots_.size);
 #ifdef MADV_POPULATE_WRITE
-  std::byte* const begin = first_slot_ + static_cast<size_t>(index_) * stride_;
-  const auto first =
-      (reinterpret_cast<uintptr_t>(begin) + shm::page_size - 1) / shm::page_size * shm::page_size;
-  const auto end =
-      reinterpret_cast<uintptr_t>(begin + layout_.slot_bytes) / shm::page_size * shm::page_size;
+  const auto ring = reinterpret_cast<uintptr_t>(
+      first_slot_ + static_cast<size_t>(index_) * stride_ + short_slots_.size);
+  const uintptr_t first = (ring + before) / shm::page_size * shm::page_size;
+  const uintptr_t end = (ring + populated_) / shm::page_size * shm::page_size;
   if (end > first)
     madvise(reinterpret_cast<void*>(first), end - first, MADV_POPULATE_WRITE);  // else by faults
 #endif
@@ -190,12 +193,21 @@ void Channel::populate() {
 
 Code Channel::make_room(Ring& ring, uint64_t units, bool writes, const Operation& operation,
                         bool suspends) {
-  const bool unpopulated = &ring == &long_slots_ && !populated_;
-  if (unpopulated && writes) populate();
-  const bool room = ring.make_room(units);
-  if (unpopulated && !writes)
-    ring.limit = std::min(ring.limit, ring.cursor + units);  // its first own write comes here again
-  if (room || !writes) return Code::ok;
+  if (!ring.make_room(units) && writes) {
+    if (const Code code = await_readers(ring, units, operation, suspends); code != Code::ok)
+      return code;
+    ring.make_room(units);
+  }
+  if (&ring == &long_slots_ && populated_ < ring.size) {
+    if (writes) populate(ring.position() + units);
+    // The next operation comes here again if it needs more pages.
+    ring.limit = std::min(ring.limit, std::max(ring.lap + populated_, ring.cursor + units));
+  }
+  return Code::ok;
+}
+
+Code Channel::await_readers(const Ring& ring, uint64_t units, const Operation& operation,
+                            bool suspends) {
   Checkpoint past = checkpoint_;
   const uint64_t needed = ring.cursor + units - ring.size;
   uint64_t passed = past.long_slots;
@@ -213,7 +225,6 @@ Code Channel::make_room(Ring& ring, uint64_t units, bool writes, const Operation
   short_slots_.safe = std::max(short_slots_.safe, past.short_slots);
   long_slots_.safe = std::max(long_slots_.safe, past.long_slots);
   checkpoint_ = here();
-  ring.make_room(units);
   return Code::ok;
 }
 

@@ -249,6 +249,7 @@ class alignas(64) Channel {
   // `suspends`: returns would_wait instead of waiting.
   Code make_room(Ring& ring, uint64_t units, bool writes, const Operation& operation,
                  bool suspends);
+  Code await_readers(const Ring& ring, uint64_t units, const Operation& operation, bool suspends);
   // For an operation that is advanced in pieces: notes what it waits for, and returns would_wait.
   Code suspend(const Awaited& awaited, uint64_t call);
   Code suspend_for_message(int32_t peer, bool takes, uint64_t call);
@@ -256,7 +257,8 @@ class alignas(64) Channel {
   // Looks whether what the suspended operation waits for can still come. `stalls`: it has waited
   // for as long as the watchdog allows.
   Code look_at_suspended(uint64_t call, bool stalls);
-  void populate();
+  // Gives the long ring the pages of its first `needed` bytes, or of more, at once.
+  void populate(uint64_t needed);
   Checkpoint here() const {
     return {base_, lines_.cursor, short_slots_.cursor, long_slots_.cursor};
   }
@@ -286,7 +288,7 @@ class alignas(64) Channel {
   // as base_ does, except in programs that the ranks of a node run among themselves.
   uint64_t messages_base_ = 0;
   SlotStores stores_;
-  bool populated_ = false;
+  uint64_t populated_ = 0;  // of the long ring, the bytes whose pages this rank has touched
 
   // Constant after construction.
   WaitStyle style_;

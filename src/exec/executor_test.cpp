@@ -1,11 +1,15 @@
 #include "exec/executor.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
+#include <algorithm>
 #include <memory>
+#include <vector>
 
 #include "algo/algo.h"
 #include "plan/lower.h"
+#include "shm/segment.h"
 
 namespace tutti::exec {
 namespace {
@@ -34,6 +38,36 @@ TEST(Channel, RefusesMoreMemoryThanStepsCanName) {
   EXPECT_NE(Channel(areas, layout, 0, {}).bind(program), nullptr);
   layout.slot_bytes = shm::most_bytes / 2;
   EXPECT_THROW(Channel(areas, layout, 0, {}).bind(program), Error);
+}
+
+// A communicator that makes few calls must not pay for the pages of its whole ring.
+TEST(Channel, TouchesThePagesOfItsLongRingAsItUsesThem) {
+  constexpr size_t bytes = 4096;
+  const shm::Layout layout = shm::Layout::fit(2, size_t{2} << 20);
+  auto memory = shm::Segment::create(shm::Segment::Kind::memfd, layout.bytes());
+  std::byte* const areas = memory.address(memory.take(0, layout.bytes(), 2)->first_page);
+  const auto resident = [&] {
+    std::vector<unsigned char> pages(layout.bytes() / shm::page_size);
+    EXPECT_EQ(mincore(areas, pages.size() * shm::page_size, pages.data()), 0);
+    return static_cast<size_t>(std::count(pages.begin(), pages.end(), 1)) * shm::page_size;
+  };
+  const plan::Plan staged = plan::stage(algo::generate(Collective::bcast, "flat", 2, 0));
+  const auto program = std::make_shared<plan::Program>(
+      plan::lower(staged, plan::depend(staged, Carrier::slot), 0, Carrier::slot));
+  Channel root(areas, layout, 0, {});
+  const auto bound = root.bind(program);
+  std::vector<std::byte> data(bytes);
+  Operation operation{data.data(), data.data(), bytes, bytes};
+  operation.segment_bytes = bytes;
+  EXPECT_EQ(root.execute(bound->start, operation), Code::ok);
+  EXPECT_GE(resident(), 60u * 1024);
+  EXPECT_LE(resident(), 128u * 1024);
+  // The root waits for nobody in the first lap. Each step doubles what is there.
+  const size_t calls = layout.slot_bytes / 3 / bytes;
+  for (size_t call = 1; call < calls; ++call)
+    EXPECT_EQ(root.execute(bound->start, operation), Code::ok);
+  EXPECT_GE(resident(), calls * bytes);
+  EXPECT_LE(resident(), 2 * calls * bytes);
 }
 
 }  // namespace
