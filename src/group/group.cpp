@@ -228,6 +228,7 @@ ProgramRequest Group::request_of(Collective collective, int root, Carrier carrie
   request.rank = rank();
   request.root = root;
   request.carrier = carrier;
+  request.lines = channel_.resources().lines;
   request.check = check_;
   request.fixed_order = overrides_.reproducible != Reproducible::off;
   request.levels = &levels_;

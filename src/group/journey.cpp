@@ -23,9 +23,20 @@ std::shared_ptr<const plan::Program> Traveller::program_of(std::string_view algo
                                                            const select::LoadedPlan* plan,
                                                            plan::Carrier carrier,
                                                            std::optional<algo::Phase> phase) const {
-  return program_for({call_.collective, algorithm, call_.ranks, 0, call_.root, carrier, false,
-                      communicator_.fixed_order, plan, &call_.known_levels(), &communicator_.nodes,
-                      phase});
+  ProgramRequest request{call_.collective,
+                         algorithm,
+                         call_.ranks,
+                         0,
+                         call_.root,
+                         carrier,
+                         false,
+                         communicator_.fixed_order,
+                         plan,
+                         &call_.known_levels(),
+                         &communicator_.nodes,
+                         phase};
+  request.lines = communicator_.resources.lines;
+  return program_for(request);
 }
 
 bool Traveller::goes_by_host(std::string_view algorithm) const {

@@ -74,7 +74,8 @@ Programs make(const ProgramRequest& request, const std::vector<int32_t>& ranks) 
   const plan::Plan staged = plan::stage(request.check ? plan : std::move(plan), nodes_of(request),
                                         apart ? plan::Buffers::two : plan::Buffers::maybe_one);
   Carrier carrier = request.carrier;
-  if (carrier == Carrier::line && !plan::lines_serve(staged)) carrier = Carrier::slot;
+  const int32_t lines = plan::parted(request.collective) ? request.lines : INT32_MAX;
+  if (carrier == Carrier::line && !plan::lines_serve(staged, lines)) carrier = Carrier::slot;
   // Built-in algorithms allow one buffer as `in` and `out`; tests check that.
   bool in_place = users_plan == nullptr || users_plan->verdict.in_place;
   // A phase is not a collective, so it is checked with the other phase and a stand-in for the
@@ -115,10 +116,12 @@ std::string key_of(const ProgramRequest& request) {
   std::string key = request.users_plan != nullptr
                         ? "plan " + std::to_string(request.users_plan->contents)
                         : std::string(request.algorithm);
-  for (const int number : {static_cast<int>(request.collective), request.ranks, request.root,
-                           static_cast<int>(request.carrier), static_cast<int>(request.fixed_order),
-                           request.phase ? 1 + static_cast<int>(*request.phase) : 0,
-                           request.pairs ? 1 + static_cast<int>(*request.pairs) : 0}) {
+  for (const int number :
+       {static_cast<int>(request.collective), request.ranks, request.root,
+        static_cast<int>(request.carrier), request.carrier == Carrier::line ? request.lines : 0,
+        static_cast<int>(request.fixed_order),
+        request.phase ? 1 + static_cast<int>(*request.phase) : 0,
+        request.pairs ? 1 + static_cast<int>(*request.pairs) : 0}) {
     key.append("/").append(std::to_string(number));
   }
   key.append("/").append(levels_of(request).contents());
@@ -158,17 +161,23 @@ void use_common_programs(CommonPrograms* programs) { common = programs; }
 
 std::shared_ptr<const plan::Program> program_for(const ProgramRequest& request) {
   if (common != nullptr) return common_program(request);
-  const std::string key = key_of(request) + "/" + std::to_string(request.rank);
+  const auto own_key = [](const ProgramRequest& one) {
+    return key_of(one) + "/" + std::to_string(one.rank);
+  };
   Store& store = group::store();
   {
     const std::lock_guard lock(store.mutex);
-    if (const auto found = store.programs.find(key); found != store.programs.end())
+    if (const auto found = store.programs.find(own_key(request)); found != store.programs.end())
       return found->second;
   }
   std::shared_ptr<const plan::Program> program = make(request, {request.rank}).front();
   const std::lock_guard lock(store.mutex);
   if (store.programs.size() >= max_programs) store.programs.clear();
-  store.programs.emplace(key, program);
+  store.programs.emplace(own_key(request), program);
+  // Where lines do not serve, longer messages need the same program.
+  ProgramRequest over_slots = request;
+  over_slots.carrier = Carrier::slot;
+  if (!program->uses_lines) store.programs.emplace(own_key(over_slots), program);
   return program;
 }
 

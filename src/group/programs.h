@@ -39,6 +39,8 @@ struct ProgramRequest {
   // A part of the pairwise algorithm over several nodes, which `algorithm` does not name; nothing:
   // another algorithm.
   std::optional<algo::Pairs> pairs = {};
+  // How many lines a rank has. A plan whose buffers have a part for each rank may need more.
+  int32_t lines = INT32_MAX;
 };
 
 // Throws Error if the algorithm does not serve the collective, or if a check fails.

@@ -50,6 +50,18 @@ TEST_F(Common, RootsAndCarriersAreToldApart) {
   EXPECT_EQ(of(0, Carrier::slot), first);
 }
 
+// Each rank of a flat alltoall writes a line for each other one.
+TEST(Programs, OfMoreLinesThanThereAreUseSlots) {
+  ProgramRequest request{Collective::alltoall, "flat", 40, 3, 0, Carrier::line, false};
+  request.lines = 39;
+  EXPECT_TRUE(program_for(request)->uses_lines);
+  request.lines = 38;
+  const auto over_slots = program_for(request);
+  EXPECT_FALSE(over_slots->uses_lines);
+  request.carrier = Carrier::slot;
+  EXPECT_EQ(program_for(request), over_slots);  // it is not made again for longer messages
+}
+
 TEST_F(Common, OldOnesAreMadeAgain) {
   const auto of = [](int root) {
     return program_for({Collective::bcast, "binomial", 40, 7, root, Carrier::slot, false});

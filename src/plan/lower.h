@@ -43,8 +43,9 @@ enum class Carrier : uint8_t {
   slot,  // data is in the rings of the slots, and words announce it
 };
 
-// True where lines can serve the plan: every region is one block, a whole vector or a part.
-bool lines_serve(const Plan& staged);
+// True where lines can serve the plan: every region is one block, a whole vector or a part, and no
+// rank writes more than `lines` blocks of `tmp`.
+bool lines_serve(const Plan& staged, int32_t lines = INT32_MAX);
 
 // Copies into slots that their owners may leave out, because readers that reach the user's blocks
 // bypass the slots (elidable_copies.h).
