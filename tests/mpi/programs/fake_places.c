@@ -1,5 +1,5 @@
-// A library that comes before the system's: ranks may run on eight processors, and each seems to run
-// on the one of its rank in PLACES, such as 0,4,1,5.
+// A library that comes before the system's: ranks may run on eight processors, and each seems to
+// run on the one of its rank in PLACES, such as 0,4,1,5.
 #define _GNU_SOURCE
 #include <sched.h>
 #include <stdlib.h>

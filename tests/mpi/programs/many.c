@@ -1,7 +1,7 @@
 // Every blocking collective on the world, at six sizes, each with its results checked. After the
-// messages of at most 2 KiB, and at the end, rank 0 prints what the job holds: the private memory of
-// a rank (anonymous pages), the largest and the mean, and the shared memory of the node, in KiB; and
-// the seconds of the calls so far.
+// messages of at most 2 KiB, and at the end, rank 0 prints what the job holds: the private memory
+// of a rank (anonymous pages), the largest and the mean, and the shared memory of the node, in KiB;
+// and the seconds of the calls so far.
 #include <stdint.h>
 
 #include "check.h"
