@@ -2,14 +2,15 @@
 the host's own.
 
 Measured with 64 and 128 ranks on two cores, in MiB (private: the mean of a rank over the host
-alone; shared: all of the node over the host alone), and the seconds of the calls, host and Tutti:
+alone; shared: all of the node over the host alone, before long messages and at the end), and the
+seconds of the calls, host and Tutti:
 
-    MPICH      64: private -1.9, shared 121,  0.9 s and  1.6 s
-    MPICH     128: private -1.9, shared 121,  3.2 s and 14.4 s
-    Open MPI   64: private  1.1, shared 102,  0.3 s and  1.5 s
-    Open MPI  128: private  0.8, shared  53,  1.0 s and 11.7 s
+    MPICH      64: private -1.3, shared   1 and 121,  2.9 s and  2.7 s
+    MPICH     128: private -0.8, shared   3 and 121, 10.7 s and 18.4 s
+    Open MPI   64: private  1.7, shared -14 and  90,  1.3 s and  2.0 s
+    Open MPI  128: private  1.7, shared -61 and  24,  4.7 s and  9.8 s
 
-The seconds are first calls, for which every rank makes its programs.
+Most of the seconds are first calls, for which every rank makes its programs.
 """
 
 import json
