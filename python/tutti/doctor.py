@@ -13,6 +13,7 @@ import typer
 from tutti import __version__, probes
 from tutti.bench.mpis import Mpi, find_mpis
 from tutti.errors import UserError
+from tutti.model.measure import places_of
 from tutti.places import INTERPOSERS, core, find_interposer, find_library, find_program
 from tutti.tables import Table, new_console
 from tutti.tuning.found import directories, found_table
@@ -57,30 +58,20 @@ def examine_cores(tree: Any) -> Finding:
 
 def examine_binding(tree: Any) -> Finding:
     """Whether it matters where ranks are (docs/algorithms.md, "Levels")."""
-    usable = {at for at, core_there in enumerate(tree.cores) if core_there["usable"]}
-    groups = {
-        level: count
-        for level in ("socket", "numa", "cache")
-        if (
-            count := sum(
-                vertex["level"] == level
-                and any(at - vertex["first_core"] in range(vertex["core_count"]) for at in usable)
-                for vertex in tree.vertices
-            )
-        )
-        > 1
-    }
+    names = {"socket": "sockets", "numa": "NUMA regions", "cache": "shared caches"}
+    places = places_of(tree).values()
+    counts = {level: len({place[level] for place in places if level in place}) for level in names}
+    groups = {level: count for level, count in counts.items() if count > 1}
     if not groups:
         return Finding("binding", GOOD, "the usable cores are on one level: binding adds nothing")
-    names = {"socket": "sockets", "numa": "NUMA regions", "cache": "shared caches"}
-    counts = ", ".join(f"{count} {names[level]}" for level, count in groups.items())
+    found = ", ".join(f"{count} {names[level]}" for level, count in groups.items())
     return Finding(
         "binding",
         POOR,
-        f"{counts}: algorithms follow them. Ranks that the launcher does not bind count as being "
+        f"{found}: algorithms follow them. Ranks that the launcher does not bind count as being "
         "where they run in MPI_Init, if each has a core of its own there; else as on one level",
         "bind ranks: mpiexec --bind-to core (Open MPI) or -bind-to core (MPICH), or "
-        "tutti-run --bind core; tutti model predict tells what levels change",
+        "tutti-run --bind core; tutti model rules, with and without --no-bound, has times by a model",
     )
 
 

@@ -10,6 +10,8 @@
 namespace tutti {
 namespace {
 
+constexpr size_t huge_page = size_t{2} << 20;
+
 // Sizes are powers of two, so that pieces fit again.
 size_t size_of(size_t bytes) { return std::bit_ceil(bytes); }
 
@@ -66,7 +68,7 @@ void* LargePieces::take(size_t bytes) {
       mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (piece == MAP_FAILED) throw std::bad_alloc();
   // Fewer page faults; where the system has no huge pages, nothing happens.
-  if (size >= LargePieces::kept) madvise(piece, size, MADV_HUGEPAGE);
+  if (size >= huge_page) madvise(piece, size, MADV_HUGEPAGE);
   return piece;
 }
 

@@ -24,7 +24,8 @@ struct Candidate {
 template <class Fits>
 Candidate find_room(plan::Collective collective, Candidate wanted, size_t element, Fits fits) {
   using plan::Carrier;
-  // The parts of many ranks may need more lines than there are.
+  // Beside the lines of its parts, which program_for counts, a plan with tokens needs some for
+  // them.
   if (wanted.carrier == Carrier::line && plan::parted(collective) && !fits(wanted, 1))
     wanted.carrier = Carrier::slot;
   if (fits(wanted, element)) return wanted;

@@ -1,4 +1,4 @@
-"""Algorithms on the levels of bound ranks: all ranks choose the same one, and results are right."""
+"""Algorithms on the levels of ranks: all ranks choose the same one, and results are right."""
 
 import json
 import subprocess

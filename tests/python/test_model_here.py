@@ -21,7 +21,7 @@ from tutti.model.check import (
     regrets,
     steady,
 )
-from tutti.model.measure import Unit, _places, by_length, machine_of, units_to_measure
+from tutti.model.measure import Unit, by_length, machine_of, places_of, units_to_measure
 from tutti.model.over_jobs import Grid, trials_text
 from tutti.places import core, program
 
@@ -46,7 +46,7 @@ TWO_UNITS = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs t
     ],
 )
 def test_each_level_is_measured_across_what_is_inside_it(topology, expected):
-    units = units_to_measure(_places(core().load_tree(topology)))
+    units = units_to_measure(places_of(core().load_tree(topology)))
     assert {unit.level: unit.units for unit in units} == expected
 
 

@@ -39,7 +39,7 @@ class Unit:
     units: list[int]
 
 
-def _places(tree: Any) -> dict[int, dict[str, int]]:
+def places_of(tree: Any) -> dict[int, dict[str, int]]:
     """For each usable processing unit, the vertex of each level that it is in."""
     places: dict[int, dict[str, int]] = {}
     cores = [(index, one) for index, one in enumerate(tree.cores) if one["usable"]]
@@ -232,7 +232,7 @@ def measure_steps(say: Callable[[str], None] = lambda line: None) -> Steps:
 
 def units_here() -> list[Unit]:
     """What is to be measured of this machine. Raises UserError on a single processing unit."""
-    units = units_to_measure(_places(core().load_tree()))
+    units = units_to_measure(places_of(core().load_tree()))
     if not units:
         raise UserError(
             "the model's machine needs two processing units, and this process may run on one; "
