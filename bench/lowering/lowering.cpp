@@ -43,11 +43,10 @@ constexpr size_t bytes_of_call =
     1024;  // of the vector or of one part, for the look-up in the table
 
 struct Phases {
-  enum Phase { generate, stage, depend, lower, count };
+  enum Phase { generate, stage, lower, count };
   double milliseconds[count] = {};
   double total() const {
-    return milliseconds[generate] + milliseconds[stage] + milliseconds[depend] +
-           milliseconds[lower];
+    return milliseconds[generate] + milliseconds[stage] + milliseconds[lower];
   }
 };
 
@@ -105,10 +104,8 @@ Phases one_round(plan::Collective collective, const Cluster& cluster, int rank, 
   phases.milliseconds[Phases::stage] = timer.lap();
   const plan::Carrier carrier =
       plan::lines_serve(staged) ? plan::Carrier::line : plan::Carrier::slot;
-  const plan::Dependences dependences = plan::depend(staged, carrier);
-  phases.milliseconds[Phases::depend] = timer.lap();
   const size_t without = held_bytes();
-  const plan::Program program = plan::lower(staged, dependences, rank, carrier);
+  const plan::Program program = plan::program_of(staged, rank, carrier);
   phases.milliseconds[Phases::lower] = timer.lap();
   result.staged = staged.transfers.size();
   result.steps = program.steps.size();
@@ -156,11 +153,10 @@ Result measured(plan::Collective collective, const std::string& algorithm, const
 
 void print_line(const Result& one) {
   const double* const ms = one.median.milliseconds;
-  std::printf("%-14s %-32s %9zu %9zu %8.2f %8.2f %8.2f %8.2f %8.2f %9.1f %6zu %9zu\n",
+  std::printf("%-14s %-32s %9zu %9zu %8.2f %8.2f %8.2f %8.2f %9.1f %6zu %9zu\n",
               one.collective.c_str(), one.algorithm.c_str(), one.transfers, one.staged,
-              ms[Phases::generate], ms[Phases::stage], ms[Phases::depend], ms[Phases::lower],
-              one.median.total(), static_cast<double>(one.most_bytes) / (1 << 20), one.steps,
-              one.program_bytes);
+              ms[Phases::generate], ms[Phases::stage], ms[Phases::lower], one.median.total(),
+              static_cast<double>(one.most_bytes) / (1 << 20), one.steps, one.program_bytes);
 }
 
 void print_json(const Cluster& cluster, const std::vector<Result>& results) {
@@ -173,7 +169,6 @@ void print_json(const Cluster& cluster, const std::vector<Result>& results) {
                            {"staged", one.staged},
                            {"generate_ms", rounded(ms[Phases::generate], 3)},
                            {"stage_ms", rounded(ms[Phases::stage], 3)},
-                           {"depend_ms", rounded(ms[Phases::depend], 3)},
                            {"lower_ms", rounded(ms[Phases::lower], 3)},
                            {"total_ms", rounded(one.median.total(), 3)},
                            {"most_bytes", one.most_bytes},
@@ -290,9 +285,9 @@ void run(int argc, char** argv) {
   if (!json) {
     std::printf("%d ranks on %d nodes; each rank keeps %zu bytes for nodes and %zu for levels\n",
                 cluster.ranks, nodes, cluster.nodes_bytes, cluster.levels_bytes);
-    std::printf("%-14s %-32s %9s %9s %8s %8s %8s %8s %8s %9s %6s %9s\n", "collective", "algorithm",
-                "transfers", "staged", "generate", "stage", "depend", "lower", "total ms",
-                "most MiB", "steps", "bytes");
+    std::printf("%-14s %-32s %9s %9s %8s %8s %8s %8s %9s %6s %9s\n", "collective", "algorithm",
+                "transfers", "staged", "generate", "stage", "lower", "total ms", "most MiB",
+                "steps", "bytes");
   }
   std::vector<Result> results;
   for (const plan::Collective collective : collectives) {

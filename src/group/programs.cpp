@@ -86,10 +86,15 @@ Programs make(const ProgramRequest& request, const std::vector<int32_t>& ranks) 
     in_place = plan::check(plan).in_place && !apart;
     check_lowered(plan, staged, carrier, in_place);
   }
+  std::vector<plan::Program> made;
+  if (ranks.size() == 1)
+    made.push_back(plan::program_of(staged, ranks.front(), carrier));
+  else
+    made = plan::lower(staged, plan::depend(staged, carrier), ranks, carrier);
   Programs programs;
-  for (plan::Program& program :
-       plan::lower(staged, plan::depend(staged, carrier), ranks, carrier)) {
+  for (plan::Program& program : made) {
     program.in_place = in_place;
+    if (is_whole && staged.definition().needs_all(program.rank)) program.knows_all = true;
     // Empty parts are not sent, so a rank does not hear from all others.
     if (apart) program.knows_all = false;
     programs.push_back(std::make_shared<const plan::Program>(std::move(program)));

@@ -135,6 +135,15 @@ struct Definition {
   int32_t root = 0;
   int32_t blocks = 1;
 
+  // True if the rank's result needs all ranks, so that it ends only after each of them has begun.
+  bool needs_all(int32_t rank) const {
+    const bool all_give =
+        !has_data(collective) || !(one_buffer(collective) || scatters(collective));
+    const bool takes = !rooted(collective) || rank == root;
+    const bool of_all = properties_of(collective).combined == Combined::all;
+    return all_give && takes && (of_all || rank == ranks - 1);
+  }
+
   bool has_in(int32_t rank) const {
     return !(one_buffer(collective) || scatters(collective)) || rank == root;
   }

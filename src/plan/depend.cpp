@@ -98,13 +98,14 @@ class Conflicts {
 // Walks a staged plan once, when its conflicts are known.
 class Finder {
  public:
-  Finder(const Plan& staged, Carrier carrier)
+  Finder(const Plan& staged, Carrier carrier, bool pairs, const Slice* slice)
       : staged_(staged),
+        pairs_(pairs),
         node_of_(staged.nodes),
         conflicts_(staged, carrier),
         send_of_(staged.transfers.size() / 4, -1),
-        known_(staged, last_uses()) {
-    if (carrier == Carrier::slot && staged.nodes.one()) elidable_.emplace(staged);
+        known_(staged, pairs ? LargeVector<int32_t>{} : last_uses(), pairs) {
+    if (carrier == Carrier::slot && staged.nodes.one()) elidable_.emplace(staged, pairs, slice);
   }
 
   Dependences run() {
@@ -125,6 +126,7 @@ class Finder {
       settle_arrivals(i);
       if (elidable_) elidable_->visit(i, known_);
       known_.execute(transfer.executor(), i);
+      if (pairs_) continue;
       for (const Conflict& conflict : conflicts_[i]) known_.end_use(conflict.earlier, i);
       if (transfer.kind == TransferKind::receive) known_.end_use(send_of_[transfer.message], i);
     }
@@ -254,6 +256,7 @@ class Finder {
   }
 
   const Plan& staged_;
+  const bool pairs_;
   const placement::NodeOf node_of_;
   const Conflicts conflicts_;
   std::vector<int32_t> send_of_;  // by message
@@ -268,6 +271,24 @@ class Finder {
 
 }  // namespace
 
-Dependences depend(const Plan& staged, Carrier carrier) { return Finder(staged, carrier).run(); }
+bool pairs_decide(const Plan& staged) {
+  if (!staged.nodes.one()) return false;
+  size_t uses = 0;
+  for (const Transfer& transfer : staged.transfers) {
+    if (transfer.kind == TransferKind::token) return false;
+    uses += static_cast<size_t>(transfer.dst.count) * (1 + transfer.src.size());
+  }
+  return uses > most_clocked_uses;
+}
+
+Dependences depend(const Plan& staged, Carrier carrier, bool pairs) {
+  return Finder(staged, carrier, pairs, nullptr).run();
+}
+Dependences depend(const Plan& staged, Carrier carrier) {
+  return depend(staged, carrier, pairs_decide(staged));
+}
+Dependences depend(const Slice& slice, Carrier carrier) {
+  return Finder(slice.plan, carrier, true, &slice).run();
+}
 
 }  // namespace tutti::plan

@@ -40,8 +40,10 @@ LargeVector<int32_t> last_uses(const Dependences& dependences) {
 
 }  // namespace
 
-ElidableCopyFinder::ElidableCopyFinder(const Plan& staged)
+ElidableCopyFinder::ElidableCopyFinder(const Plan& staged, bool pairs, const Slice* slice)
     : staged_(staged),
+      pairs_(pairs),
+      slice_(slice),
       readers_(staged.transfers.size()),
       read_before_(staged.transfers.size(), -1),
       read_(staged, BlockTable<Chains::Head>::Aliasing::user_buffers_are_one) {
@@ -68,8 +70,24 @@ void ElidableCopyFinder::find_readers() {
     }
   }
   for (int32_t i = 0; i < count(); ++i) {
-    if (readers_[i].empty()) found_.copies[i] = false;
+    if (readers_[i].empty() || (slice_ != nullptr && slice_->needed[i])) found_.copies[i] = false;
   }
+  if (!pairs_) return;
+  found_.any = slice_ != nullptr ? slice_->any_elidable
+                                 : std::find(found_.copies.begin(), found_.copies.end(), true) !=
+                                       found_.copies.end();
+}
+
+// True if several ranks beside the owner read through the copy.
+bool ElidableCopyFinder::read_by_several(int32_t copy) const {
+  if (slice_ != nullptr) return slice_->read_by_several[copy];
+  const int32_t owner = staged_.transfers[copy].executor();
+  int32_t other = owner;
+  return !chains_.all_of(readers_[copy], [&](int32_t reader) {
+    const int32_t executor = staged_.transfers[reader].executor();
+    if (other == owner) other = executor;
+    return executor == owner || executor == other;
+  });
 }
 
 // A reader takes all of a region from one copy, or none of it. A run of blocks must be a run in the
@@ -115,6 +133,11 @@ void ElidableCopyFinder::check_overwriting(const VectorClocks& known, int32_t wr
   const bool same_buffer = staged_.transfers[copy].src.front().buffer == transfer.dst.buffer;
   const bool settled = same_buffer ? !found_.copies[copy] : !found_.in_place[transfer.dst.rank];
   if (settled || read_before_[copy] == executor) return;
+  // A reader's slice does not show what the owner knows of the other readers.
+  if (pairs_ && same_buffer && read_by_several(copy)) {
+    found_.copies[copy] = false;
+    return;
+  }
   const bool all_read = chains_.all_of(readers_[copy], [&](int32_t reader) {
     return staged_.transfers[reader].executor() == executor
                ? reader < writer || (reader == writer && transfer.src.size() == 1)
@@ -130,6 +153,7 @@ void ElidableCopyFinder::check_overwriting(const VectorClocks& known, int32_t wr
 
 ElidableCopies ElidableCopyFinder::take(const VectorClocks& known, const Dependences& dependences) {
   found_.returns = last_readings(known);
+  if (pairs_) return std::move(found_);
   const auto several = [](const std::vector<int32_t>& readings) { return readings.size() > 1; };
   if (std::any_of(found_.returns.begin(), found_.returns.end(), several))
     leave_out_implied(dependences);
@@ -169,7 +193,7 @@ void ElidableCopyFinder::leave_out_implied(const Dependences& dependences) {
   for (int32_t owner = 0; owner < staged_.ranks; ++owner) {
     for (const int32_t reading : found_.returns[owner]) chains.add(owners[reading], owner);
   }
-  VectorClocks known(staged_, last_uses(dependences));
+  VectorClocks known(staged_, last_uses(dependences), false);
   for (int32_t i = 0; i < count(); ++i) {
     const int32_t executor = staged_.transfers[i].executor();
     for (const int32_t earlier : dependences.waits[i]) known.wait(executor, earlier);

@@ -14,6 +14,7 @@
 #include "plan/blocks.h"
 #include "plan/lists.h"
 #include "plan/lower.h"
+#include "plan/slice.h"
 #include "plan/vector_clocks.h"
 
 namespace tutti::plan {
@@ -25,7 +26,8 @@ bool could_offer(const Plan& staged, const Transfer& transfer);
 // the same at all ranks.
 class ElidableCopyFinder {
  public:
-  explicit ElidableCopyFinder(const Plan& staged);
+  // `pairs`: as in VectorClocks. `slice`: the plan is that of this slice; null: it is a whole one.
+  ElidableCopyFinder(const Plan& staged, bool pairs, const Slice* slice);
 
   // For each transfer in order, when its executor has waited for all that it waits for.
   void visit(int32_t i, const VectorClocks& known);
@@ -39,6 +41,7 @@ class ElidableCopyFinder {
   };
 
   void find_readers();
+  bool read_by_several(int32_t copy) const;
   void note_read(BlockTable<Held>& table, const Region& src, int32_t reader);
   void check_overwriting(const VectorClocks& known, int32_t writer, int32_t copy);
   std::vector<std::vector<int32_t>> last_readings(const VectorClocks& known);
@@ -46,6 +49,8 @@ class ElidableCopyFinder {
   int32_t count() const { return static_cast<int32_t>(staged_.transfers.size()); }
 
   const Plan& staged_;
+  const bool pairs_;
+  const Slice* const slice_;
   Chains chains_;
   LargeVector<Chains::Head> readers_;  // by copy, in chains_
   // By copy: a rank that knows, from some transfer on, that all have read it; -1: none yet.

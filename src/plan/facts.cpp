@@ -35,7 +35,7 @@ void keep_last_of_each_rank(const Plan& staged, std::vector<int32_t>& touches) {
 
 }  // namespace
 
-Facts gather_facts(const Plan& staged, const Dependences& dependences) {
+Facts gather_facts(const Plan& staged, const Dependences& dependences, const Slice* slice) {
   struct Held {
     int32_t writer = -1;
     int32_t extent = 0;
@@ -93,15 +93,19 @@ Facts gather_facts(const Plan& staged, const Dependences& dependences) {
       std::vector<int32_t>& extents = facts.messages[transfer.message].extents;
       for (int32_t k = 0; k < transfer.dst.count; ++k) extents.push_back(extent_at(known, k));
     }
-    facts.extent[i] =
-        extent_at(transfer.dst.buffer == Buffer::tmp ? transfer.src.front() : transfer.dst, 0);
+    const bool to_tmp = transfer.dst.buffer == Buffer::tmp;
+    facts.extent[i] = slice != nullptr && to_tmp
+                          ? slice->extents[i].front()
+                          : extent_at(to_tmp ? transfer.src.front() : transfer.dst, 0);
     if (transfer.dst.buffer != Buffer::tmp ||
         (is_message(transfer.kind) && transfer.kind != TransferKind::receive))
       continue;
     for (int32_t k = 0; k < transfer.dst.count; ++k) {
       const Region& src = transfer.src.front();
       Held held{static_cast<int32_t>(i), 0};
-      if (transfer.kind == TransferKind::receive) {
+      if (slice != nullptr) {
+        held.extent = slice->extents[i][static_cast<size_t>(k)];
+      } else if (transfer.kind == TransferKind::receive) {
         // Not that of the source, which may hold another value by now.
         held.extent = facts.messages[transfer.message].extents[static_cast<size_t>(k)];
       } else {
@@ -111,6 +115,10 @@ Facts gather_facts(const Plan& staged, const Dependences& dependences) {
     }
   }
   facts.lines = lines.empty() ? 0 : *std::max_element(lines.begin(), lines.end());
+  if (slice != nullptr) {
+    facts.line = slice->lines;
+    facts.lines = slice->most_lines;
+  }
   return facts;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "plan/lower.h"
+#include "plan/slice.h"
 
 namespace tutti::plan {
 
@@ -48,7 +49,8 @@ struct Facts {
   int32_t message_blocks = 0;  // blocks of the largest message
 };
 
-Facts gather_facts(const Plan& staged, const Dependences& dependences);
+// `slice`: the plan is that of this slice; null: it is a whole one.
+Facts gather_facts(const Plan& staged, const Dependences& dependences, const Slice* slice);
 
 // The waits before a ring position is used again. The first write of a slot's block in a segment
 // waits for every rank that touched the block in the segment that had the position before.

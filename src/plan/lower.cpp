@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "plan/blocks.h"
 #include "plan/facts.h"
+#include "plan/slice.h"
 #include "plan/writer.h"
 
 namespace tutti::plan {
@@ -24,8 +25,10 @@ bool lines_serve(const Plan& staged, int32_t lines) {
 namespace {
 
 // The item whose length block k of the transfer has.
-int32_t extent_of(BlockTable<Held>& table, const Plan& staged, const Transfer& transfer, int32_t k,
-                  const Facts& facts) {
+int32_t extent_of(BlockTable<Held>& table, const Plan& staged, int32_t i, int32_t k,
+                  const Facts& facts, const Slice* slice) {
+  const Transfer& transfer = staged.transfers[i];
+  if (slice != nullptr) return slice->extents[i][static_cast<size_t>(k)];
   if (transfer.kind == TransferKind::receive)
     return facts.messages[transfer.message].extents[static_cast<size_t>(k)];
   const Region& src = transfer.src.front();
@@ -35,13 +38,14 @@ int32_t extent_of(BlockTable<Held>& table, const Plan& staged, const Transfer& t
 }
 
 // Notes the contents of the blocks of tmp that the transfer writes.
-void hold(BlockTable<Held>& table, const Plan& staged, const Transfer& transfer, bool elidable,
-          const Facts& facts) {
+void hold(BlockTable<Held>& table, const Plan& staged, int32_t i, bool elidable, const Facts& facts,
+          const Slice* slice) {
+  const Transfer& transfer = staged.transfers[i];
   if (!writes_tmp(transfer)) return;
   const Region& src = transfer.src.front();
   for (int32_t k = 0; k < transfer.dst.count; ++k) {
     table.at(transfer.dst.rank, Buffer::tmp, transfer.dst.first + k * transfer.dst.stride) = {
-        extent_of(table, staged, transfer, k, facts), elidable, src.buffer,
+        extent_of(table, staged, i, k, facts, slice), elidable, src.buffer,
         src.first + k * src.stride};
   }
 }
@@ -76,11 +80,10 @@ void write(Writer& writer, const Plan& staged, const Dependences& dependences, C
     writer.step(StepKind::publish, i, i);
 }
 
-}  // namespace
-
+// `slice`: the plan is that of this slice; null: it is a whole one.
 std::vector<Program> lower(const Plan& staged, const Dependences& dependences,
-                           const std::vector<int32_t>& ranks, Carrier carrier) {
-  Facts facts = gather_facts(staged, dependences);
+                           const std::vector<int32_t>& ranks, Carrier carrier, const Slice* slice) {
+  Facts facts = gather_facts(staged, dependences, slice);
   const Reuse reuse = carrier == Carrier::slot ? find_reuse(staged) : Reuse{};
   if (carrier == Carrier::slot) {
     for (const int32_t other : dependences.segment_before.values()) facts.awaited[other] = true;
@@ -94,14 +97,14 @@ std::vector<Program> lower(const Plan& staged, const Dependences& dependences,
   writers.reserve(ranks.size());
   for (const int32_t rank : ranks) {
     writer_of[rank] = static_cast<int32_t>(writers.size());
-    writers.emplace_back(staged, dependences, rank, carrier, facts, held);
+    writers.emplace_back(staged, dependences, rank, carrier, facts, held, slice);
   }
   const std::vector<bool>& elidable = dependences.elidable.copies;
   for (int32_t i = 0; i < static_cast<int32_t>(staged.transfers.size()); ++i) {
     const Transfer& transfer = staged.transfers[i];
     const int32_t writer = writer_of[transfer.executor()];
     if (writer >= 0) write(writers[writer], staged, dependences, carrier, facts, reuse, i);
-    hold(held, staged, transfer, !elidable.empty() && elidable[i], facts);
+    hold(held, staged, i, !elidable.empty() && elidable[i], facts, slice);
   }
   std::vector<Program> programs;
   for (Writer& writer : writers) {
@@ -111,11 +114,30 @@ std::vector<Program> lower(const Plan& staged, const Dependences& dependences,
     Program& program = programs.back();
     program.lines = carrier == Carrier::line ? facts.lines : 0;
     program.message_blocks = facts.message_blocks;
-    program.slot_blocks = carrier == Carrier::slot ? staged.largest_tmp() : 0;
-    program.min_positions = reuse.min_positions;
+    if (carrier == Carrier::slot) {
+      program.slot_blocks = slice != nullptr ? slice->slot_blocks : staged.largest_tmp();
+      program.min_positions = slice != nullptr ? slice->min_positions : reuse.min_positions;
+    }
     program.knows_all = dependences.knows_all[rank];
   }
   return programs;
+}
+
+}  // namespace
+
+std::vector<Program> lower(const Plan& staged, const Dependences& dependences,
+                           const std::vector<int32_t>& ranks, Carrier carrier) {
+  return lower(staged, dependences, ranks, carrier, nullptr);
+}
+
+Program lower(const Slice& slice, const Dependences& dependences, Carrier carrier) {
+  return std::move(lower(slice.plan, dependences, {slice.rank}, carrier, &slice).front());
+}
+
+Program program_of(const Plan& staged, int32_t rank, Carrier carrier) {
+  if (!pairs_decide(staged)) return lower(staged, depend(staged, carrier), rank, carrier);
+  const Slice slice = plan::slice(staged, rank);
+  return lower(slice, depend(slice, carrier), carrier);
 }
 
 Program lower(const Plan& staged, const Dependences& dependences, int32_t rank, Carrier carrier) {
@@ -128,7 +150,7 @@ Program lower(const Plan& plan, int32_t rank, Carrier carrier, const placement::
     throw Error(Code::invalid_plan,
                 "plan " + plan.algorithm + ": lines carry single blocks only; use slots");
   }
-  return lower(staged, depend(staged, carrier), rank, carrier);
+  return program_of(staged, rank, carrier);
 }
 
 }  // namespace tutti::plan

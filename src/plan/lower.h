@@ -8,7 +8,7 @@
 //            last. schedule() gives transfers their stages and sorts them by stage.
 //   depend   finds, for every transfer, the transfers of other ranks that must have run before it:
 //            those that touch a common block, one of the two writing it, and that no other wait
-//            implies.
+//            implies. Of a large plan on one node, a rank looks at its slice alone (slice.h).
 //   lower    writes one rank's program: waits, movements of data, and a publication wherever
 //            another rank waits.
 //
@@ -74,13 +74,22 @@ struct Dependences {
 };
 
 // Finds the dependences of a scheduled plan. Lines are not overwritten within an operation, so
-// there only true dependences count.
+// there only true dependences count. A wait may be left out if others imply it. In a large plan on
+// one node, only other waits for the same rank count for that (pairs_decide).
 Dependences depend(const Plan& staged, Carrier carrier);
+Dependences depend(const Plan& staged, Carrier carrier, bool pairs);
+inline constexpr size_t most_clocked_uses = 8192;
+// True for a plan on one node, without tokens, whose transfers read and write more blocks.
+bool pairs_decide(const Plan& staged);
 
 Program lower(const Plan& staged, const Dependences& dependences, int32_t rank, Carrier carrier);
 // The programs of several ranks, each named once, in one walk over the plan.
 std::vector<Program> lower(const Plan& staged, const Dependences& dependences,
                            const std::vector<int32_t>& ranks, Carrier carrier);
+
+// The program of one rank of a scheduled plan. It is the one that lower() of depend() makes. Where
+// pairs decide, most of the time that it takes grows only with the rank's own transfers (slice.h).
+Program program_of(const Plan& staged, int32_t rank, Carrier carrier);
 
 // All of the above for one rank.
 Program lower(const Plan& plan, int32_t rank, Carrier carrier, const placement::Nodes& nodes = {});

@@ -38,6 +38,7 @@ struct Operand {
   bool bypassable = false;
   Space bypass_space = Space::in;
   int32_t bypass_block = 0;
+  bool operator==(const Operand&) const = default;
 };
 
 // The event that makes a source of a reduce_any ready: the peer's word (in a program that uses
@@ -48,6 +49,7 @@ struct Arrival {
   int32_t number = 0;        // 1-based
   int32_t number_stage = 0;  // stage of that transfer
   int32_t line = 0;          // of the peer
+  bool operator==(const Arrival&) const = default;
 };
 
 // A run of blocks that travels in a message, and where they are at this end.
@@ -55,6 +57,7 @@ struct Piece {
   Operand operand;
   int32_t extent_first = 0;  // as in Step
   int32_t extent_count = 1;
+  bool operator==(const Piece&) const = default;
 };
 
 // One end of a copy between nodes; its two steps refer to it.
@@ -72,6 +75,7 @@ struct Message {
   // Segment s uses request first_request + s modulo in_flight, of Program::requests.
   int32_t first_request = 0;
   int32_t in_flight = 1;  // how many segments may be under way at once
+  bool operator==(const Message&) const = default;
 };
 
 struct Step {
@@ -93,6 +97,7 @@ struct Step {
   // A copy into the slot, which its owner leaves out if the readers reach its source.
   bool elidable = false;
   int32_t message = -1;  // in Program::messages
+  bool operator==(const Step&) const = default;
 };
 
 struct Program {
@@ -126,6 +131,7 @@ struct Program {
   std::vector<Arrival> arrivals;
   std::vector<Message> messages;
   std::vector<Piece> pieces;
+  bool operator==(const Program&) const = default;
 };
 
 // The program as text for people, one line for each step.

@@ -1,8 +1,8 @@
 // Vector clocks: which transfers each rank knows to have been executed, by the waits of a scheduled
 // plan. Internal to src/plan.
 //
-// One walk over the transfers, in their order, owns them; one thread. For plans that are too large
-// nothing is known, which costs additional waits and never correctness.
+// One walk over the transfers, in their order, owns them; one thread. What they do not know, as in
+// plans that are too large, costs additional waits and never correctness.
 #pragma once
 
 #include <algorithm>
@@ -25,12 +25,14 @@ inline constexpr size_t max_clock_entries = size_t{1} << 26;
 // itself and is not kept.
 class VectorClocks {
  public:
-  // `last_use`: by transfer the last one that may wait for it; -1: none.
-  VectorClocks(const Plan& plan, LargeVector<int32_t> last_use)
+  // `last_use`: by transfer the last one that may wait for it; -1: none. `pairs`: a wait tells only
+  // of the transfers of the rank that is waited for, and not what that rank knew.
+  VectorClocks(const Plan& plan, LargeVector<int32_t> last_use, bool pairs)
       : ranks_(plan.ranks),
         entries_((static_cast<size_t>(plan.ranks) + at_once - 1) / at_once * at_once),
+        pairs_(pairs),
         enabled_(plan.ranks <= max_clocked_ranks &&
-                 plan.transfers.size() <= max_clock_entries / size_t(plan.ranks)) {
+                 (pairs || plan.transfers.size() <= max_clock_entries / size_t(plan.ranks))) {
     executor_.reserve(plan.transfers.size());
     for (const Transfer& transfer : plan.transfers) executor_.push_back(transfer.executor());
     if (!enabled_) return;
@@ -77,7 +79,7 @@ class VectorClocks {
     if (!enabled_) return;
     int32_t* mine = of(rank);
     mine[rank] = transfer + 1;
-    if (latest_[rank] == 0 || last_use_[transfer] < 0) return;
+    if (pairs_ || latest_[rank] == 0 || last_use_[transfer] < 0) return;
     if (free_.empty()) {
       free_.push_back(static_cast<int32_t>(after_.size() / entries_));
       after_.resize(after_.size() + entries_);
@@ -115,6 +117,7 @@ class VectorClocks {
 
   const int32_t ranks_;
   const size_t entries_;  // of a clock
+  const bool pairs_;
   const bool enabled_;
   LargeVector<int32_t> executor_;  // by transfer
   LargeVector<int32_t> now_;       // by rank

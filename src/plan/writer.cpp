@@ -8,8 +8,9 @@
 namespace tutti::plan {
 
 Writer::Writer(const Plan& staged, const Dependences& dependences, int32_t rank, Carrier carrier,
-               const Facts& facts, BlockTable<Held>& held)
+               const Facts& facts, BlockTable<Held>& held, const Slice* slice)
     : staged_(staged),
+      slice_(slice),
       elidable_(dependences.elidable),
       carrier_(carrier),
       facts_(facts),
@@ -22,8 +23,11 @@ Writer::Writer(const Plan& staged, const Dependences& dependences, int32_t rank,
   program_.last_segment = staged.last_segment;
   program_.parted = parted(staged.collective);
   program_.blocks = program_.parted ? 1 : staged.blocks;
-  program_.transfers = static_cast<int32_t>(staged.transfers.size());
-  program_.stages = staged.transfers.empty() ? 1 : staged.transfers.back().stage + 1;
+  program_.transfers =
+      slice != nullptr ? slice->transfers : static_cast<int32_t>(staged.transfers.size());
+  program_.stages = slice != nullptr           ? slice->stages
+                    : staged.transfers.empty() ? 1
+                                               : staged.transfers.back().stage + 1;
   program_.uses_lines = carrier == Carrier::line;
   program_.has_elidable_copies = elidable_.any;
   program_.elides_in_place = elidable_.any && elidable_.in_place[rank];
@@ -33,7 +37,7 @@ Step& Writer::step(StepKind kind, int32_t serves, int32_t target) {
   Step step;
   step.kind = kind;
   step.stage = staged_.transfers[serves].stage;
-  step.number = target + 1;
+  step.number = number(target);
   step.number_stage = staged_.transfers[target].stage;
   program_.steps.push_back(step);
   return program_.steps.back();
@@ -92,9 +96,9 @@ Message Writer::end_of(const Transfer& transfer) {
   Message message;
   message.sends = transfer.push;
   message.peer = transfer.push ? transfer.dst.rank : transfer.src.front().rank;
-  message.number = ends.send + 1;
+  message.number = number(ends.send);
   message.number_stage = stage_of(ends.send);
-  message.posted = ends.post + 1;
+  message.posted = number(ends.post);
   message.posted_stage = stage_of(ends.post);
   message.in_flight = message.sends ? stage_of(ends.sent) - stage_of(ends.send) + 1
                                     : stage_of(ends.receive) - stage_of(ends.post) + 1;
@@ -135,7 +139,7 @@ int32_t Writer::extent_of_piece(int32_t i, int32_t piece) const {
 Arrival Writer::arrival(int32_t earlier) const {
   if (earlier < 0) return {};
   const Transfer& transfer = staged_.transfers[earlier];
-  return {transfer.executor(), earlier + 1, transfer.stage, std::max(facts_.line[earlier], 0)};
+  return {transfer.executor(), number(earlier), transfer.stage, std::max(facts_.line[earlier], 0)};
 }
 
 // A line that another rank has read is in that rank's cache, so its owner takes what it has copied
@@ -163,9 +167,11 @@ Operand Writer::source(int32_t i, size_t k, int32_t piece) const {
   Operand source = operand(transfer.src[k], piece, writer);
   if (source.space == Space::slot) {
     const Held& held = held_.at(source.rank, Buffer::tmp, source.block);
-    source.bypassable = held.elidable;
-    source.bypass_space = held.buffer == Buffer::in ? Space::in : Space::out;
-    source.bypass_block = held.block;
+    if (held.elidable) {
+      source.bypassable = true;
+      source.bypass_space = held.buffer == Buffer::in ? Space::in : Space::out;
+      source.bypass_block = held.block;
+    }
   }
   return source;
 }

@@ -27,7 +27,7 @@ class Writer {
  public:
   // `held` has the contents of every block of tmp at this point of the walk over the plan.
   Writer(const Plan& staged, const Dependences& dependences, int32_t rank, Carrier carrier,
-         const Facts& facts, BlockTable<Held>& held);
+         const Facts& facts, BlockTable<Held>& held, const Slice* slice);
 
   Step& step(StepKind kind, int32_t serves, int32_t target);
   // Writes one step where the regions are runs of blocks. Otherwise, and where blocks are parts,
@@ -48,6 +48,9 @@ class Writer {
   void append_piece(Message& message, const Region& here, int32_t k, int32_t extent,
                     int32_t writer);
 
+  int32_t number(int32_t transfer) const {
+    return slice_ != nullptr ? slice_->numbers[transfer] : transfer + 1;
+  }
   int32_t stage_of(int32_t transfer) const { return staged_.transfers[transfer].stage; }
   bool is_elidable(int32_t i) const { return !elidable_.copies.empty() && elidable_.copies[i]; }
   int32_t extent_of_piece(int32_t i, int32_t piece) const;
@@ -57,6 +60,7 @@ class Writer {
   Operand operand(const Region& region, int32_t piece, int32_t writer) const;
 
   const Plan& staged_;
+  const Slice* const slice_;  // null: the plan is a whole one
   const ElidableCopies& elidable_;
   Carrier carrier_;
   Program program_;
