@@ -2,14 +2,13 @@
 // gives, and all ranks' programs together are right.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <numeric>
 
 #include "algo/algo.h"
 #include "base/sanitized.h"
 #include "plan/lower.h"
 #include "plan/simulate.h"
-#include "plan/slice.h"
+#include "plan/test_slices.h"
 
 namespace tutti::algo {
 namespace {
@@ -46,11 +45,7 @@ void for_each_plan(int ranks, auto&& visit) {
             const placement::Levels known = has_levels ? levels(ranks) : placement::Levels{};
             const Plan plan = generate(collective, spec, ranks, root, known);
             const Plan staged = plan::stage(plan);
-            const auto is_token = [](const plan::Transfer& transfer) {
-              return transfer.kind == plan::TransferKind::token;
-            };
-            const auto& transfers = staged.transfers;
-            if (std::any_of(transfers.begin(), transfers.end(), is_token)) continue;
+            if (!plan::can_be_sliced(staged)) continue;
             for (const Carrier carrier : {Carrier::line, Carrier::slot}) {
               if (carrier == Carrier::line && !plan::lines_serve(staged)) continue;
               SCOPED_TRACE(std::string(plan::name(collective)) + " " + spec + ", ranks " +
@@ -66,20 +61,6 @@ void for_each_plan(int ranks, auto&& visit) {
   }
 }
 
-void expect_same(const Plan& staged, Carrier carrier, const std::vector<int32_t>& ranks) {
-  const std::vector<Program> whole =
-      plan::lower(staged, plan::depend(staged, carrier, true), ranks, carrier);
-  for (const Program& program : whole) {
-    const plan::Slice slice = plan::slice(staged, program.rank);
-    const Program own = plan::lower(slice, plan::depend(slice, carrier), carrier);
-    if (own == program) continue;
-    ADD_FAILURE() << "rank " << program.rank << " makes\n"
-                  << plan::print(own) << "and the whole plan gives\n"
-                  << plan::print(program);
-    return;
-  }
-}
-
 std::vector<int32_t> all(int ranks) {
   std::vector<int32_t> all(static_cast<size_t>(ranks));
   std::iota(all.begin(), all.end(), 0);
@@ -89,7 +70,7 @@ std::vector<int32_t> all(int ranks) {
 TEST(Slices, GiveTheProgramsOfTheWholePlan) {
   for (const int ranks : {1, 2, 3, 5, 7, 8, 13, 16}) {
     for_each_plan(ranks, [&](const Plan&, const Plan& staged, Carrier carrier) {
-      expect_same(staged, carrier, all(ranks));
+      plan::expect_same_of_slices(staged, carrier, all(ranks));
     });
   }
 }
@@ -98,7 +79,8 @@ TEST(Slices, GiveTheProgramsOfManyRanks) {
   for (const int ranks : {63, 64, 65, 127, 128, 255, 256}) {
     if (looks_at_memory && ranks > 65) continue;
     for_each_plan(ranks, [&](const Plan&, const Plan& staged, Carrier carrier) {
-      if (plan::pairs_decide(staged)) expect_same(staged, carrier, {0, 1, ranks / 2, ranks - 1});
+      if (plan::pairs_decide(staged))
+        plan::expect_same_of_slices(staged, carrier, {0, 1, ranks / 2, ranks - 1});
     });
   }
 }
