@@ -12,9 +12,13 @@ import typer
 
 from tutti import __version__, probes
 from tutti.bench.mpis import Mpi, find_mpis
+from tutti.bench.texts import size_text
 from tutti.errors import UserError
+from tutti.model.binding import gain_of_binding
 from tutti.model.measure import places_of
 from tutti.places import INTERPOSERS, core, find_interposer, find_library, find_program
+from tutti.plan.machine import Machine
+from tutti.plan.node import read_node
 from tutti.tables import Table, new_console
 from tutti.tuning.found import directories, found_table
 
@@ -56,8 +60,22 @@ def examine_cores(tree: Any) -> Finding:
     return Finding("cores", GOOD, says)
 
 
-def examine_binding(tree: Any) -> Finding:
-    """Whether it matters where ranks are (docs/algorithms.md, "Levels")."""
+def _gain_by_the_model(topology: str) -> str:
+    gain = gain_of_binding(Machine(read_node(topology)))
+    if gain is None:
+        return ""
+    collective, size = gain.most_of
+    whose = f"by the model of {gain.machine}"
+    if not gain.is_same:
+        whose += ", which has such levels but not these cores"
+    return (
+        f". Calls of unbound ranks take {gain.mean:.2f} times as long in the mean, {whose} "
+        f"({gain.ranks} ranks; most: {collective} of {size_text(size)}, {gain.most:.1f} times)"
+    )
+
+
+def examine_binding(tree: Any, topology: str = "") -> Finding:
+    """Whether it matters where ranks are (docs/algorithms.md, "Levels"), and by how much."""
     names = {"socket": "sockets", "numa": "NUMA regions", "cache": "shared caches"}
     places = places_of(tree).values()
     counts = {level: len({place[level] for place in places if level in place}) for level in names}
@@ -69,7 +87,8 @@ def examine_binding(tree: Any) -> Finding:
         "binding",
         POOR,
         f"{found}: algorithms follow them. Ranks that the launcher does not bind count as being "
-        "where they run in MPI_Init, if each has a core of its own there; else as on one level",
+        "where they run in MPI_Init, if each has a core of its own there; else as on one level"
+        + _gain_by_the_model(topology),
         "bind ranks: mpiexec --bind-to core (Open MPI) or -bind-to core (MPICH), or "
         "tutti-run --bind core; tutti model rules, with and without --no-bound, has times by a model",
     )
@@ -394,11 +413,12 @@ def what_is_used(findings: list[Finding], cores: int) -> list[str]:
 def examine() -> tuple[Any, list[Finding], list[str]]:
     environment = examine_environment()
     malformed = any(finding.state == BAD for finding in environment)
-    tree = load_tree("" if malformed else os.environ.get("TUTTI_TOPOLOGY", ""))
+    topology = "" if malformed else os.environ.get("TUTTI_TOPOLOGY", "")
+    tree = load_tree(topology)
     mpis = find_mpis()
     findings = [
         examine_cores(tree),
-        examine_binding(tree),
+        examine_binding(tree, topology),
         examine_servers(tree),
         examine_server_processes(),
         examine_saturation(os.environ.get("TUTTI_SATURATION", "")),

@@ -183,7 +183,7 @@ void write_table(FILE* file, const Report& report) {
             static_cast<unsigned long long>(report.total.completed),
             static_cast<unsigned long long>(report.most.under_way),
             readable_bytes(report.most.bytes).c_str());
-  write_one_sided(file, report.total.one_sided, report.most, report.saturation_map);
+  write_one_sided(file, report.total.one_sided, report.most, report.found.saturation_map);
   write_between_nodes(file, report.total.transfers_between_nodes);
   write_driving(file, report.total.driving);
   write_window_calls(file, report.total);
@@ -194,9 +194,16 @@ void write_table(FILE* file, const Report& report) {
             static_cast<unsigned long long>(report.total.reasons[one_rank]));
   fprintf(file, "tutti:   not counted, because Tutti does not see them: %s\n",
           join(not_covered, ", ").c_str());
-  if (!report.table.file.empty())
+  if (!report.found.table.file.empty())
     fprintf(file, "tutti:   table of rules before the default: %s (%s)\n",
-            report.table.file.c_str(), report.table.found ? "found" : "--table, TUTTI_TABLE");
+            report.found.table.file.c_str(),
+            report.found.table.found ? "found" : "--table, TUTTI_TABLE");
+  if (!report.found.unknown_levels.empty())
+    fprintf(
+        file,
+        "tutti:   the node has levels (%s) that algorithms do not follow, because ranks are not "
+        "bound; tutti doctor says what binding gains\n",
+        report.found.unknown_levels.c_str());
   for (const std::string& refusal : report.refused_plans)
     fprintf(file, "tutti:   built-in choice: %s\n", refusal.c_str());
 }
@@ -283,12 +290,14 @@ void write_json(FILE* file, const Report& report) {
       {"calls_on_one_rank", total.reasons[one_rank]},
       {"not_covered", not_covered},
       {"table", nullptr},
+      {"unknown_levels", report.found.unknown_levels},
       {"refused_plans", report.refused_plans}};
   if (!report.of_node.empty()) document["of_ranks"] = report.of_node;
-  if (!report.table.file.empty())
-    document["table"] = {{"file", report.table.file}, {"found", report.table.found}};
+  if (!report.found.table.file.empty())
+    document["table"] = {{"file", report.found.table.file}, {"found", report.found.table.found}};
   if (report.aborted_by >= 0) document["aborted_by"] = report.aborted_by;
-  if (!report.saturation_map.empty()) document["servers"]["saturation_map"] = report.saturation_map;
+  if (!report.found.saturation_map.empty())
+    document["servers"]["saturation_map"] = report.found.saturation_map;
   if (!report.why_no_team.empty()) document["off"] = report.why_no_team;
   fprintf(file, "%s\n", json_text(document, 1).c_str());
 }

@@ -23,8 +23,7 @@ struct Report {
   int ranks = 0;                                  // of the job
   // The rank that ended the job by MPI_Abort, whose own numbers these are; -1: none did.
   int aborted_by = -1;
-  std::string_view saturation_map{};  // of the process that writes; empty: none
-  UsersTable table{};
+  Found found{};  // by the process that writes
   // The ranks whose numbers are not in it, because processes have ended before they left theirs.
   std::vector<int> missing{};
   // The ranks whose numbers it has, if they are those of one node of several; empty: all.

@@ -115,12 +115,17 @@ void record_server_unit(uint64_t unit) {
 
 void record_saturation(std::string file) {
   const std::lock_guard<std::mutex> lock(tally().mutex);
-  tally().saturation_map = std::move(file);
+  tally().found.saturation_map = std::move(file);
 }
 
 void record_table(UsersTable table) {
   const std::lock_guard<std::mutex> lock(tally().mutex);
-  tally().table = std::move(table);
+  tally().found.table = std::move(table);
+}
+
+void record_unknown_levels(std::string names) {
+  const std::lock_guard<std::mutex> lock(tally().mutex);
+  tally().found.unknown_levels = std::move(names);
 }
 
 void read_tally(const ReadTally& read) {

@@ -135,22 +135,28 @@ void record_transfers_between_nodes(const TransfersBetweenNodes& done);
 void record_driving(const Driving& done);
 // A server runs on this processing unit alone.
 void record_server_unit(uint64_t unit);
-// The saturation map that the policy of the servers follows: its file.
-void record_saturation(std::string file);
 // The user's table of rules: its file, and whether it was found or named.
 struct UsersTable {
   std::string file;  // empty: none
   bool found = false;
 };
+// What this process found at its start.
+struct Found {
+  std::string saturation_map;  // that the policy of the servers follows: its file; empty: none
+  UsersTable table;
+  // The levels of this node that its ranks might share if they were bound; empty: none.
+  std::string unknown_levels;
+};
+void record_saturation(std::string file);
 void record_table(UsersTable table);
+void record_unknown_levels(std::string names);
 
 // The contents of the tally of this process.
 struct Contents {
   Numbers numbers;
   AlgorithmNames algorithms;
   Most most;
-  std::string saturation_map;  // empty: none
-  UsersTable table;
+  Found found;
 };
 // Calls `read` with this process's numbers, under the lock. The second function calls nothing and
 // returns false if another thread has the lock: a rank that aborts must not wait for a thread that

@@ -37,30 +37,32 @@ def chosen(host, program, tmp_path, **words):
     )
     options = [f"--report={report}", f"--table={table}"]
     expect_ok(job(host, 4, program, options=options, timeout=60, **words))
-    rows = json.loads(report.read_text())["collectives"]
+    document = json.loads(report.read_text())
+    rows = document["collectives"]
     of_allreduce = json.dumps([row for row in rows if row["collective"] == "allreduce"])
-    return [name for name in ("doubling", "binomial") if name in of_allreduce]
+    served = [name for name in ("doubling", "binomial") if name in of_allreduce]
+    return served, document["unknown_levels"]
 
 
 def test_bound_ranks_choose_by_their_levels(host_named, compiled, tmp_path):
     host = host_named("mpich")
     for bound, algorithm in ((True, "doubling"), (False, "binomial")):
         program = compiled(host, "communicators")
-        served = chosen(host, program, tmp_path, bound=bound, variables=TWO_REGIONS)
+        served, _ = chosen(host, program, tmp_path, bound=bound, variables=TWO_REGIONS)
         assert algorithm in served
 
 
 @pytest.mark.parametrize("name", ["mpich", "openmpi"])
 @pytest.mark.parametrize(
-    ("places", "reproducible", "algorithm"),
+    ("places", "reproducible", "algorithm", "unknown"),
     [
-        ("0,4,1,5", "off", "doubling"),
-        ("0,4,1,5", "run", "binomial"),  # in another run they may be elsewhere
-        ("0,4,1,1", "off", "binomial"),  # the system will move one of the last two
+        ("0,4,1,5", "off", "doubling", ""),
+        ("0,4,1,5", "run", "binomial", "numa"),  # in another run they may be elsewhere
+        ("0,4,1,1", "off", "binomial", ""),  # the system will move one of the last two
     ],
 )
 def test_ranks_that_nobody_bound_are_where_they_ran(
-    host_named, compiled, tmp_path, name, places, reproducible, algorithm
+    host_named, compiled, tmp_path, name, places, reproducible, algorithm, unknown
 ):
     host, library = host_named(name), tmp_path / "fake_places.so"
     source = PROGRAMS / "fake_places.c"
@@ -75,4 +77,4 @@ def test_ranks_that_nobody_bound_are_where_they_ran(
         "TUTTI_WAIT": "yield",
     }
     served = chosen(host, compiled(host, "many"), tmp_path, variables=variables)
-    assert served == [algorithm]
+    assert served == ([algorithm], unknown), "the report says where binding would help"

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from tutti import doctor, probes
 from tutti.doctor import BAD, GOOD, POOR, Finding
+from tutti.model.binding import gain_of_binding
+from tutti.plan.machine import Machine
 
 
 def test_doctor_reports_its_findings(tutti):
@@ -86,6 +88,23 @@ def test_doctor_shows_the_tree_of_tutti_topology(tutti):
 def test_binding_matters_where_there_are_levels(shape, state, says):
     finding = doctor.examine_binding(doctor.load_tree(shape))
     assert (finding.state, says in finding.says) == (state, True), finding
+
+
+@pytest.mark.parametrize(
+    ("shape", "machine", "is_same"),
+    [
+        ("numa:2 cache:8 core:8", "epyc-7763", True),
+        ("numa:2 cache:6 core:10", "epyc-7763", False),  # of the same levels, the nearest in cores
+        ("socket:2 numa:3 core:40", "xeon-6980p-snc3", False),
+    ],
+)
+def test_the_gain_of_binding_is_by_the_costs_of_a_machine_like_this(shape, machine, is_same):
+    gain = gain_of_binding(Machine.parse(shape))
+    assert (gain.machine, gain.is_same, gain.ranks) == (machine, is_same, min(64, gain.ranks))
+    assert 1 < gain.mean < gain.most < 10, gain
+    says = doctor.examine_binding(doctor.load_tree(shape), shape).says
+    assert f"by the model of {machine}" in says and f"{gain.mean:.2f} times as long" in says
+    assert ("not these cores" in says) != is_same
 
 
 def test_missing_parts_are_summarized_at_the_end():

@@ -88,6 +88,21 @@ def test_candidates_are_what_the_core_has_and_each_plan_once():
         HALVES,
     }
     assert {one.segment_bytes for one in candidates_for(2, "barrier", [65536])} == {0}
+
+
+def test_the_systems_copies_are_candidates_for_long_messages():
+    def labels(collective, size, system_copies=True):
+        found = candidates_for(2, collective, [size], (), system_copies)
+        return {one.label for one in found if one.reach}
+
+    assert "flat reach cma" in labels("bcast", 65536)
+    assert labels("bcast", 8192) == labels("barrier", 65536) == set()
+    assert labels("bcast", 65536, False) == set()
+    jobs = jobs_of(replace(SETTINGS, system_copies=True), 0, 2, {})
+    assert all(
+        job.sizes == (65536,) for job in jobs if any("cma" in label for _, label in job.labels)
+    )
+    assert any("cma" in label for job in jobs for _, label in job.labels)
     assert Candidate("tiled", 24576).label == "tiled segment 24K"
     assert Candidate("tiled", HALVES).label == "tiled segment halves"
     (rule,) = core().read_map("tutti-map 1\nallreduce -> builtin:tiled segment halves\n", "m")[

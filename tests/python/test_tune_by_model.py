@@ -6,10 +6,18 @@ import os
 import pytest
 from tutti.bench.measurements import Cell
 from tutti.model.choice import Predicted, Question, predicted
-from tutti.model.machines import known_files, read_model
+from tutti.model.machines import known_files, model_of, read_model
 from tutti.model.prediction import Where
 from tutti.places import core
-from tutti.tuning.by_model import FAR, MOST_MEASURED, NEAR, Contest, decide, decide_unmeasured
+from tutti.tuning.by_model import (
+    FAR,
+    MOST_MEASURED,
+    NEAR,
+    Contest,
+    decide,
+    decide_here,
+    decide_unmeasured,
+)
 from tutti.tuning.candidates import Candidate
 from tutti.tuning.parameters import specs_for_model
 from tutti.tuning.placement import Placement, placement_on, roots_to_try
@@ -102,6 +110,28 @@ def test_segments_and_reach_are_tried_for_the_leading_algorithms():
     slots = placement_on("numa:2 core:2", 4, "slots")
     short = search(model, "reduce", 64, slots, Candidate("flat"))
     assert {(one.candidate.segment_bytes, one.candidate.reach) for one in short.order} == {(0, "")}
+
+
+def test_the_systems_copies_are_tried_in_private_memory_if_the_machine_has_their_costs():
+    def reaches(costs, reach, size=1 << 20):
+        level = MACHINE["levels"][0] | costs
+        model = model_of(json.dumps(MACHINE | {"levels": [level]}), "by hand")
+        found = search(model, "bcast", size, placement_on("core:4", 4, reach), Candidate("flat"))
+        return {one.candidate.reach for one in found.order}, found.order[0].candidate.reach
+
+    quick, slow = ({"system": {"1": 400, "65536": cost}} for cost in (0.02, 2))
+    assert reaches(quick, "slots") == ({"", "cma"}, "cma")
+    assert reaches(slow, "slots") == ({"", "cma"}, "")
+    assert reaches({}, "slots") == ({""}, "") and reaches(quick, "slots", 4096) == ({""}, "")
+    assert "cma" not in reaches(quick, "mapped")[0], "readers load from memory that is mapped"
+
+
+def test_threads_do_not_measure_the_systems_copies():
+    cma = Candidate("flat", 0, "cma")
+    near = decide_here(CELL, FLAT, [Predicted(cma, 1), *order(ring=NEAR * 0.9, flat=NEAR * 0.99)])
+    assert near == Contest(CELL, FLAT, [RING])
+    far = decide_here(CELL, FLAT, [Predicted(cma, 1), *order(ring=NEAR * 1.1, flat=NEAR * 1.2)])
+    assert far.label == "flat reach cma" and far.tuned_us == 1
 
 
 def test_candidates_are_ordered_by_prediction():

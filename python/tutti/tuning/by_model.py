@@ -82,6 +82,15 @@ def decide_unmeasured(cell: Cell, default: Candidate, order: Sequence[Predicted]
     return Pick(cell, best.candidate.label, usual, best.microseconds, ratio)
 
 
+def decide_here(cell: Cell, default: Candidate, order: Sequence[Predicted]) -> Pick | Contest:
+    """As `decide`, but threads cannot measure the system's copies between processes, so these are
+    taken only if they are far ahead of all others."""
+    others = [one for one in order if one.candidate.reach != "cma"]
+    if others and others[0].microseconds <= order[0].microseconds * NEAR:
+        return decide(cell, default, others)
+    return decide_unmeasured(cell, default, order)
+
+
 def all_rivals(cell: Cell, default: Candidate, settings: TuneSettings) -> Contest:
     """The cell with every candidate that `tutti tune` would measure."""
     every = candidates_for(cell.ranks, cell.collective, settings.sizes, settings.leaves)
@@ -169,7 +178,7 @@ class _Choosing:
         best = {root: found.best_of(root).label for root in found.by_root}
         if len(set(best.values())) > 1:
             self.outcome.by_root[cell] = best
-        decided = decide if here else decide_unmeasured
+        decided = decide_here if here else decide_unmeasured
         return decided(cell, served.candidate, found.order)
 
 

@@ -40,6 +40,11 @@ class Candidate:
         reach = f" reach {self.reach}" if self.reach else ""
         return self.algorithm + segment_words(self.segment_bytes) + reach
 
+    @property
+    def is_for_long(self) -> bool:
+        """True if it is another candidate only for messages of more than LONG_BYTES."""
+        return self.segment_bytes != 0 or self.reach != ""
+
 
 def segment_words(segment_bytes: int) -> str:
     """The words of a rule for a segment size; none for 0, where the executor chooses."""
@@ -125,13 +130,18 @@ def algorithms_for(ranks: int, collective: str, leaves: Sequence[int] = ()) -> l
 
 
 def candidates_for(
-    ranks: int, collective: str, sizes: list[int], leaves: Sequence[int] = ()
+    ranks: int,
+    collective: str,
+    sizes: list[int],
+    leaves: Sequence[int] = (),
+    system_copies: bool = False,
 ) -> list[Candidate]:
     """All candidates of a collective. Segment sizes are tried only if a message size is long
-    enough.
+    enough, and so are the system's copies (`reach cma`).
     """
     algorithms = algorithms_for(ranks, collective, leaves)
-    segments = (
-        SEGMENTS if collective != "barrier" and any(size > LONG_BYTES for size in sizes) else ()
-    )
-    return [Candidate(algorithm, segment) for segment in (0, *segments) for algorithm in algorithms]
+    kinds = [(0, "")]
+    if collective != "barrier" and any(size > LONG_BYTES for size in sizes):
+        kinds += [(segment, "") for segment in SEGMENTS]
+        kinds += [(0, "cma")] if system_copies else []
+    return [Candidate(algorithm, *kind) for kind in kinds for algorithm in algorithms]

@@ -13,6 +13,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from tutti import probes
 from tutti.bench.checks import choose_mpis, default_ranks, output_file, with_tutti
 from tutti.bench.mpis import find_mpis
 from tutti.bench.progress import with_progress
@@ -188,6 +189,12 @@ def _collectives(text: str, shared_heap: bool) -> list[str]:
     return [name for name in names if name != "barrier"]
 
 
+def _reads_private_memory(shared_heap: bool) -> bool:
+    """Whether rules can make ranks read each other's private memory by the system's copies."""
+    asked = core().environment()["TUTTI_REACH"][0]
+    return not shared_heap and asked in (None, "", "auto") and probes.cma().works
+
+
 def _settings(
     ranks: str | None,
     collectives: str,
@@ -240,6 +247,7 @@ def _settings(
         margin=margin,
         seed=seed,
         shared_heap=shared_heap,
+        system_copies=_reads_private_memory(shared_heap),
         shape=shape,
     )
 

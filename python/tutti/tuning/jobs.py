@@ -31,6 +31,8 @@ class TuneSettings:
     leaves: tuple[int, ...] = ()  # numbers of leaves of binary trees, to try beside the others
     # Under `tutti-run --shared-heap`: each rank reaches all memory that the others allocate.
     shared_heap: bool = False
+    # Ranks may read each other's private memory by the system's copies (`reach cma`).
+    system_copies: bool = False
     shape: str | None = None  # of a machine of which there are only predictions; None: this one
 
 
@@ -54,7 +56,9 @@ class Job:
 def racing(settings: TuneSettings, ranks: int, collective: str, before: Times) -> list[Candidate]:
     return [
         candidate
-        for candidate in candidates_for(ranks, collective, settings.sizes, settings.leaves)
+        for candidate in candidates_for(
+            ranks, collective, settings.sizes, settings.leaves, settings.system_copies
+        )
         if in_the_race(before, ranks, collective, candidate.label, settings.margin)
     ]
 
@@ -86,14 +90,12 @@ def jobs_of(settings: TuneSettings, repetition: int, ranks: int, before: Times) 
     alive = [name for name in settings.collectives if candidates[name]]
     if not alive:
         return []
-    whole = {name: [one for one in candidates[name] if one.segment_bytes == 0] for name in alive}
-    segmented = {
-        name: [one for one in candidates[name] if one.segment_bytes != 0] for name in alive
-    }
+    whole = {name: [one for one in candidates[name] if not one.is_for_long] for name in alive}
+    for_long = {name: [one for one in candidates[name] if one.is_for_long] for name in alive}
     jobs = [Job(repetition, ranks, tuple((name, DEFAULT) for name in alive), tuple(settings.sizes))]
     jobs += _packed(repetition, ranks, whole, settings.sizes)
     jobs += _packed(
-        repetition, ranks, segmented, [size for size in settings.sizes if size > LONG_BYTES]
+        repetition, ranks, for_long, [size for size in settings.sizes if size > LONG_BYTES]
     )
     random.Random(f"{settings.seed} {repetition} {ranks}").shuffle(jobs)
     return jobs

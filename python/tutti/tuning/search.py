@@ -2,9 +2,11 @@
 
 The algorithms are predicted first, with the executor's own segments. The quickest of them are then
 predicted with each size of segments and, where ranks reach each other's memory, also through slots
-(`reach staged`).
+(`reach staged`), or in private memory by the system's copies (`reach cma`) if the machine has their
+costs.
 """
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -53,6 +55,11 @@ def algorithms_for_model(
     return [Candidate(spec) for spec in dict.fromkeys(specs)]
 
 
+def has_system_copies(model: Any) -> bool:
+    """True if the machine has the costs of the system's copies on all levels."""
+    return all("system" in level for level in json.loads(model.text)["levels"])
+
+
 def search(
     model: Any, collective: str, size: int, placement: Placement, default: Candidate
 ) -> Found:
@@ -66,7 +73,11 @@ def search(
         return found
     leading = dict.fromkeys(one.candidate.algorithm for one in found.order[:LEADING])
     leading[default.algorithm] = None
-    reaches = ("", "staged") if placement.reached else ("",)
+    reaches = [""]
+    if placement.reached:
+        reaches.append("staged")
+    elif not placement.nodes and has_system_copies(model):
+        reaches.append("cma")
     more = [
         Candidate(algorithm, segment, reach)
         for algorithm in leading

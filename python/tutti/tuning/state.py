@@ -22,6 +22,7 @@ COMPARED = (
     "margin",
     "seed",
     "shared_heap",
+    "system_copies",
 )
 
 

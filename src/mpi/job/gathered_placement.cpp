@@ -15,6 +15,7 @@
 #include "placement/clusters.h"
 #include "placement/cores.h"
 #include "placement/gathering.h"
+#include "report/tally.h"
 #include "select/contents.h"
 #include "topo/description.h"
 
@@ -64,8 +65,10 @@ class Neighbours {
   }
   // The levels of the ranks of a node, which the node's first rank finds.
   placement::Levels levels(const std::vector<placement::Place>& places) const {
-    return placement::read_levels(
+    placement::Levels levels = placement::read_levels(
         of_first(rank_ == 0 ? levels_here(places).contents() : std::string()));
+    record_levels(levels, places);
+    return levels;
   }
 
   // Returns the items of all ranks, this rank's first. `number_of` gives equal numbers for the
@@ -192,6 +195,16 @@ placement::Levels levels_here(const std::vector<placement::Place>& places) {
                                   ? placement::settled(places)
                                   : placement::usable_cores(places),
                               options().topology);
+}
+
+void record_levels(const placement::Levels& known, const std::vector<placement::Place>& places) {
+  if (simulated || options().report.empty() || !known.one_level()) return;
+  const placement::Levels present =
+      placement::levels_of(placement::settled(places), options().topology);
+  std::string names;
+  for (const placement::SharedLevel& level : present.all())
+    names.append(names.empty() ? "" : ", ").append(level.name);
+  report::record_unknown_levels(std::move(names));
 }
 
 int32_t own_cluster() { return options().clusters.empty() ? 0 : clusters_file().own; }

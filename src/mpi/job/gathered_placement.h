@@ -25,6 +25,8 @@ void check_topology();
 // One rank of the node calls this and tells the others. Simulated ranks have one level, because
 // this machine's levels do not describe their node.
 placement::Levels levels_here(const std::vector<placement::Place>& places);
+// Notes for a report the levels that the ranks may share by their places, where none are known.
+void record_levels(const placement::Levels& known, const std::vector<placement::Place>& places);
 // The cluster of this process's node in the file that TUTTI_CLUSTERS names; -1 if the node is in
 // none, 0 without that variable. Throws Error naming file and line if the file is malformed. The
 // first call reads the file.

@@ -266,6 +266,7 @@ void Team::agree_on_levels(const std::vector<placement::Place>& places) {
     host().Bcast(contents.data(), static_cast<int>(length), host().type_byte, 0,
                  private_communicator_.get());
   levels_ = placement::read_levels(contents);
+  record_levels(levels_, places);
 }
 
 placement::Levels Team::levels(MPI_Comm communicator, int ranks) const {

@@ -105,10 +105,10 @@ bool write_report(const std::string& destination, const std::string& why_no_team
     if (!board) return write_own_report(destination, why_no_team);
     if (!board->may_write()) return;
     const auto sum = std::make_unique<report::Board::Sum>(board->sum());
-    report::write_pages(whole ? destination : file_of_node(destination),
-                        {sum->numbers, own->algorithms, sum->most, abi_name, why_no_team,
-                         select::refusals(), ranks, -1, own->saturation_map, own->table,
-                         sum->missing, whole ? std::vector<int>() : sum->ranks});
+    report::write_pages(
+        whole ? destination : file_of_node(destination),
+        {sum->numbers, own->algorithms, sum->most, abi_name, why_no_team, select::refusals(), ranks,
+         -1, own->found, sum->missing, whole ? std::vector<int>() : sum->ranks});
   };
   if (board) board->leave(own->numbers, own->most);
   if (board && whole) {
@@ -121,9 +121,8 @@ bool write_report(const std::string& destination, const std::string& why_no_team
     Numbers own_numbers, numbers;
   };
   const auto write = [&](const Reduced& all) {
-    report::write_pages(destination,
-                        {all.numbers, own->algorithms, all.most, abi_name, why_no_team,
-                         select::refusals(), ranks, -1, own->saturation_map, own->table});
+    report::write_pages(destination, {all.numbers, own->algorithms, all.most, abi_name, why_no_team,
+                                      select::refusals(), ranks, -1, own->found});
   };
   auto reduced = std::make_unique<Reduced>();
   reduced->own_most = own->most;
@@ -189,10 +188,10 @@ void write_report_of_sessions(const std::string& destination) {
     const int known = static_cast<int>(sum->ranks.size() + sum->missing.size());
     const int here = std::max(launched_ranks_on_node(), known);
     const std::string none;
-    report::write_pages(here < ranks ? file_of_node(destination) : destination,
-                        {sum->numbers, own->algorithms, sum->most, abi_name, none,
-                         select::refusals(), ranks, -1, own->saturation_map, own->table,
-                         sum->missing, known < ranks ? sum->ranks : std::vector<int>()});
+    report::write_pages(
+        here < ranks ? file_of_node(destination) : destination,
+        {sum->numbers, own->algorithms, sum->most, abi_name, none, select::refusals(), ranks, -1,
+         own->found, sum->missing, known < ranks ? sum->ranks : std::vector<int>()});
     if (known >= here) file->remove();
   }
   file.reset();
@@ -215,9 +214,8 @@ void write_own_report(const std::string& destination, const std::string& why_no_
   mpi.Comm_rank(mpi.comm_world, &rank);
   mpi.Comm_size(mpi.comm_world, &ranks);
   report::try_read_tally([&](const Contents& own) {
-    report::write_pages(destination,
-                        {own.numbers, own.algorithms, own.most, abi_name, why_no_team,
-                         select::refusals(), ranks, rank, own.saturation_map, own.table});
+    report::write_pages(destination, {own.numbers, own.algorithms, own.most, abi_name, why_no_team,
+                                      select::refusals(), ranks, rank, own.found});
   });
 }
 
