@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/prefetch.h"
 #include "plan/blocks.h"
 #include "plan/check.h"
 #include "plan/direct_sends.h"
@@ -331,8 +332,10 @@ void put_in_order(LargeVector<Transfer>& transfers, const LargeVector<int32_t>& 
     Transfer first = std::move(transfers[begin]);
     int32_t to = begin;
     while (order[to] != begin) {
-      transfers[to] = std::move(transfers[order[to]]);
-      to = std::exchange(order[to], to);
+      const int32_t from = std::exchange(order[to], to);
+      prefetch<0, sizeof(Transfer)>(&transfers[order[from]]);
+      transfers[to] = std::move(transfers[from]);
+      to = from;
     }
     transfers[to] = std::move(first);
     order[to] = to;
