@@ -97,7 +97,7 @@ void find_levels(tutti_group& group) {
     log_line(LogLevel::info, "levels of %d thread ranks: %s", team.layout.ranks,
              team.levels.contents().c_str());
   });
-  if (!team.levels.one_level()) group.group->lie_on(team.levels);
+  if (team.levels != placement::Levels()) group.group->lie_on(team.levels);
   group.knows_levels = true;
 }
 

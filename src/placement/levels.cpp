@@ -15,6 +15,7 @@ namespace {
 
 constexpr int32_t unknown = -1;
 constexpr size_t most_ranks = size_t{1} << 20;  // that a text may describe
+constexpr std::string_view known_word = "known";
 
 // One level inside another. Ranks are together if they are together on both; groups are numbered in
 // the order of their first ranks.
@@ -49,6 +50,13 @@ std::string text_of(const std::vector<SharedLevel>& levels) {
   return text;
 }
 
+// Ranks of a world whose levels are unknown count as being in one group of each.
+bool go_down_to_cores(const std::vector<SharedLevel>& found) {
+  if (found.empty() || found.back().name != "core") return false;
+  const std::vector<int32_t> cores = found.back().group_of.values();
+  return std::adjacent_find(cores.begin(), cores.end(), std::not_equal_to<>()) != cores.end();
+}
+
 // The group in which all units of a binding are on one level; `unknown` if they are in several.
 int32_t common_group(const std::vector<int>& bound, const topo::MachineUnits& units, size_t level) {
   int32_t common = unknown;
@@ -62,7 +70,10 @@ int32_t common_group(const std::vector<int>& bound, const topo::MachineUnits& un
 
 }  // namespace
 
-Levels::Levels(std::vector<SharedLevel> found) {
+Levels::Levels(std::vector<SharedLevel> found) : Levels(std::move(found), false) {}
+
+Levels::Levels(std::vector<SharedLevel> found, bool known)
+    : known_(known || go_down_to_cores(found)) {
   for (SharedLevel& level : found) {
     const size_t ranks = level.group_of.size();
     const SharedLevel whole{{}, std::vector<int32_t>(ranks, 0), 1};
@@ -74,6 +85,11 @@ Levels::Levels(std::vector<SharedLevel> found) {
     levels_.push_back(std::move(nested));
   }
   contents_ = text_of(levels_);
+}
+
+std::string Levels::text() const {
+  if (!known_) return contents_;
+  return (contents_.empty() ? "" : contents_ + " ") + std::string(known_word);
 }
 
 int32_t Levels::groups(std::string_view name) const {
@@ -99,7 +115,7 @@ Levels Levels::of(const std::vector<int>& ranks) const {
     for (const int rank : ranks) group_of.push_back(level.group_of[static_cast<size_t>(rank)]);
     chosen.push_back({level.name, std::move(group_of), 1});
   }
-  return Levels(std::move(chosen));
+  return {std::move(chosen), known_};
 }
 
 Levels levels_of(const std::vector<std::vector<int>>& bindings, const topo::MachineUnits& units) {
@@ -127,16 +143,21 @@ Levels levels_of_bound(const std::vector<std::vector<int>>& bindings, const std:
   return levels_of(bindings, topo::machine_units_of_system({units.begin(), units.end()}, system));
 }
 
-Levels read_levels(std::string_view contents) {
+Levels read_levels(std::string_view text) {
   std::vector<SharedLevel> levels;
   const auto refuse = [&] {
     throw Error(Code::invalid_argument,
-                "levels " + in_quotes(contents.substr(0, 80)) +
+                "levels " + in_quotes(text.substr(0, 80)) +
                     ": write each as NAME:GROUP,GROUP,... with a number for every rank");
   };
-  for (std::string_view rest = contents; !rest.empty();) {
+  bool known = false;
+  for (std::string_view rest = text; !rest.empty();) {
     const std::string_view word = rest.substr(0, rest.find(' '));
     rest.remove_prefix(std::min(word.size() + 1, rest.size()));
+    if (word == known_word && rest.empty()) {
+      known = true;
+      break;
+    }
     const size_t colon = word.find(':');
     if (colon == std::string_view::npos || colon == 0) refuse();
     const std::optional<PeriodicRow> group_of =
@@ -147,7 +168,7 @@ Levels read_levels(std::string_view contents) {
     if (!levels.empty() && groups.size() != levels.back().group_of.size()) refuse();
     levels.push_back({std::string(word.substr(0, colon)), *group_of, 1});
   }
-  return Levels(std::move(levels));
+  return {std::move(levels), known};
 }
 
 }  // namespace tutti::placement

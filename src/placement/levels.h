@@ -6,7 +6,8 @@
 // be in several groups is unknown; it is left out, with all levels inside it. A level that adds
 // nothing is left out too: one that has a single group, a group for each rank, or the same groups
 // as the level outside. If sockets have the same groups as numa regions, the level is called numa.
-// Without any level, all ranks count as being on one.
+// Without any level, all ranks count as being on one. Whether that is known, or whether levels may
+// be missing because they are unknown, the levels say beside their groups.
 //
 // Values, constant once made; any thread. Every function is pure except levels_of_bound, which
 // reads the kernel's files. Source: HMPI, section 2.1; NUMACol, section 3.
@@ -35,12 +36,15 @@ class Levels {
  public:
   Levels() = default;  // one level, any number of ranks
   // Takes levels as they were found, from the outside in, with any numbers of groups. Drops levels
-  // that add nothing, and makes each level divide the one before.
+  // that add nothing, and makes each level divide the one before. They are known if they go down to
+  // the cores, and the ranks are on several of these.
   explicit Levels(std::vector<SharedLevel> found);
 
   // From the outside in.
   const std::vector<SharedLevel>& all() const { return levels_; }
   bool one_level() const { return levels_.empty(); }
+  // True if no level is missing because it is unknown.
+  bool known() const { return known_; }
   // The number of groups on the level of this name (the innermost of several); 1 if there is none.
   int32_t groups(std::string_view name) const;
   // True if every group is a run of neighbouring ranks, so that going by groups keeps rank order.
@@ -49,13 +53,21 @@ class Levels {
   // placement/periodic_row.h. Equal for equal levels, empty for one level. Serves as a key for what
   // is made from the levels.
   const std::string& contents() const { return contents_; }
+  // The contents, and the word `known` at the end if the levels are.
+  std::string text() const;
   // The levels of some of the ranks, in the order given.
   Levels of(const std::vector<int>& ranks) const;
 
-  bool operator==(const Levels& other) const { return levels_ == other.levels_; }
+  bool operator==(const Levels& other) const {
+    return levels_ == other.levels_ && known_ == other.known_;
+  }
 
  private:
+  Levels(std::vector<SharedLevel> found, bool known);
+  friend Levels read_levels(std::string_view text);
+
   std::vector<SharedLevel> levels_;
+  bool known_ = false;
   std::string contents_;
 };
 
@@ -69,7 +81,7 @@ Levels levels_of(const std::vector<std::vector<int>>& bindings, const topo::Mach
 Levels levels_of_bound(const std::vector<std::vector<int>>& bindings, const std::string& given,
                        const std::string& system = "/sys/devices/system");
 
-// Reads what `contents()` writes. Throws Error(invalid_argument) if the text is malformed.
-Levels read_levels(std::string_view contents);
+// Reads what `text()` or `contents()` writes. Throws Error(invalid_argument) if it is malformed.
+Levels read_levels(std::string_view text);
 
 }  // namespace tutti::placement

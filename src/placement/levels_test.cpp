@@ -50,6 +50,29 @@ TEST(Levels, OfAShapeAreThoseOfItsTree) {
   }
 }
 
+TEST(Levels, OneLevelIsKnownOrUnknown) {
+  const MachineUnits units = machine_units(synthetic("numa:2 core:4"));
+  const Levels known = levels_of(bound_to({0, 1, 2}), units);
+  EXPECT_TRUE(known.one_level() && known.known());
+  EXPECT_EQ(known.text(), "known");
+  const Levels unknown = levels_of({{0, 1}, {2, 3}}, units);  // the cores are unknown
+  EXPECT_TRUE(unknown.one_level() && !unknown.known());
+  EXPECT_NE(known, unknown);
+  EXPECT_EQ(unknown.text(), "");
+  const Levels two = levels_of(bound_to({0, 1, 4, 5}), units);
+  EXPECT_EQ(two.text(), "numa:0,0,1,1 known");
+  EXPECT_EQ(two.of({0, 1}), known);
+  const Levels regions = levels_of({{0, 1}, {2, 3}, {4, 5}, {6, 7}}, units);
+  EXPECT_EQ(regions.text(), "numa:0,0,1,1");
+  EXPECT_EQ(regions.of({0, 1}), unknown);
+  for (const Levels& levels : {known, unknown, two, regions})
+    EXPECT_EQ(read_levels(levels.text()), levels);
+  EXPECT_THROW(read_levels("known numa:0,0,1,1"), Error);
+  // As the command line writes them, with all cores.
+  EXPECT_EQ(read_levels("node:0,0,0 numa:0,0,0 core:0,1,2"), known);
+  EXPECT_EQ(read_levels("node:0,0,0 numa:0,0,0 core:0,0,0"), unknown);
+}
+
 TEST(Levels, SocketsOfSeveralRegionsAreALevel) {
   const MachineUnits units = machine_units(synthetic("socket:2 numa:2 cache:2 core:2"));
   const Levels levels = levels_of(bound_to({0, 1, 2, 4, 6, 8, 9, 12}), units);
@@ -72,7 +95,7 @@ TEST(Levels, ASocketThatIsARegionIsCalledNuma) {
   EXPECT_EQ(all.of({0, 1, 4, 5}).contents(), "numa:0,0,1,1");
   EXPECT_EQ(all.of({0, 1, 2, 3}).contents(), "numa:0,0,1,1");
   EXPECT_EQ(all.of({0, 2, 4, 6}).contents(), "socket:0,0,1,1");
-  EXPECT_EQ(read_levels(all.contents()), all);
+  EXPECT_EQ(read_levels(all.text()), all);
   // Several nodes, whose regions have the same numbers.
   const Levels nodes({{"node", {0, 0, 0, 0, 1, 1, 1, 1}, 2},
                       {"socket", {0, 0, 1, 1, 0, 0, 1, 1}, 2},

@@ -52,7 +52,8 @@ bool holds(const Rule& rule, const Call& call, Sizes& sizes) {
   const placement::Levels& levels = call.known_levels();
   if (!within(levels.groups("socket"), rule.sockets_low, rule.sockets_high) ||
       !within(levels.groups("numa"), rule.numa_low, rule.numa_high) ||
-      !within(levels.groups("cache"), rule.caches_low, rule.caches_high)) {
+      !within(levels.groups("cache"), rule.caches_low, rule.caches_high) ||
+      !said(rule.known, call.nodes == 1 && levels.known())) {
     return false;
   }
   if (call.bytes > rule.bytes_high) {

@@ -18,7 +18,7 @@ constexpr size_t longest_name = 255;
 constexpr std::string_view spaces = " \t\r";
 constexpr std::string_view conditions[] = {"ranks",    "oversubscribed", "reached", "shape",
                                            "clusters", "nodes",          "socket",  "numa",
-                                           "cache",    "sizes",          "root"};
+                                           "cache",    "known",          "sizes",   "root"};
 
 // Earlier maps say `crowded`.
 std::string_view standard_word(std::string_view word) {
@@ -174,6 +174,8 @@ void condition(Words& words, Rule& rule) {
     rule.oversubscribed = yes_no_of(words, word);
   } else if (word == "reached") {
     rule.reached = yes_no_of(words, word);
+  } else if (word == "known") {
+    rule.known = yes_no_of(words, word);
   } else if (word == "shape") {
     rule.shape = shape_of(words);
   } else if (word == "sizes") {
@@ -255,7 +257,7 @@ Rule rule_of(Words& words, int32_t line) {
     if (std::find(std::begin(conditions), std::end(conditions), word) == std::end(conditions)) {
       words.refuse("unknown word " + shown(word) +
                    "; conditions are ranks, oversubscribed, reached, shape, clusters, nodes, "
-                   "socket, numa, cache, sizes and root, then comes ->");
+                   "socket, numa, cache, known, sizes and root, then comes ->");
     }
     if (std::find(seen.begin(), seen.end(), word) != seen.end()) {
       words.refuse(shown(word) + " a second time; keep one");
@@ -329,17 +331,19 @@ std::string print(const Rule& rule) {
     if (low != 1 || high != plan::max_ranks)
       text += word + range_text(low, high, {1, plan::max_ranks});
   };
+  const auto yes_no = [&](const char* word, YesNo asked) {
+    if (asked != YesNo::any) text.append(word).append(asked == YesNo::yes ? "yes" : "no");
+  };
   count(" ranks ", rule.ranks_low, rule.ranks_high);
-  if (rule.oversubscribed != YesNo::any)
-    text += rule.oversubscribed == YesNo::yes ? " oversubscribed yes" : " oversubscribed no";
-  if (rule.reached != YesNo::any)
-    text += rule.reached == YesNo::yes ? " reached yes" : " reached no";
+  yes_no(" oversubscribed ", rule.oversubscribed);
+  yes_no(" reached ", rule.reached);
   if (!rule.shape.empty()) text += " shape " + topo::print(rule.shape);
   count(" clusters ", rule.clusters_low, rule.clusters_high);
   count(" nodes ", rule.nodes_low, rule.nodes_high);
   count(" socket ", rule.sockets_low, rule.sockets_high);
   count(" numa ", rule.numa_low, rule.numa_high);
   count(" cache ", rule.caches_low, rule.caches_high);
+  yes_no(" known ", rule.known);
   if (rule.bytes_low != 0 || rule.bytes_high != SIZE_MAX) {
     text += " sizes " + range_text(rule.bytes_low, rule.bytes_high, {0, SIZE_MAX});
   }

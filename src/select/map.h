@@ -23,6 +23,7 @@
 //   socket, numa     how many sockets (if they are not numa regions) or numa regions the ranks
 //                    lie in; 1 if unknown
 //   cache            how many groups of ranks share a cache each; 1 if unknown
+//   known            the ranks are on one node, and no level that they share there is unknown
 //
 // A plan is a file beside the map or below it, NAME.plan (plan/text.h) or NAME.tree
 // (plan/tree_text.h). `builtin:` names an algorithm as `tutti plan show --algorithm` takes it.
@@ -63,6 +64,7 @@ struct Rule {
   int32_t numa_low = 1, numa_high = plan::max_ranks;
   // Groups of ranks that share a cache; 1: one, or unknown.
   int32_t caches_low = 1, caches_high = plan::max_ranks;
+  YesNo known = YesNo::any;  // whether the ranks are on one node and all their levels are known
   size_t bytes_low = 0, bytes_high = SIZE_MAX;
   int32_t root = any_root;
   bool builtin = false;

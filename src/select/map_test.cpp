@@ -15,7 +15,7 @@ constexpr const char* example = R"(tutti-map 1
 allreduce ranks 8 shape node:2 core:4 sizes ..64K -> two-groups.tree
 allreduce ranks 2..16 sizes 1M.. -> builtin:tiled segment 32K
 bcast sizes 8..1000 root 3 -> trees/pipeline.plan
-reduce ranks 4.. oversubscribed yes sizes 8 -> builtin:nary:4
+reduce ranks 4.. oversubscribed yes known yes sizes 8 -> builtin:nary:4
 barrier oversubscribed no -> builtin:all_read_all
 )";
 
@@ -53,6 +53,8 @@ TEST(Map, ReadsEveryPart) {
   EXPECT_EQ(map.rules[2].root, 3);
   EXPECT_EQ(map.rules[3].target, "nary:4");
   EXPECT_EQ(map.rules[3].oversubscribed, YesNo::yes);
+  EXPECT_EQ(map.rules[3].known, YesNo::yes);
+  EXPECT_EQ(map.rules[4].known, YesNo::any);
   EXPECT_EQ(map.rules[4].oversubscribed, YesNo::no);
   EXPECT_EQ(map.rules[4].ranks_high, plan::max_ranks);
 }
@@ -108,7 +110,7 @@ TEST(Map, RefusesMalformedRules) {
        "of the line"},
       {"barrier rank 8 -> x.plan",
        "unknown word \"rank\"; conditions are ranks, oversubscribed, reached, shape, clusters, "
-       "nodes, socket, numa, cache, sizes and root, then comes ->"},
+       "nodes, socket, numa, cache, known, sizes and root, then comes ->"},
       {"barrier -> builtin:na\x01ry",
        "\"builtin:na?ry\" is no name of a plan; it has at most 255 characters, all of which can be "
        "printed"},

@@ -30,17 +30,22 @@ def test_results_on_levels(host_named, compiled, name, program):
 
 
 def chosen(host, program, tmp_path, **words):
-    """What serves an allreduce of four ranks, if there are two regions and if there are not."""
+    """What serves an allreduce of four ranks, by whether there are two regions, one, or neither is
+    known.
+    """
     table, report = tmp_path / "levels.map", tmp_path / "report.json"
     table.write_text(
-        "tutti-map 1\nallreduce numa 2 -> builtin:doubling\nallreduce -> builtin:binomial\n"
+        "tutti-map 1\n"
+        "allreduce numa 2 -> builtin:doubling\n"
+        "allreduce known yes -> builtin:tiled\n"
+        "allreduce -> builtin:binomial\n"
     )
     options = [f"--report={report}", f"--table={table}"]
     expect_ok(job(host, 4, program, options=options, timeout=60, **words))
     document = json.loads(report.read_text())
     rows = document["collectives"]
     of_allreduce = json.dumps([row for row in rows if row["collective"] == "allreduce"])
-    served = [name for name in ("doubling", "binomial") if name in of_allreduce]
+    served = [name for name in ("doubling", "tiled", "binomial") if name in of_allreduce]
     return served, document["unknown_levels"]
 
 
@@ -59,6 +64,8 @@ def test_bound_ranks_choose_by_their_levels(host_named, compiled, tmp_path):
         ("0,4,1,5", "off", "doubling", ""),
         ("0,4,1,5", "run", "binomial", "numa"),  # in another run they may be elsewhere
         ("0,4,1,1", "off", "binomial", ""),  # the system will move one of the last two
+        ("0,1,2,3", "off", "tiled", ""),
+        ("0,1,2,3", "run", "binomial", ""),
     ],
 )
 def test_ranks_that_nobody_bound_are_where_they_ran(

@@ -257,20 +257,20 @@ void Team::know_oversubscribed() {
 // Rank 0 finds the levels and sends them to the others, because the kernel may show each process
 // something else.
 void Team::agree_on_levels(const std::vector<placement::Place>& places) {
-  std::string contents;
-  if (rank_ == 0) contents = levels_here(places).contents();
-  uint64_t length = contents.size();
+  std::string text;
+  if (rank_ == 0) text = levels_here(places).text();
+  uint64_t length = text.size();
   host().Bcast(&length, sizeof length, host().type_byte, 0, private_communicator_.get());
-  contents.resize(length);
+  text.resize(length);
   if (length > 0)
-    host().Bcast(contents.data(), static_cast<int>(length), host().type_byte, 0,
+    host().Bcast(text.data(), static_cast<int>(length), host().type_byte, 0,
                  private_communicator_.get());
-  levels_ = placement::read_levels(contents);
+  levels_ = placement::read_levels(text);
   record_levels(levels_, places);
 }
 
 placement::Levels Team::levels(MPI_Comm communicator, int ranks) const {
-  if (levels_.one_level()) return {};
+  if (levels_.one_level()) return levels_;
   const std::vector<int> members = places_in(communicator, ranks, group_);
   return members.empty() ? placement::Levels() : levels_.of(members);
 }
