@@ -151,18 +151,29 @@ TEST(Choose, TheDefaultForSharedCachesIsGolden) {
   const std::vector<Golden> table = {
       {Collective::barrier, 16, 0, "staggered:16"},
       {Collective::bcast, 16, 8, "flat"},
+      {Collective::bcast, 56, 8193, "flat 4096"},
       {Collective::bcast, 64, 8193, "nary:8 4096"},
-      {Collective::bcast, 128, 8193, "levels:flat 4096"},
+      {Collective::bcast, 64, 49, "flat"},
+      {Collective::bcast, 128, 48, "flat"},
+      {Collective::bcast, 128, 49, "levels:flat 4096"},
       {Collective::bcast, 129, 8193, "nary:16 4096"},
       {Collective::reduce, 16, 256, "levels:binomial:stepwise"},
       {Collective::reduce, 16, 4097, "tiled:levels 32768"},
       {Collective::reduce, 64, 4095, "levels:binomial:stepwise"},
       {Collective::reduce, 64, 4096, "tiled:levels 32768"},
-      {Collective::reduce, 65, 4096, "levels:binomial:stepwise"},
+      {Collective::reduce, 96, 24576, "tiled:levels 32768"},
+      {Collective::reduce, 96, 24577, "binary:stepwise 4096"},
+      {Collective::reduce, 97, 4096, "levels:binomial:stepwise"},
+      {Collective::reduce, 64, 48, "nary:8"},
+      {Collective::reduce, 128, 48, "levels:flat"},
+      {Collective::reduce, 129, 48, "nary:16"},
       {Collective::reduce, 64, 524289, "binary:stepwise 4096"},
       {Collective::allreduce, 16, 256, "levels:binomial:one_stage:stepwise"},
+      {Collective::allreduce, 16, 4096, "tiled:levels 32768"},
+      {Collective::allreduce, 17, 4096, "levels:binomial:one_stage:stepwise"},
       {Collective::allreduce, 64, 4096, "tiled:levels 32768"},
-      {Collective::allreduce, 65, 4096, "levels:binomial:one_stage:stepwise"},
+      {Collective::allreduce, 96, 4096, "tiled:levels 32768"},
+      {Collective::allreduce, 97, 4096, "levels:binomial:one_stage:stepwise"},
       {Collective::allreduce, 64, 524289, "levels:binary:one_stage:stepwise 4096"},
   };
   for (const Golden& golden : table) {
@@ -201,7 +212,8 @@ TEST(Choose, TheDefaultForSeveralRegionsIsGolden) {
       {Collective::reduce, 12, 2, 16384, "tiled:levels 24576"},
       {Collective::allreduce, 4, 2, 8, "all_read_all"},
       {Collective::allreduce, 12, 2, 255, "doubling"},
-      {Collective::allreduce, 16, 2, 255, "levels:flat:binary:stepwise"},
+      {Collective::allreduce, 16, 2, 255, "doubling"},
+      {Collective::allreduce, 32, 4, 255, "levels:flat:binary:stepwise"},
       {Collective::allreduce, 12, 2, 256, "tiled:levels"},
       {Collective::allreduce, 12, 2, 4095, "tiled:levels"},
       {Collective::allreduce, 12, 2, 4096, "ring"},
@@ -216,19 +228,34 @@ TEST(Choose, TheDefaultForSeveralRegionsIsGolden) {
       {Collective::allgather, 48, 4, 48, "all_read_all"},
       {Collective::barrier, 32, 3, 0, "all_read_all"},
       {Collective::barrier, 32, 4, 0, "levels:flat"},
-      {Collective::barrier, 48, 8, 0, "levels:8:one_stage"},
+      {Collective::barrier, 48, 8, 0, "staggered:16"},
+      {Collective::barrier, 193, 8, 0, "nary:16"},
       {Collective::barrier, 128, 16, 0, "levels:flat"},
       {Collective::bcast, 32, 4, 8, "levels:flat"},
       {Collective::bcast, 64, 3, 8193, "flat 4096"},
-      {Collective::bcast, 64, 4, 8193, "levels:flat 4096"},
-      {Collective::bcast, 128, 2, 8193, "levels:flat 4096"},
-      {Collective::bcast, 144, 2, 8193, "nary:16 4096"},
+      {Collective::bcast, 56, 4, 8193, "flat 4096"},
+      {Collective::bcast, 64, 4, 8193, "nary:16 4096"},
+      {Collective::bcast, 96, 2, 8192, "flat 4096"},
+      {Collective::bcast, 97, 2, 8192, "levels:flat 4096"},
+      {Collective::bcast, 128, 3, 8193, "nary:16 4096"},
+      {Collective::bcast, 129, 2, 8193, "nary:16 4096"},
       {Collective::bcast, 128, 16, 8, "levels:flat"},
       {Collective::reduce, 32, 4, 49, "levels:binomial:stepwise"},
       {Collective::reduce, 32, 4, 16384, "tiled:levels 24576"},
       {Collective::reduce, 33, 8, 16384, "binary:stepwise 4096"},
       {Collective::reduce, 128, 16, 256, "tiled:levels"},
+      {Collective::reduce, 32, 3, 48, "flat"},
+      {Collective::reduce, 32, 4, 48, "nary:8"},
+      {Collective::allreduce, 56, 4, 48, "all_read_all"},
+      {Collective::allreduce, 57, 4, 48, "levels:8:one_stage"},
+      {Collective::allreduce, 81, 4, 48, "levels:16:one_stage"},
+      {Collective::allreduce, 129, 4, 48, "nary:16"},
+      {Collective::allreduce, 96, 4, 24575, "levels:binary:one_stage:stepwise 4096"},
+      {Collective::allreduce, 96, 4, 24576, "binary:stepwise 4096"},
+      {Collective::allreduce, 97, 4, 12289, "binary:stepwise 4096"},
       {Collective::allreduce, 32, 3, 4096, "levels:binomial:one_stage:stepwise"},
+      {Collective::allreduce, 32, 3, 24575, "levels:binary:one_stage:stepwise 4096"},
+      {Collective::allreduce, 32, 3, 24576, "tiled:levels 131072"},
       {Collective::allreduce, 32, 4, 4096, "ring"},
       {Collective::allreduce, 48, 8, 4096, "levels:binomial:one_stage:stepwise"},
       {Collective::allreduce, 128, 16, 4096, "tiled:levels"},
@@ -246,6 +273,25 @@ TEST(Choose, TheDefaultForSeveralRegionsIsGolden) {
         << plan::name(golden.collective) << " of " << golden.bytes << " bytes, " << golden.ranks
         << " ranks in " << golden.regions << " regions";
   }
+}
+
+// Without levels it is known that ranks are equally near, or nothing is known.
+TEST(Choose, AnswersForLevelsThatAreKnown) {
+  std::string cores = "core:0";
+  for (int core = 1; core < 128; ++core) cores += "," + std::to_string(core);
+  const placement::Levels known = placement::read_levels(cores);
+  Call call{.collective = Collective::bcast, .bytes = 65536, .ranks = 128, .shape = {}, .root = 0};
+  EXPECT_EQ(shown(choose(call, {})), "nary:16 4096");
+  call.levels = &known;
+  EXPECT_EQ(shown(choose(call, {})), "flat 4096");
+  const Table users = read_table(
+      "tutti-map 1\nbcast known no -> builtin:nary:4\nbcast known yes -> builtin:binomial\n",
+      "mine");
+  Overrides overrides;
+  overrides.table = &users;
+  EXPECT_EQ(choose(call, overrides).algorithm, "binomial");
+  call.nodes = 2;
+  EXPECT_EQ(choose(call, overrides).algorithm, "nary:4");
 }
 
 TEST(Choose, AnswersForMemoryThatRanksReach) {
@@ -313,13 +359,15 @@ TEST(Choose, TheDefaultIsGolden) {
       {Collective::barrier, false, 8, 0, "all_read_all"},
       {Collective::barrier, false, 16, 0, "staggered:16"},
       {Collective::barrier, false, 32, 0, "all_read_all"},
-      {Collective::barrier, false, 33, 0, "levels:8:one_stage"},
-      {Collective::barrier, false, 129, 0, "nary:16"},
+      {Collective::barrier, false, 33, 0, "staggered:16"},
+      {Collective::barrier, false, 193, 0, "nary:16"},
       {Collective::barrier, true, 16, 0, "all_read_all"},
       {Collective::barrier, true, 17, 0, "nary:16"},
       {Collective::bcast, false, 16, 8, "flat"},
       {Collective::bcast, false, 17, 8, "flat 4096"},
-      {Collective::bcast, false, 128, 8192, "flat"},
+      {Collective::bcast, false, 96, 8192, "flat 4096"},
+      {Collective::bcast, false, 128, 4096, "flat"},
+      {Collective::bcast, false, 128, 4097, "nary:16 4096"},
       {Collective::bcast, false, 64, 8193, "flat 4096"},
       {Collective::bcast, false, 65, 8193, "nary:16 4096"},
       {Collective::bcast, false, 129, 255, "flat"},
@@ -332,7 +380,8 @@ TEST(Choose, TheDefaultIsGolden) {
       {Collective::reduce, false, 4, 16384, "binomial 24576"},
       {Collective::reduce, false, 16, 1024, "tiled 65536"},
       {Collective::reduce, false, 64, 48, "nary:8"},
-      {Collective::reduce, false, 65, 48, "nary:16"},
+      {Collective::reduce, false, 80, 48, "nary:8"},
+      {Collective::reduce, false, 81, 48, "nary:16"},
       {Collective::reduce, false, 17, 49, "levels:binomial:stepwise"},
       {Collective::reduce, false, 256, 12287, "levels:binomial:stepwise"},
       {Collective::reduce, false, 17, 12288, "binary:stepwise 4096"},
@@ -345,13 +394,15 @@ TEST(Choose, TheDefaultIsGolden) {
       {Collective::allreduce, false, 16, 256, "flat"},
       {Collective::allreduce, false, 16, 1024, "tiled 65536"},
       {Collective::allreduce, false, 32, 48, "all_read_all"},
-      {Collective::allreduce, false, 33, 48, "levels:8:one_stage"},
+      {Collective::allreduce, false, 56, 48, "all_read_all"},
+      {Collective::allreduce, false, 57, 48, "levels:8:one_stage"},
       {Collective::allreduce, false, 129, 48, "nary:16"},
       {Collective::allreduce, false, 17, 49, "levels:binomial:one_stage:stepwise"},
       {Collective::allreduce, false, 256, 12288, "levels:binomial:one_stage:stepwise"},
       {Collective::allreduce, false, 17, 12289, "levels:binary:one_stage:stepwise 4096"},
       {Collective::allreduce, false, 64, 12289, "levels:binary:one_stage:stepwise 4096"},
-      {Collective::allreduce, false, 65, 12289, "binary:stepwise 4096"},
+      {Collective::allreduce, false, 96, 12289, "levels:binary:one_stage:stepwise 4096"},
+      {Collective::allreduce, false, 97, 12289, "binary:stepwise 4096"},
       {Collective::allreduce, true, 16, 2048, "all_read_all"},
       {Collective::allreduce, true, 2, 2049, "flat"},
       {Collective::allreduce, true, 2, SIZE_MAX, "flat"},

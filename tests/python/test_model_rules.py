@@ -129,27 +129,47 @@ TODAYS = sorted(
 )
 
 
-def test_the_shipped_rules_are_near_the_best_on_todays_processors():
-    """Bounds that hold, on a sample of machines, numbers of ranks, bindings, calls and sizes.
+def is_undecidable(cell):
+    """A long broadcast of many ranks whose levels are unknown.
 
-    docs/model.md has the regrets. With the rules before, the mean of this sample was 0.64, and the
-    worst 3.1. A regret says how far the rules agree with the model, and nothing about speed.
+    `flat` takes half of the time of any tree where one link serves all, and twice or three times as
+    long elsewhere. So each rule that serves both loses some 90% on one of them.
     """
-    draw = random.Random(20261128)
-    regrets = []
-    for _ in range(80):
-        model = read_model(known_files()[draw.choice(TODAYS)])
+    return cell.collective == "bcast" and not cell.bound and cell.ranks > 64 and cell.size > 8192
+
+
+@pytest.mark.parametrize("collective", ["barrier", "bcast", "reduce", "allreduce"])
+def test_the_shipped_rules_are_near_the_best_on_todays_processors(collective):
+    """Bounds that hold, on a sample of machines, numbers of ranks, bindings and sizes.
+
+    docs/model.md has the regrets. A regret says how far the rules agree with the model, and nothing
+    about speed.
+    """
+    draw = random.Random(f"{collective} 20261128")
+    cells, known = [], {}
+    sizes = [8, 64, 512, 2048, 8192, 16384, 32768]
+    if collective != "reduce":  # it takes as long as the others together
+        sizes.append(65536)
+    for _ in range(100):
+        name = draw.choice(TODAYS)
+        model = read_model(known_files()[name])
         shape = json.loads(model.text)["shape"]
         cores = Machine.parse(shape).cores
         ranks = draw.choice([count for count in (24, 32, 48, 64, 96, 128) if count <= cores])
-        on = placements_of(shape, [ranks], [], "slots", draw.random() < 0.5)
-        collective = draw.choice(("barrier", "bcast", "reduce", "allreduce"))
-        size = draw.choice((8, 64, 512, 2048, 8192, 16384, 32768, 131072))
-        regrets += [one.regret for one in rule_cells(model, on, [collective], [size])]
-    assert len(regrets) == 80
+        bound = draw.random() < 0.5
+        size = draw.choice(sizes)
+        key = (name, ranks, bound, 0 if collective == "barrier" else size)
+        if key not in known:
+            on = placements_of(shape, [ranks], [], "slots", bound)
+            known[key] = rule_cells(model, on, [collective], [size])
+        cells += known[key]
+    assert len(cells) == 100
+    assert max(one.regret for one in cells) < 1
+    regrets = sorted(one.regret for one in cells if not is_undecidable(one))
+    assert len(regrets) >= 90
     assert fmean(regrets) < 0.1
-    assert sorted(regrets)[75] < 0.5
-    assert max(regrets) < 1
+    assert regrets[len(regrets) * 95 // 100] < 0.3
+    assert regrets[-1] < 0.6
 
 
 def test_unbound_ranks_have_no_levels_that_rules_know(tutti):

@@ -36,7 +36,7 @@ def _words(collective: str, name: str, usage: str) -> Iterator[str]:
     elif name == "nary":
         yield from (f"nary:{degree}" for degree in DEGREES)
     elif name == "staggered":
-        yield from ("staggered:2", "staggered:3")
+        yield from ("staggered:2", "staggered:3", "staggered:16")
     elif "N" in usage.partition(":")[2].partition("[")[0]:
         yield from (f"{name}:{window}" for window in WINDOWS)
     else:
