@@ -217,22 +217,22 @@ PeerHeap::PeerHeap(const Heap::Location& location) : bytes_(location.bytes) {
   snprintf(path, sizeof path, "/proc/%d/fd/%d", location.process, location.descriptor);
   const int descriptor = open(path, O_RDWR | O_CLOEXEC);
   if (descriptor < 0) throw_errno(std::string("open ") + path);
-  struct stat status;
-  // The file grows later, up to bytes_.
-  const bool fits = fstat(descriptor, &status) == 0 && status.st_size >= off_t{page} &&
-                    static_cast<uint64_t>(status.st_size) <= bytes_;
+  struct {
+    uint64_t identity[2], bytes;
+  } found{};
+  // The file is read before it is mapped, because a page that is touched costs as much as the
+  // mapping, twice.
+  const bool fits = pread(descriptor, &found, sizeof found, 0) == sizeof found &&
+                    std::equal(found.identity, found.identity + 2, location.identity) &&
+                    found.bytes == bytes_;
   void* const address = fits ? mmap(nullptr, bytes_, PROT_READ | PROT_WRITE,
                                     MAP_SHARED | MAP_NORESERVE, descriptor, 0)
                              : MAP_FAILED;
   close(descriptor);
-  if (fits && address == MAP_FAILED) throw_errno("mmap of a rank's shared heap");
-  if (!fits || std::memcmp(address, location.identity, sizeof location.identity) != 0 ||
-      std::memcmp(static_cast<std::byte*>(address) + sizeof location.identity, &location.bytes,
-                  sizeof location.bytes) != 0) {
-    if (fits) munmap(address, bytes_);
+  if (!fits)
     throw Error(Code::unavailable, "process " + std::to_string(location.process) +
                                        " is another one here than where its shared heap was made");
-  }
+  if (address == MAP_FAILED) throw_errno("mmap of a rank's shared heap");
   base_ = static_cast<std::byte*>(address);
   madvise(base_, bytes_, MADV_DONTFORK);
   madvise(base_, bytes_, MADV_DONTDUMP);
