@@ -1,8 +1,10 @@
 """Beginning and end: jobs of which only some ranks run under Tutti."""
 
+import json
+
 import pytest
 import support
-from support import expect_ok, job
+from support import expect_ok, job, preloaded, wrapping_tool
 
 pytestmark = pytest.mark.mpi
 
@@ -139,3 +141,34 @@ def test_malformed_variable_in_a_disabled_job(host, compiled):
 def test_ranks_that_are_moved_to_one_core(host, compiled, ranks):
     """They polled on it for 100 us in each wait, while the rank that they waited for needed it."""
     expect_ok(job(host, ranks, compiled(host, "moved")))
+
+
+@pytest.mark.parametrize("name", ["mpich", "openmpi"])
+@pytest.mark.parametrize("ranks", [2, 3, 7])
+def test_set_up_polls(host_named, compiled, tmp_path, name, ranks):
+    """The host's blocking collectives poll without rest, so ranks without cores of their own waited
+    in them for long.
+    """
+    host = host_named(name)
+    tool = wrapping_tool(host, tmp_path, name="host_of_set_up")
+    result = expect_ok(job(host, ranks, compiled(host, "begin"), variables=preloaded(tool)))
+    assert lines_with(result, "the host was asked for") == []
+
+
+@pytest.mark.parametrize("name", ["mpich", "openmpi"])
+@pytest.mark.parametrize("refused", [0, 1, 2])
+@pytest.mark.parametrize(("shm", "by"), [("auto", "tutti"), ("memfd", "host")])
+def test_a_rank_that_cannot_attach(host_named, compiled, tmp_path, name, refused, shm, by):
+    """The ranks that have attached hear of it, and all go on alike: with a segment in /dev/shm, or
+    with the host MPI. Rank 0 attaches to nothing.
+    """
+    host, report = host_named(name), tmp_path / "report.json"
+    tool = wrapping_tool(host, tmp_path, name="host_of_set_up")
+    result = job(
+        host, 3, compiled(host, "derived"), options=[f"--report={report}"],
+        variables=preloaded(tool) | {"REFUSE_RANK": str(refused), "TUTTI_SHM": shm},
+    )  # fmt: skip
+    expect_ok(result)
+    rows = json.loads(report.read_text())["collectives"]
+    served = [row["calls"] > 0 for row in rows if row["collective"] == "barrier"]
+    assert served == [refused == 0 or by == "tutti"]

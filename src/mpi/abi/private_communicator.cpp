@@ -25,6 +25,13 @@ PrivateCommunicator PrivateCommunicator::split(MPI_Comm from, int color, int key
   return PrivateCommunicator(result == MPI_SUCCESS ? made : host().comm_null);
 }
 
+PrivateCommunicator PrivateCommunicator::copy_of_self() {
+  const Inside inside;
+  MPI_Comm made = host().comm_null;
+  const int result = host().Comm_dup(host().comm_self, &made);
+  return PrivateCommunicator(result == MPI_SUCCESS ? made : host().comm_null);
+}
+
 PrivateCommunicator PrivateCommunicator::split_by_node(MPI_Comm from, int key) {
   const Inside inside;
   MPI_Comm made = host().comm_null;

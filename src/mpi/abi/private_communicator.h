@@ -36,7 +36,9 @@ class PrivateCommunicator {
   // Collective over `from`; as MPI_Comm_split. It owns nothing if the host fails, or if this rank
   // passes MPI_UNDEFINED. *code, if given, is the host's error code.
   static PrivateCommunicator split(MPI_Comm from, int color, int key, int* code = nullptr);
-  // The same for the ranks of one node.
+  // A copy of MPI_COMM_SELF.
+  static PrivateCommunicator copy_of_self();
+  // As split, for the ranks of one node.
   static PrivateCommunicator split_by_node(MPI_Comm from, int key);
 
   // MPI_COMM_NULL if it owns nothing.

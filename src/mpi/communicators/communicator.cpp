@@ -18,6 +18,7 @@
 #include "mpi/communicators/topology.h"
 #include "mpi/job/end.h"
 #include "mpi/report/tracing.h"
+#include "mpi/abi/polled.h"
 #include "mpi/abi/types.h"
 #include "report/tally.h"
 
@@ -330,7 +331,6 @@ AreaGrant Communicator::make_grant(const std::vector<int>& members) {
 // Sets up if all ranks are members of the team. `members` are their ranks in the team; if it is
 // empty, the service will not be parked.
 Reason Communicator::join(std::vector<int> members) {
-  const Host& mpi = host();
   AreaGrant grant;
   if (rank_ == 0) {
     grant = make_grant(members);
@@ -338,7 +338,7 @@ Reason Communicator::join(std::vector<int> members) {
   }
   // If the communicator was revoked, this fails at all ranks. The program's call then raises the
   // same error.
-  if (mpi.Bcast(&grant, sizeof grant, mpi.type_byte, 0, handle_) != MPI_SUCCESS) {
+  if (broadcast(&grant, sizeof grant, handle_) != MPI_SUCCESS) {
     if (rank_ == 0) forgo(grant);
     return Reason::host_failed;
   }

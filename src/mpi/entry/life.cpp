@@ -46,7 +46,7 @@ namespace tutti::mpi {
 namespace {
 
 // Returns null, with the reason in *why_not, if there is no team.
-std::unique_ptr<Team> form_team(std::string* why_not) {
+std::unique_ptr<Team> form_team(bool one_node, std::string* why_not) {
   if (simulated) return nullptr;  // simulated ranks can wait for each other only inside the host
   if (host_tolerates_faults()) {
     *why_not =
@@ -54,7 +54,7 @@ std::unique_ptr<Team> form_team(std::string* why_not) {
         "without --with-ft";
     return nullptr;
   }
-  std::unique_ptr<Team> team = Team::form_of_world(why_not);
+  std::unique_ptr<Team> team = Team::form_of_world(one_node, why_not);
   if (team != nullptr) why_not->clear();
   return team;
 }
@@ -181,12 +181,12 @@ void settle() {
   if (rank == 0) warn_of_options();
   std::string found = rank == 0 ? look_for_table() : "";
   // MPICH 4.0 compares unsigned numbers as signed ones, so none may be larger.
-  uint64_t table_bytes = rank == 0 ? found.size() : INT64_MAX;
-  if (const Verdict verdict = agree_in_init(&table_bytes); verdict != Verdict::alike) {
-    say_why_off(verdict, rank);
+  const Common common = agree_in_init(rank == 0 ? found.size() : INT64_MAX);
+  if (common.verdict != Verdict::alike) {
+    say_why_off(common.verdict, rank);
     return go_on_without_tutti();
   }
-  share_table(std::move(found), table_bytes);
+  share_table(std::move(found), common.least);
   if (simulated) share_programs(rank);
   const HostTraits traits = probe_host();
   if (!traits.judges_arguments) tolerate_aliases();
@@ -194,7 +194,7 @@ void settle() {
     calls_at_once = level == MPI_THREAD_MULTIPLE;
   set_missing_types(traits.missing_types);
   std::string why_no_team;
-  std::unique_ptr<Team> team = form_team(&why_no_team);
+  std::unique_ptr<Team> team = form_team(common.one_node, &why_no_team);
   if (team == nullptr) log_line(LogLevel::info, "off on this node: %s", why_no_team.c_str());
   std::shared_ptr<const GatheredPlacement> placement = GatheredPlacement::gather(team.get());
   if (!options().trace.empty() && !options().disable) start_tracing();

@@ -2,13 +2,16 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <memory>
 #include <string>
 
+#include "base/launched.h"
 #include "base/log.h"
 #include "base/options.h"
 #include "exec/waiter.h"
 #include "group/group.h"
+#include "mpi/abi/polled.h"
 #include "mpi/job/end.h"
 #include "base/only_one.h"
 #include "mpi/job/gathered_placement.h"
@@ -109,28 +112,32 @@ bool least_of_all(const uint64_t* own, uint64_t* least, int count, MPI_Comm comm
       MPI_SUCCESS)
     return false;
   Waiting waiting(communicator, patience);
-  bool failed = false;
-  const auto has_ended = [&] {
-    int done = 0;
-    failed = mpi.Test(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS;
-    return failed || done != 0;
-  };
-  exec::Waiter waiter(exec::pace_of_set_up());
-  waiter.until(has_ended, [&] {
-    waiting.look(waiter.watched().time());
-    return Code::ok;
-  });
-  return !failed;
+  return complete(&request, [&](exec::Waiter& waiter) { waiting.look(waiter.watched().time()); }) ==
+         MPI_SUCCESS;
+}
+
+// True if the launcher says that the communicator's ranks are all on this rank's node. MPICH may be
+// told to play several nodes on one.
+bool is_launched_on_one_node(MPI_Comm communicator) {
+  for (const char* plays :
+       {"MPIR_CVAR_NUM_CLIQUES", "MPIR_CVAR_ODD_EVEN_CLIQUES", "MPIR_CVAR_NOLOCAL"})
+    if (getenv(plays) != nullptr) return false;
+  int ranks = 0;
+  host().Comm_size(communicator, &ranks);
+  return launched_ranks_on_node() == ranks;
 }
 
 Common agree(MPI_Comm communicator, uint64_t options_hash, uint64_t extra,
              const Patience& patience) {
   const uint64_t disabled = options().disable ? 1 : 0;
   // All ranks have the same word if the least word is the complement of the least complement.
-  const uint64_t own[] = {options_hash, ~options_hash, disabled, 1 - disabled, extra, ~extra};
-  uint64_t least[6] = {};
+  const uint64_t one_node = is_launched_on_one_node(communicator) ? 1 : 0;
+  const uint64_t own[] = {options_hash, ~options_hash, disabled, 1 - disabled,
+                          extra,        ~extra,        one_node};
+  uint64_t least[7] = {};
   Common common;
-  if (!least_of_all(own, least, 6, communicator, patience)) return common;
+  if (!least_of_all(own, least, 7, communicator, patience)) return common;
+  common.one_node = least[6] == 1;
   common.same = least[4] == ~least[5];
   common.least = least[4];
   if (least[2] == 1)
@@ -151,13 +158,10 @@ const char* culprit(Verdict verdict) {
                                                : "";
 }
 
-Verdict agree_in_init(uint64_t* least) {
-  const Common common =
-      agree(host().comm_world, fingerprint(options(), true), *least,
-            patience_in_init("MPI_Init waits for ranks that have not come, likely because they do "
-                             "not run under tutti-run"));
-  *least = common.least;
-  return common.verdict;
+Common agree_in_init(uint64_t own) {
+  return agree(host().comm_world, fingerprint(options(), true), own,
+               patience_in_init("MPI_Init waits for ranks that have not come, likely because they "
+                                "do not run under tutti-run"));
 }
 
 bool agree_with_others(MPI_Comm inter, bool on) {

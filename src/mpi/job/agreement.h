@@ -24,17 +24,16 @@ enum class Verdict {
 // The variables that differ between the ranks, for messages; "" if the verdict is another.
 const char* culprit(Verdict verdict);
 
-// Collective over MPI_COMM_WORLD, inside MPI_Init. *least becomes the least of what all ranks pass;
-// 0 if the host failed.
-Verdict agree_in_init(uint64_t* least);
-
-// The result of agree_in_setup: whether a communicator's ranks have the same options, and the same
-// value that each passes (`own`).
+// What a communicator's ranks agree on: whether they have the same options, and the same value that
+// each passes (`own`).
 struct Common {
   Verdict verdict = Verdict::host_failed;
-  bool same = false;   // all ranks passed the same `own`
-  uint64_t least = 0;  // of these
+  bool same = false;      // all ranks passed the same `own`
+  uint64_t least = 0;     // of these
+  bool one_node = false;  // the launcher tells each of them that all are on its node
 };
+// Collective over MPI_COMM_WORLD, inside MPI_Init.
+Common agree_in_init(uint64_t own);
 // Collective over the communicator, inside its first collectives.
 Common agree_in_setup(MPI_Comm communicator, uint64_t own);
 

@@ -65,8 +65,8 @@ class Neighbours {
   }
   // The levels of the ranks of a node, which the node's first rank finds.
   placement::Levels levels(const std::vector<placement::Place>& places) const {
-    placement::Levels levels = placement::read_levels(
-        of_first(rank_ == 0 ? levels_here(places).text() : std::string()));
+    placement::Levels levels =
+        placement::read_levels(of_first(rank_ == 0 ? levels_here(places).text() : std::string()));
     record_levels(levels, places);
     return levels;
   }

@@ -13,6 +13,8 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "exec/core_watch.h"
+#include "exec/waiter.h"
+#include "mpi/abi/polled.h"
 #include "mpi/abi/types.h"
 #include "mpi/job/drive_host.h"
 #include "mpi/job/found_table.h"
@@ -28,11 +30,15 @@ constexpr size_t further_segments = 4;
 
 size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
-// The directories of this many members, and the words of the node and the board after them.
-size_t bytes_of_directories(int ranks) {
-  const size_t board = options().report.empty() ? 0 : report::Board::bytes(ranks);
-  return round_up(sizeof(eager::Directory::Page) * static_cast<size_t>(ranks) + line_size + board,
-                  shm::page_size);
+// What this many members have in the segment's first pages: introductions, and in a memfd
+// directories, with the words of the node and the board after them.
+size_t bytes_of_team(shm::Segment::Kind kind, int ranks) {
+  const auto all = static_cast<size_t>(ranks);
+  size_t bytes = sizeof(Introduction) * all;
+  if (kind == shm::Segment::Kind::memfd)
+    bytes += sizeof(eager::Directory::Page) * all + line_size +
+             (options().report.empty() ? 0 : report::Board::bytes(ranks));
+  return round_up(bytes, shm::page_size);
 }
 
 // Creates the node's segment. The pages of a memfd take no memory before they are used, so a memfd
@@ -42,7 +48,7 @@ shm::Segment make_segment(shm::Segment::Kind kind, int ranks) {
   constexpr size_t deep_areas = 4;
   const auto all = static_cast<size_t>(ranks);
   const size_t asked = options().shm_bytes_per_rank;
-  const size_t more = kind == shm::Segment::Kind::memfd ? bytes_of_directories(ranks) : 0;
+  const size_t more = bytes_of_team(kind, ranks);
   if (asked == 0 && kind == shm::Segment::Kind::memfd) {
     try {
       return shm::Segment::create(kind, deep_areas * shm::deep_area(ranks) * all + more);
@@ -54,10 +60,7 @@ shm::Segment make_segment(shm::Segment::Kind kind, int ranks) {
 }
 
 void progress(void* context) {
-  const auto& private_communicator = *static_cast<const PrivateCommunicator*>(context);
-  int flag = 0;
-  if (private_communicator)
-    host().Iprobe(0, 0, private_communicator.get(), &flag, MPI_STATUS_IGNORE);
+  static_cast<const PendingReceive*>(context)->ask();
   drive_transfers();
 }
 
@@ -108,38 +111,42 @@ void rebase(MPI_Group* group, MPI_Group from) {
   *group = replacement;
 }
 
-void Team::split(MPI_Comm communicator) {
-  const Host& mpi = host();
-  private_communicator_ = PrivateCommunicator::split_by_node(communicator, 0);
-  mpi.Comm_size(private_communicator_.get(), &ranks_);
-  mpi.Comm_rank(private_communicator_.get(), &rank_);
-  mpi.Comm_group(private_communicator_.get(), &group_);
+void Team::enter(PrivateCommunicator own, MPI_Comm members) {
+  pending_ = PendingReceive(std::move(own));
+  host().Comm_size(members, &ranks_);
+  host().Comm_rank(members, &rank_);
 }
 
 std::unique_ptr<Team> Team::form_of_all(MPI_Comm communicator, int ranks, bool of_several_jobs,
                                         std::string* why_not) {
   std::unique_ptr<Team> team(new Team);
   team->of_several_jobs_ = of_several_jobs;
-  team->split(communicator);
-  if (team->ranks_ != ranks || !team->share_segment(communicator, why_not)) return nullptr;
-  team->agree_on_waiting();
-  team->agree_on_reach();
-  team->watch_cores();
+  PrivateCommunicator node = PrivateCommunicator::split_by_node(communicator, 0);
+  const MPI_Comm members = node.get();
+  team->enter(std::move(node), members);
+  if (team->ranks_ != ranks || !team->share_segment(members, why_not)) return nullptr;
+  team->agree(members);
   return team;
 }
 
-std::unique_ptr<Team> Team::form_of_world(std::string* why_not) {
+// MPI_Comm_split_type polls without rest for long, so it is called only if the launcher tells of
+// several nodes, or if the ranks that it says are on one node do not share memory.
+std::unique_ptr<Team> Team::form_of_world(bool one_node, std::string* why_not) {
   std::unique_ptr<Team> team(new Team);
   team->of_world_ = true;
-  team->split(host().comm_world);
-  if (team->ranks_ < 2) {
+  MPI_Comm members = host().comm_world;
+  const auto is_shared = [&](PrivateCommunicator own) {
+    team->enter(std::move(own), members);
+    if (team->ranks_ > 1) return team->share_segment(members, why_not);
     *why_not = "one rank on its node";
-    return nullptr;
+    return false;
+  };
+  if (!one_node || !is_shared(PrivateCommunicator::copy_of_self())) {
+    PrivateCommunicator node = PrivateCommunicator::split_by_node(members, 0);
+    members = node.get();
+    if (!is_shared(std::move(node))) return nullptr;
   }
-  if (!team->share_segment(host().comm_world, why_not)) return nullptr;
-  team->agree_on_waiting();
-  team->agree_on_reach();
-  team->watch_cores();
+  team->agree(members);
   return team;
 }
 
@@ -148,74 +155,91 @@ Team::~Team() {
   if (pages_ != nullptr) shm::publish(pages_[rank_].ended, 1);
   for (const int memory : memories_)
     if (memory >= 0) close(memory);
-  if (may_free_handles()) host().Group_free(&group_);
+  if (may_free_handles() && group_ != host().group_null) host().Group_free(&group_);
 }
 
 void Team::leave_world(MPI_Group processes) {
   rebase(&group_, processes);
-  private_communicator_.reset();
+  pending_.reset();
 }
 
-bool Team::share_segment(MPI_Comm communicator, std::string* why_not) {
+bool Team::share_segment(MPI_Comm members, std::string* why_not) {
   using Kind = shm::Segment::Kind;
   const ShmChoice choice = options().shm;
-  if (choice != ShmChoice::posix && try_segment(communicator, Kind::memfd, why_not)) return true;
-  return choice != ShmChoice::memfd && try_segment(communicator, Kind::posix, why_not);
+  if (choice != ShmChoice::posix && try_segment(members, Kind::memfd, why_not)) return true;
+  return choice != ShmChoice::memfd && try_segment(members, Kind::posix, why_not);
 }
 
 // Rank 0 creates the node's segment, the other ranks attach to it, and all learn whether all could.
-// The directories take its first pages. A segment in /dev/shm has none, because arenas cannot grow
-// there.
-bool Team::try_segment(MPI_Comm communicator, shm::Segment::Kind kind, std::string* why_not) {
-  const Host& mpi = host();
+// The introductions take its first pages, and the directories follow. A segment in /dev/shm has no
+// directories, because arenas cannot grow there.
+bool Team::try_segment(MPI_Comm members, shm::Segment::Kind kind, std::string* why_not) {
   struct {
     shm::Segment::Location location;
-    uint32_t page;  // of the directories
-    uint32_t has_directories;
+    uint32_t page;  // of the introductions
   } told{};
-  shm::Segment::Location& location = told.location;
   try {
     if (rank_ == 0) {
-      node_segment_ = std::make_unique<shm::Segment>(make_segment(kind, ranks_));
-      location = node_segment_->location();
-      if (kind == shm::Segment::Kind::memfd) {
-        const size_t bytes = bytes_of_directories(ranks_);
-        const auto piece = node_segment_->take(bytes, bytes, static_cast<uint32_t>(ranks_));
-        if (piece) told.page = piece->first_page, told.has_directories = 1;
-      }
+      auto made = std::make_unique<shm::Segment>(make_segment(kind, ranks_));
+      const size_t bytes = bytes_of_team(kind, ranks_);
+      const auto piece = made->take(bytes, bytes, static_cast<uint32_t>(ranks_));
+      if (!piece) throw Error(Code::unavailable, "the node has no memory for its ranks' team");
+      told = {made->location(), piece->first_page};
+      node_segment_ = std::move(made);
     }
   } catch (const Error& error) {
     *why_not = error.what();
   }
-  mpi.Bcast(&told, sizeof told, mpi.type_byte, 0, private_communicator_.get());
+  broadcast(&told, sizeof told, members);
   try {
-    if (rank_ != 0 && location.bytes > 0)
-      node_segment_ = std::make_unique<shm::Segment>(shm::Segment::attach(location));
+    if (rank_ != 0 && told.location.bytes > 0)
+      node_segment_ = std::make_unique<shm::Segment>(shm::Segment::attach(told.location));
   } catch (const Error& error) {
     *why_not = error.what();
   }
-  pages_ = nullptr;
-  if (node_segment_ != nullptr && told.has_directories != 0) {
-    pages_ = reinterpret_cast<eager::Directory::Page*>(node_segment_->address(told.page));
+  if (node_segment_ != nullptr) {
+    introductions_ = reinterpret_cast<Introduction*>(node_segment_->address(told.page));
+    introduce();
+  }
+  if (node_segment_ != nullptr && kind == shm::Segment::Kind::memfd) {
+    pages_ = reinterpret_cast<eager::Directory::Page*>(introductions_ + ranks_);
     shm::store_relaxed(pages_[rank_].process, static_cast<uint64_t>(getpid()));
     shm::store_relaxed(pages_[rank_].missing_types, missing_types());
     if (auto board = this->board()) {
       int rank = 0;
-      mpi.Comm_rank(communicator, &rank);
+      host().Comm_rank(of_world_ ? host().comm_world : members, &rank);
       board->enter(rank);
     }
   }
-  // The reduction orders what members have written into their pages before all that others read.
-  uint64_t attached = node_segment_ != nullptr ? 1 : 0;
-  uint64_t all_attached = 0;
-  mpi.Allreduce(&attached, &all_attached, 1, mpi.type_uint64, mpi.op_min,
-                private_communicator_.get());
-  if (rank_ == 0 && node_segment_ != nullptr) node_segment_->forget_name();
-  if (all_attached == 1) return true;
+  if (told.location.bytes > 0 && all_attached(members)) {
+    host().Comm_group(members, &group_);
+    return true;
+  }
   node_segment_.reset();
   pages_ = nullptr;
   if (why_not->empty()) *why_not = "a rank of this node cannot attach to its shared memory";
   return false;
+}
+
+// Rank 0 learns whether all have attached, and tells those that have. The reduction and rank 0's
+// word order what members have written into their pages before all that others read.
+bool Team::all_attached(MPI_Comm members) {
+  uint64_t least = 0;
+  tell_least(node_segment_ != nullptr ? 1 : 0, &least, members);
+  if (node_segment_ == nullptr) return false;
+  shm::Word& word = introductions_->attached;
+  if (rank_ == 0) {
+    node_segment_->forget_name();
+    shm::publish(word, static_cast<uint64_t>(least == 1 ? Attached::all : Attached::not_all));
+  }
+  await([&] { return shm::observe(word) != static_cast<uint64_t>(Attached::unknown); });
+  return shm::observe(word) == static_cast<uint64_t>(Attached::all);
+}
+
+void Team::await(const std::function<bool()>& is_here) {
+  const exec::ProgressHook hook = progress_hook();
+  exec::Waiter waiter(exec::pace_of_set_up(), hook);
+  waiter.until(is_here, [] { return Code::ok; });
 }
 
 std::optional<report::Board> Team::board() const {
@@ -223,12 +247,42 @@ std::optional<report::Board> Team::board() const {
   return report::Board(reinterpret_cast<std::byte*>(node_words()) + line_size, ranks_, rank_);
 }
 
-void Team::agree_on_waiting() {
-  const placement::Place own = placement::present_place();
-  std::vector<placement::Place> places(static_cast<size_t>(ranks_));
-  host().Allgather(&own, sizeof own, host().type_byte, places.data(), sizeof own, host().type_byte,
-                   private_communicator_.get());
-  std::vector<placement::CoreMask> masks = placement::usable_cores(places);
+void Team::introduce() {
+  Introduction& own = introductions_[rank_];
+  own.place = placement::present_place();
+  own.offer = make_offer();
+}
+
+// Members meet in the node's memory, because that costs much less than a collective of the host.
+void Team::meet() {
+  const uint64_t times = shm::load_relaxed(introductions_[rank_].met) + 1;
+  shm::publish(introductions_[rank_].met, times);
+  int here = 0;
+  await([&] {
+    while (here < ranks_ && shm::observe(introductions_[here].met) >= times) ++here;
+    return here == ranks_;
+  });
+}
+
+void Team::agree(MPI_Comm members) {
+  std::vector<placement::Place> places;
+  for (int member = 0; member < ranks_; ++member) places.push_back(introductions_[member].place);
+  learn_waiting(placement::usable_cores(places));
+  // Rank 0 finds the levels and sends them to the others, because the kernel may show each process
+  // something else.
+  std::string levels = rank_ == 0 ? levels_here(places).text() : std::string();
+  introductions_[rank_].levels_bytes = levels.size();
+  try_reach();
+  meet();
+  settle_reach();
+  levels.resize(introductions_->levels_bytes);
+  if (!levels.empty()) broadcast(levels.data(), levels.size(), members);
+  levels_ = placement::read_levels(levels);
+  record_levels(levels_, places);
+  watch_cores();
+}
+
+void Team::learn_waiting(std::vector<placement::CoreMask> masks) {
   const WaitChoice choice = options().wait;
   const bool yields =
       choice == WaitChoice::automatic ? ranks_share_cores(masks) : choice == WaitChoice::yield;
@@ -237,7 +291,6 @@ void Team::agree_on_waiting() {
   several_regions_ =
       std::max(shape.counts[topo::socket_level], 1) * shape.counts[topo::numa_level] > 1;
   if (!options().plans.empty() || table_of_job(of_world_) != nullptr) shape_ = shape;
-  agree_on_levels(places);
   cores_ = std::move(masks);
 }
 
@@ -254,28 +307,13 @@ void Team::know_oversubscribed() {
   if (options().wait == WaitChoice::automatic) wait_style_ = exec::WaitStyle::yield;
 }
 
-// Rank 0 finds the levels and sends them to the others, because the kernel may show each process
-// something else.
-void Team::agree_on_levels(const std::vector<placement::Place>& places) {
-  std::string text;
-  if (rank_ == 0) text = levels_here(places).text();
-  uint64_t length = text.size();
-  host().Bcast(&length, sizeof length, host().type_byte, 0, private_communicator_.get());
-  text.resize(length);
-  if (length > 0)
-    host().Bcast(text.data(), static_cast<int>(length), host().type_byte, 0,
-                 private_communicator_.get());
-  levels_ = placement::read_levels(text);
-  record_levels(levels_, places);
-}
-
 placement::Levels Team::levels(MPI_Comm communicator, int ranks) const {
   if (levels_.one_level()) return levels_;
   const std::vector<int> members = places_in(communicator, ranks, group_);
   return members.empty() ? placement::Levels() : levels_.of(members);
 }
 
-exec::ProgressHook Team::progress_hook() { return {progress, &private_communicator_}; }
+exec::ProgressHook Team::progress_hook() { return {progress, &pending_}; }
 
 std::vector<int> Team::members(MPI_Comm communicator, int ranks) const {
   return ranks <= ranks_ ? places_in(communicator, ranks, group_) : std::vector<int>();
@@ -318,8 +356,7 @@ size_t Team::share_of(int ranks) const {
   const size_t whole = node_segment_->usable_bytes();
   const size_t left = node_segment_->free_bytes();
   const size_t deep = shm::deep_area(ranks_);
-  const size_t directories = pages_ != nullptr ? bytes_of_directories(ranks_) : 0;
-  if (ranks == ranks_ && left == whole - directories)
+  if (ranks == ranks_ && left == whole - bytes_of_team(node_segment_->location().kind, ranks_))
     return shm::first_area(ranks, asked, whole / 2 < deep * all) * all;
   const size_t fair = left / 4 * some / all;
   return asked != 0 ? fair : std::min(fair, deep * some);

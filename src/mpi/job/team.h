@@ -6,15 +6,17 @@
 // Later communicators whose ranks are all members share that team, which ends with the last of
 // them.
 //
-// A team is formed by collective calls. It owns a private communicator (which carries no messages
-// once the team is formed: waiting ranks probe it so that the host MPI makes progress), the node's
-// segment, further segments, and the mappings of the other members' heaps. Only the list of further
+// A team is formed by collective calls. Once its members have attached to the node's segment, they
+// agree on everything else there. A team owns a pending receive (about which waiting ranks ask, so
+// that the host MPI makes progress), the node's segment, further segments, and the mappings of the
+// other members' heaps. Only the list of further
 // segments, the arena and the directory change later, under locks (apart from know_oversubscribed
 // and leave_world). Every member has the same facts, so decisions from them are the same
 // everywhere.
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -24,11 +26,12 @@
 #include "eager/arena.h"
 #include "eager/directory.h"
 #include "mpi/job/announcements.h"
+#include "mpi/job/introduction.h"
 #include "exec/executor.h"
 #include "exec/reach.h"
 #include "placement/cores.h"
 #include "mpi/abi/host.h"
-#include "mpi/abi/private_communicator.h"
+#include "mpi/abi/pending_receive.h"
 #include "shm/heap.h"
 #include "shm/layout.h"
 #include "shm/segment.h"
@@ -57,7 +60,8 @@ void touch_area(std::byte* area, size_t bytes);
 class Team {
  public:
   // Collective over MPI_COMM_WORLD. Null if this process gets no team; *why_not is then the reason.
-  static std::unique_ptr<Team> form_of_world(std::string* why_not);
+  // `one_node`: all ranks were told that they are on one node.
+  static std::unique_ptr<Team> form_of_world(bool one_node, std::string* why_not);
   // Collective over the communicator. Null at all ranks if they are on several nodes (*why_not then
   // stays empty) or cannot share memory.
   static std::unique_ptr<Team> form_of_all(MPI_Comm communicator, int ranks, bool of_several_jobs,
@@ -145,13 +149,18 @@ class Team {
 
  private:
   Team() = default;
-  void split(MPI_Comm communicator);
-  bool share_segment(MPI_Comm communicator, std::string* why_not);
-  bool try_segment(MPI_Comm communicator, shm::Segment::Kind kind, std::string* why_not);
-  void agree_on_waiting();
+  void enter(PrivateCommunicator own, MPI_Comm members);
+  bool share_segment(MPI_Comm members, std::string* why_not);
+  bool try_segment(MPI_Comm members, shm::Segment::Kind kind, std::string* why_not);
+  bool all_attached(MPI_Comm members);
+  void await(const std::function<bool()>& is_here);
+  void introduce();
+  void meet();
+  void agree(MPI_Comm members);
+  void learn_waiting(std::vector<placement::CoreMask> masks);
+  void try_reach();
+  void settle_reach();
   void watch_cores() const;
-  void agree_on_reach();
-  void agree_on_levels(const std::vector<placement::Place>& places);
   size_t share_of(int ranks) const;
   std::optional<AreaGrant> take(shm::Segment& segment, int ranks, size_t share);
 
@@ -159,12 +168,13 @@ class Team {
   int ranks_ = 0;
   bool of_several_jobs_ = false;
   bool of_world_ = false;
-  PrivateCommunicator private_communicator_;
-  MPI_Group group_{};
+  PendingReceive pending_;  // by which waiting ranks make the host progress
+  MPI_Group group_ = host().group_null;
   exec::WaitStyle wait_style_ = exec::WaitStyle::spin;
   topo::Shape shape_;
   placement::Levels levels_;  // of the team's ranks
   std::unique_ptr<shm::Segment> node_segment_;
+  Introduction* introductions_ = nullptr;    // by member
   eager::Directory::Page* pages_ = nullptr;  // of the members' directories; null: none
   bool several_regions_ = false;             // members may run on several numa regions
   // By member: where its heap is mapped here; for this member, where its heap is. Empty unless all

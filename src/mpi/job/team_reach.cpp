@@ -22,18 +22,6 @@
 namespace tutti::mpi {
 namespace {
 
-// A member's offer of its memory, which it sends to the others.
-struct Offer {
-  shm::Heap::Location heap{};
-  // Random, and stored at `address` in the process. A member that reads it there has reached the
-  // right process.
-  uint64_t token[2]{};
-  uint64_t address = 0;
-  int64_t process = 0;
-  uint64_t namespace_of_processes = 0;  // 0: unknown
-  uint64_t heap_base = 0;
-};
-
 // Processes know each other by the same numbers if this is the same.
 uint64_t namespace_of_processes() {
   struct stat found{};
@@ -58,70 +46,82 @@ int open_memory(int64_t process) {
   return memory < 0 ? -1 : move_high(memory);
 }
 
+bool tries_direct() {
+  return options().reach == ReachChoice::automatic || options().reach == ReachChoice::direct;
+}
+
 }  // namespace
 
-// Tries every kind of reach to every member, and keeps those that work for all members.
-void Team::agree_on_reach() {
+Offer make_offer() {
   static Offer own;  // static, so that the token stays readable
-  const Host& mpi = host();
-  const ReachChoice choice = options().reach;
-  const bool try_direct = choice == ReachChoice::automatic || choice == ReachChoice::direct;
-  // Copies by the system are seldom faster (docs/decisions/deep-rings.md), so they are tried only
-  // if TUTTI_REACH or a rule may ask for them.
-  const bool try_cma =
-      choice == ReachChoice::cma ||
-      (choice == ReachChoice::automatic && select::may_ask_for_cma(overrides_of_job(of_world_)));
   if (own.address == 0 && getrandom(own.token, sizeof own.token, 0) == sizeof own.token)
     own.address = reinterpret_cast<uint64_t>(&own.token);
   own.process = getpid();
   own.namespace_of_processes = namespace_of_processes();
-  const shm::Heap* const heap = try_direct ? shm::process_heap() : nullptr;
+  const shm::Heap* const heap = tries_direct() ? shm::process_heap() : nullptr;
   own.heap = heap != nullptr ? heap->location() : shm::Heap::Location{};
   own.heap_base = heap != nullptr ? reinterpret_cast<uint64_t>(heap->base()) : 0;
-  std::vector<Offer> offers(static_cast<size_t>(ranks_));
-  mpi.Allgather(&own, sizeof own, mpi.type_byte, offers.data(), sizeof own, mpi.type_byte,
-                private_communicator_.get());
+  return own;
+}
+
+// Tries every kind of reach to every member, and introduces what works.
+void Team::try_reach() {
+  const ReachChoice choice = options().reach;
+  Introduction& own = introductions_[rank_];
+  // Copies by the system are seldom faster (docs/decisions/deep-rings.md), so they are tried only
+  // if TUTTI_REACH or a rule may ask for them.
+  bool cma = choice == ReachChoice::cma || (choice == ReachChoice::automatic &&
+                                            select::may_ask_for_cma(overrides_of_job(of_world_)));
+  std::vector<Offer> offers;
+  for (int member = 0; member < ranks_; ++member) offers.push_back(introductions_[member].offer);
+  const uint64_t here = own.offer.namespace_of_processes;
   for (const Offer& offer : offers)
-    told_.push_back({.heap = offer.heap_base,
-                     .bytes = offer.heap.bytes,
-                     .process = own.namespace_of_processes != 0 &&
-                                        offer.namespace_of_processes == own.namespace_of_processes
-                                    ? offer.process
-                                    : 0,
-                     .location = offer.heap});
+    told_.push_back(
+        {.heap = offer.heap_base,
+         .bytes = offer.heap.bytes,
+         .process = here != 0 && offer.namespace_of_processes == here ? offer.process : 0,
+         .location = offer.heap});
   if (choice == ReachChoice::cma) {
     std::vector<pid_t> others;
     for (const Offer& offer : offers)
-      if (offer.process != own.process) others.push_back(static_cast<pid_t>(offer.process));
+      if (offer.process != own.offer.process) others.push_back(static_cast<pid_t>(offer.process));
     shm::let_read(others);
-    mpi.Barrier(private_communicator_.get());  // all have given permission before any member tries
+    meet();  // all have given permission before any member tries
   }
 
-  uint64_t works[3] = {own.heap.bytes > 0 ? 1u : 0u, try_cma ? 1u : 0u,
-                       shm::malloc_is_shared() ? 1u : 0u},
-           works_for_all[3] = {};
+  bool direct = own.offer.heap.bytes > 0;
   try {
-    for (int member = 0; member < ranks_ && works[0] == 1; ++member) {
+    for (int member = 0; member < ranks_ && direct; ++member) {
       if (member != rank_) peers_.emplace_back(offers[static_cast<size_t>(member)].heap);
-      heaps_.push_back(member != rank_ ? peers_.back().base() : heap->base());
+      heaps_.push_back(member != rank_ ? peers_.back().base() : shm::process_heap()->base());
     }
   } catch (const Error& error) {
     log_line(LogLevel::info, "no direct reach: %s", error.what());
-    works[0] = 0;
+    direct = false;
   }
-  if (works[1] == 1 && !std::all_of(offers.begin(), offers.end(), reads)) works[1] = 0;
-  mpi.Allreduce(works, works_for_all, 3, mpi.type_uint64, mpi.op_min, private_communicator_.get());
-  if (works_for_all[0] == 0) {
+  cma = cma && std::all_of(offers.begin(), offers.end(), reads);
+  own.works = {direct, cma, shm::malloc_is_shared()};
+}
+
+// Keeps the kinds of reach that work for all members.
+void Team::settle_reach() {
+  Works works{true, true, true};
+  for (int member = 0; member < ranks_; ++member) {
+    const Works& there = introductions_[member].works;
+    works.direct = works.direct && there.direct;
+    works.cma = works.cma && there.cma;
+    works.shared_malloc = works.shared_malloc && there.shared_malloc;
+  }
+  if (!works.direct) {
     heaps_.clear();
     peers_.clear();
   }
-  ordinary_ = works_for_all[0] == 1 && works_for_all[2] == 1;
-  if (works_for_all[1] == 1)
-    for (const Offer& offer : offers) {
-      processes_.push_back(offer.process);
-      memories_.push_back(open_memory(offer.process));
-    }
-  if (rank_ == 0 && choice == ReachChoice::cma && processes_.empty())
+  ordinary_ = works.direct && works.shared_malloc;
+  for (int member = 0; member < ranks_ && works.cma; ++member) {
+    processes_.push_back(introductions_[member].offer.process);
+    memories_.push_back(open_memory(processes_.back()));
+  }
+  if (rank_ == 0 && options().reach == ReachChoice::cma && processes_.empty())
     log_line(LogLevel::warning,
              "TUTTI_REACH=cma: the system does not let every rank read every other's memory "
              "(`tutti doctor` says more); messages go through the slots instead");
