@@ -94,9 +94,8 @@ Facts gather_facts(const Plan& staged, const Dependences& dependences, const Sli
       for (int32_t k = 0; k < transfer.dst.count; ++k) extents.push_back(extent_at(known, k));
     }
     const bool to_tmp = transfer.dst.buffer == Buffer::tmp;
-    facts.extent[i] = slice != nullptr && to_tmp
-                          ? slice->extents[i].front()
-                          : extent_at(to_tmp ? transfer.src.front() : transfer.dst, 0);
+    facts.extent[i] = extent_at(to_tmp ? transfer.src.front() : transfer.dst, 0);
+    if (slice != nullptr && to_tmp) facts.extent[i] = slice->extents[i].front();
     if (transfer.dst.buffer != Buffer::tmp ||
         (is_message(transfer.kind) && transfer.kind != TransferKind::receive))
       continue;

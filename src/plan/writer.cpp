@@ -23,11 +23,12 @@ Writer::Writer(const Plan& staged, const Dependences& dependences, int32_t rank,
   program_.last_segment = staged.last_segment;
   program_.parted = parted(staged.collective);
   program_.blocks = program_.parted ? 1 : staged.blocks;
-  program_.transfers =
-      slice != nullptr ? slice->transfers : static_cast<int32_t>(staged.transfers.size());
-  program_.stages = slice != nullptr           ? slice->stages
-                    : staged.transfers.empty() ? 1
-                                               : staged.transfers.back().stage + 1;
+  program_.transfers = static_cast<int32_t>(staged.transfers.size());
+  program_.stages = staged.transfers.empty() ? 1 : staged.transfers.back().stage + 1;
+  if (slice != nullptr) {
+    program_.transfers = slice->transfers;
+    program_.stages = slice->stages;
+  }
   program_.uses_lines = carrier == Carrier::line;
   program_.has_elidable_copies = elidable_.any;
   program_.elides_in_place = elidable_.any && elidable_.in_place[rank];
