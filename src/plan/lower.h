@@ -88,7 +88,8 @@ std::vector<Program> lower(const Plan& staged, const Dependences& dependences,
                            const std::vector<int32_t>& ranks, Carrier carrier);
 
 // The program of one rank of a scheduled plan. It is the one that lower() of depend() makes. Where
-// pairs decide, most of the time that it takes grows only with the rank's own transfers (slice.h).
+// pairs decide, this walks over the whole plan twice, to find the rank's slice (slice.h), and works
+// on the slice alone after that.
 Program program_of(const Plan& staged, int32_t rank, Carrier carrier);
 
 // All of the above for one rank.

@@ -9,10 +9,9 @@
 // A team is formed by collective calls. Once its members have attached to the node's segment, they
 // agree on everything else there. A team owns a pending receive (about which waiting ranks ask, so
 // that the host MPI makes progress), the node's segment, further segments, and the mappings of the
-// other members' heaps. Only the list of further
-// segments, the arena and the directory change later, under locks (apart from know_oversubscribed
-// and leave_world). Every member has the same facts, so decisions from them are the same
-// everywhere.
+// other members' heaps. Only the list of further segments, the arena and the directory change
+// later, under locks (apart from know_oversubscribed and leave_world). Every member has the same
+// facts, so decisions from them are the same everywhere.
 #pragma once
 
 #include <atomic>
