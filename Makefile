@@ -1,7 +1,7 @@
 # The main commands are `make demo` and `make test`; `make help` lists all. Each recipe runs
 # scripts.
 .DEFAULT_GOAL := build
-.PHONY: build demo test check bench intel install functions format clean help
+.PHONY: build demo test check bench intel install format clean help
 
 build: ## build everything but the tests: environments, C++ tree (build/), Python package (.venv)
 	@scripts/build.sh
@@ -29,10 +29,6 @@ intel: ## install Intel MPI into .mpi/intel, for comparison
 install: ## install library, headers, tutti-run and tutti into PREFIX [/usr/local]
 	@scripts/build.sh
 	@scripts/install.sh "$(or $(PREFIX),/usr/local)"
-
-functions: ## make the sources that list MPI's functions from src/mpi/functions.table
-	@scripts/environments.sh venv
-	@.venv/bin/python scripts/mpi_functions.py
 
 format: ## format all sources, as the tests require
 	@scripts/environments.sh venv

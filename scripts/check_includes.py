@@ -27,8 +27,8 @@ BASE = "base"
 # Headers that only these rooms, or files whose names begin so, may include. JSON is made only at the
 # beginning and at the end of a job: no call of a collective reaches code that builds it.
 OWNERS = {
-    "mpi.h": ("mpi/", "net/"),
-    "mpi_abi.h": ("mpi/", "net/"),
+    "mpi.h": ("mpi/abi/", "mpi/entry/"),
+    "mpi_abi.h": ("mpi/abi/", "mpi/entry/"),
     "hwloc.h": ("topo/hwloc.cpp",),
     "nlohmann/json.hpp": ("base/json.h",),
     "base/json.h": (

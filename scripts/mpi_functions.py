@@ -1,16 +1,14 @@
 """Makes the sources that list MPI's functions, from the one table of them.
 
-Usage: mpi_functions.py [--check]
+Usage: mpi_functions.py DIRECTORY
 
-The table is src/mpi/functions.table, which also explains its lines. Without --check the script
-writes the sources. With it the script writes nothing, and exits with 1 if a source differs from
-what the table gives. clang-format (from .venv) formats the sources.
+The table is src/mpi/functions.table, which also explains its lines. The build calls the script; the
+sources are then in DIRECTORY/mpi, by their rooms. A source that already has the text stays as it is.
 """
 
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -29,8 +27,7 @@ from mpi_table import (
 
 ROOT = Path(__file__).resolve().parent.parent
 HEAD = (
-    f"// Made by scripts/mpi_functions.py from {TABLE}. To change this file, change\n"
-    "// the table and run `make functions`.\n"
+    f"// Made by scripts/mpi_functions.py from {TABLE}.\n"
 )
 
 # How a Fortran routine's argument is converted for the C function. `types` and `request` need more
@@ -79,82 +76,113 @@ def types(parameters: list[Parameter], large: bool) -> str:
     return ", ".join(one.declared(large) for one in parameters)
 
 
+def in_table(declaration: str) -> str:
+    """A declaration of C with the types of a function table (HouseTypes in host/handles.h)."""
+    for array, name in ARRAYS.items():
+        declaration = re.sub(rf"^{array} (\w+)\[\]$", rf"{name} \1", declaration)
+    for callback, name in CALLBACKS.items():
+        declaration = declaration.replace(callback, name)
+    return re.sub(r"MPI_(\w+)", r"\1", declaration)
+
+
+# Arrays whose elements differ in size among the MPIs, and callbacks, with their names in HouseTypes.
+ARRAYS = {
+    "const MPI_Datatype": "Types",
+    "MPI_Datatype": "TypesOut",
+    "const MPI_Request": "ConstRequests",
+    "MPI_Request": "Requests",
+    "MPI_Status": "Statuses",
+}
+CALLBACKS = {
+    "MPI_Comm_errhandler_function": "ErrorHandler",
+    "MPI_Comm_copy_attr_function": "CopyAttribute",
+    "MPI_Comm_delete_attr_function": "DeleteAttribute",
+}
+NAMES = (
+    "Comm Datatype Errhandler Group Info Message Op Request Session Win Count Aint Status ErrorHandler "
+    "CopyAttribute DeleteAttribute Types TypesOut Requests ConstRequests Statuses"
+).split()
+
+
+def struct(name: str, functions: list[tuple[str, list[str]]], comment: list[str]) -> list[str]:
+    """A table of pointers to functions, each given by its name and its parameters in C."""
+    members = []
+    used = set()
+    for function, parameters in functions:
+        declared = ", ".join(map(in_table, parameters))
+        used |= set(re.findall(r"\w+", declared))
+        members.append(f"int (*{function})({declared});")
+    return [
+        *comment,
+        "template <class AbiTypes>",
+        f"struct {name} {{",
+        *(f"using {one} = typename AbiTypes::{one};" for one in NAMES if one in used),
+        "",
+        *members,
+        "};",
+        "",
+    ]
+
+
+def collective_functions(table: Table) -> list[tuple[str, list[str]]]:
+    return [
+        (name, [one.declared(large) for one in parameters])
+        for _, name, _, large, parameters in all_forms(table)
+    ]
+
+
 def host_functions(table: Table) -> str:
-    """src/mpi/abi/host_functions.h: pointers to the host's functions, and their names."""
-    members, collectives = [], []
-    for _, name, _, large, parameters in all_forms(table):
-        members.append(f"int (*{name})({types(parameters, large)});")
-        collectives.append(f'locate(functions.{name}, "PMPI_{name}");')
-    others, located, both = [], [], []
-    for one in table.functions:
-        declared = ", ".join(one.parameters)
-        others += guarded(one.condition, [f"int (*{one.name})({declared});"])
-        into = both if one.pmpi else located
-        into += guarded(one.condition, [f'locate(functions.{one.name}, "PMPI_{one.name}");'])
-    for around in table.arounds:
-        others.append(f"int (*{around.name})({', '.join(around.parameters)});")
-        both.append(f'locate(functions.{around.name}, "PMPI_{around.name}");')
-    makers = [f"int (*{one.name})({', '.join(one.parameters)});" for one in table.makers]
-    found = [f'locate(functions.{one.name}, "MPI_{one.name}");' for one in table.makers]
-    own, own_located = [], []
-    for name, condition in table.host:
-        own += guarded(condition, [f"decltype(&PMPI_{name}) {name};"])
-        own_located += guarded(condition, [f'locate(functions.{name}, "PMPI_{name}");'])
+    """mpi/host/host_functions.h: tables of pointers to the host's functions."""
+    makers = [(one.name, one.parameters) for one in table.makers]
+    others = [(one.name, one.parameters) for one in [*table.functions, *table.arounds, *table.host]]
     return "\n".join([
         HEAD,
-        "// The host MPI's functions by name (host.h says who owns them and when they are found). A",
-        "// pointer is null if the MPI lacks the function.",
+        "// The host MPI's functions by name, with the types of mpi.h or with those of the house",
+        "// (host.h says who owns such tables and when the functions are found). A pointer is null if",
+        "// the MPI lacks the function.",
         "#pragma once",
-        "",
-        '#include "net/abi.h"',
         "",
         "namespace tutti::mpi {",
         "",
-        "// The functions that make and free communicators of this process's job.",
-        "struct CommunicatorFunctions {",
-        *makers,
-        "};",
-        "",
-        "struct HostFunctions {",
-        "// The collectives: blocking, non-blocking (I...), persistent (_init), each also with large",
-        "// counts (_c).",
-        *members,
-        "// The other functions that Tutti interposes.",
-        *others,
-        "// The functions that only Tutti itself calls.",
-        *own,
-        "};",
-        "",
-        "// Each calls locate(POINTER, NAME) for each function.",
-        "template <class Locate>",
-        "void locate_interposed(HostFunctions& functions, Locate&& locate) {",
-        *collectives,
-        *located,
-        "}",
-        "",
-        "// For those that Tutti interposes under the name PMPI_*, too.",
-        "template <class Locate>",
-        "void locate_both(HostFunctions& functions, Locate&& locate) {",
-        *both,
-        "}",
-        "",
-        "template <class Locate>",
-        "void locate_own(HostFunctions& functions, Locate&& locate) {",
-        *own_located,
-        "}",
-        "",
-        "template <class Locate>",
-        "void locate_makers(CommunicatorFunctions& functions, Locate&& locate) {",
-        *found,
-        "}",
-        "",
+        *struct(
+            "CommunicatorFunctions",
+            makers,
+            ["// The functions that make and free communicators of this process's job."],
+        ),
+        *struct(
+            "HostFunctions",
+            [*collective_functions(table), *others],
+            [
+                "// The collectives: blocking, non-blocking (I...), persistent (_init), each also with",
+                "// large counts (_c). Then the other functions that Tutti interposes, and those that",
+                "// only Tutti itself calls.",
+            ],
+        ),
         "}  // namespace tutti::mpi",
         "",
     ])  # fmt: skip
 
 
+def host_names(table: Table) -> str:
+    """mpi/abi/host_names.inc.h: a line for each of the host's functions."""
+    lines = [f"TUTTI_INTERPOSED({name})" for name, _ in collective_functions(table)]
+    for one in table.functions:
+        lines.append(f"TUTTI_{'INTERPOSED_TWICE' if one.pmpi else 'INTERPOSED'}({one.name})")
+    lines += [f"TUTTI_INTERPOSED_TWICE({one.name})" for one in table.arounds]
+    lines += [f"TUTTI_MAKER({one.name})" for one in table.makers]
+    lines += [f"TUTTI_OF_HOST({one.name})" for one in table.host]
+    return "\n".join([
+        HEAD,
+        "// The names of the host's functions. Who includes this file defines what is done with those",
+        "// that Tutti interposes, those that it interposes under both names (MPI_* and PMPI_*), those",
+        "// that make or free communicators, and those that only Tutti itself calls.",
+        *lines,
+        "",
+    ])  # fmt: skip
+
+
 def functions_header(table: Table) -> str:
-    """src/mpi/collectives/functions.h: an enumeration of the functions."""
+    """mpi/collectives/functions.h: an enumeration of the functions."""
     return "\n".join([
         HEAD,
         "// MPI's collective functions: one value for each form (blocking, non-blocking, persistent,",
@@ -185,6 +213,8 @@ def from_call(row: Collective, parameter: Parameter, large: bool) -> str:
         return f"call.{where}.{'large' if large else 'plain'}()"
     if parameter.kind == "byte_displacements":
         return f"call.{where}.large()"
+    if parameter.kind == "types":
+        return f"call.{where}.of_host()"
     return f"call.{where}"
 
 
@@ -205,14 +235,14 @@ def host_call(
     lines.append(f"if (host().{name} != nullptr) {by(name, True)}")
     if form != "persistent" and not any(one.kind == "counts" for one in parameters):
         lines.append(f"if (fits_int(call)) {by(name.removesuffix('_c'), False)}")
-        lines.append("return raise(comm, MPI_ERR_COUNT);")
+        lines.append("return raise(comm, abi.err_count);")
     else:
         lines.append("break;")
     return lines
 
 
 def host_calls(table: Table) -> str:
-    """src/mpi/collectives/host_calls.cpp: calls that the host's functions make."""
+    """mpi/collectives/host_calls.cpp: calls that the host's functions make."""
     cases: dict[str, list[str]] = {form: [] for form in FORMS}
     for row, name, form, large, parameters in all_forms(table):
         cases[form] += host_call(row, name, form, large, parameters)
@@ -224,7 +254,7 @@ def host_calls(table: Table) -> str:
             *cases[form],
             "default: break;",
             "}",
-            "return raise(comm, MPI_ERR_OTHER);",
+            "return raise(comm, abi.err_other);",
             "}",
             "",
         ]
@@ -237,7 +267,7 @@ def host_calls(table: Table) -> str:
         "// make is an error.",
         '#include <climits>',
         "",
-        '#include "mpi/abi/host.h"',
+        '#include "mpi/host/host.h"',
         '#include "mpi/collectives/call.h"',
         '#include "mpi/job/thrown.h"',
         "",
@@ -250,17 +280,30 @@ def host_calls(table: Table) -> str:
         "",
         "}  // namespace",
         "",
-        *switch("", "const Call& call, MPI_Comm comm"),
-        *switch("nonblocking", "const Call& call, MPI_Comm comm, MPI_Request* request"),
-        *switch(
-            "persistent", "const Call& call, MPI_Comm comm, MPI_Info info, MPI_Request* request"
-        ),
+        *switch("", "const Call& call, Comm comm"),
+        *switch("nonblocking", "const Call& call, Comm comm, Request* request"),
+        *switch("persistent", "const Call& call, Comm comm, Info info, Request* request"),
         "}  // namespace tutti::mpi",
         "",
     ])  # fmt: skip
 
 
-def side(row: Collective, which: str) -> str:
+PARTS = "sendbuf sendcount sendtype recvbuf recvcount recvtype".split()
+HANDLES = {"type": "Datatype", "op": "Op", "comm": "Comm", "info": "Info"}
+
+
+def in_house(parameter: Parameter, large: bool = False) -> str:
+    """A parameter of a program's call, in the form of the house."""
+    if parameter.kind in HANDLES:
+        return f"house<{HANDLES[parameter.kind]}>({parameter.name})"
+    if parameter.kind == "in_buffer":
+        return f"const_cast<void*>({parameter.name})"
+    if parameter.kind == "counts" and large:
+        return f"reinterpret_cast<const Count*>({parameter.name})"
+    return parameter.name
+
+
+def side(row: Collective, which: str, large: bool) -> str:
     """The initializer of a Call's side from the parameters. Both sides of a call of one vector, or
     of a reduction, have the same count and type."""
     fields = {}
@@ -271,14 +314,14 @@ def side(row: Collective, which: str) -> str:
         if owner == which or (
             alike and owner == "in" and (member != "data" or row.shape == "vector")
         ):
-            value = f"const_cast<void*>({one.name})" if one.kind == "in_buffer" else one.name
-            fields[member] = value
+            fields[member] = in_house(one, large)
     order = ["data", "count", "counts", "displacements", "type", "types"]
     return "{" + ", ".join(f".{one} = {fields[one]}" for one in order if one in fields) + "}"
 
 
 def call_of(row: Collective, name: str) -> str:
-    names = {one.name for one in row.parameters}
+    names = {one.name: one for one in row.parameters}
+    large = name.endswith("_c")
     shape = "v_parts" if row.shape == "v_scatter" else row.shape
     parts = [
         f".function = Function::{name}",
@@ -286,53 +329,60 @@ def call_of(row: Collective, name: str) -> str:
         f".collective = Collective::{row.word}",
     ]
     if row.shape != "barrier":
-        parts += [f".in = {side(row, 'in')}", f".out = {side(row, 'out')}"]
-    parts += [f".{one} = {one}" for one in ("root", "op") if one in names]
+        parts += [f".in = {side(row, 'in', large)}", f".out = {side(row, 'out', large)}"]
+    parts += [f".{one} = {in_house(names[one])}" for one in ("root", "op") if one in names]
     return "Call{" + ", ".join(parts) + "}"
 
 
-def served_on_neighbourhood(row: Collective, name: str, form: str) -> str:
-    call = call_of(row, name)
-    if form == "nonblocking":
-        return f"start_neighbours({call}, comm, request)"
-    if form == "persistent":
-        return f"neighbours_init({call}, comm, info, request)"
-    return f"serve_neighbours({call}, comm)"
+def served_later(row: Collective, name: str, form: str) -> str:
+    """The expression that serves a non-blocking or a persistent call."""
+    starts = {
+        (False, "nonblocking"): "start_nonblocking",
+        (False, "persistent"): "persistent_init",
+        (True, "nonblocking"): "start_neighbours",
+        (True, "persistent"): "neighbours_init",
+    }
+    info = "house<Info>(info), " if form == "persistent" else ""
+    start = starts[row.on_neighbourhood, form]
+    place = "RequestPlace" if start == "start_nonblocking" else "place_for<Request>"
+    return f"{start}({call_of(row, name)}, house<Comm>(comm), {info}{place}(request))"
 
 
 def served(row: Collective, name: str, form: str) -> str:
     """The expression that serves a call."""
+    if form:
+        return served_later(row, name, form)
     if row.on_neighbourhood:
-        return served_on_neighbourhood(row, name, form)
-    if form == "nonblocking":
-        return f"start_nonblocking({call_of(row, name)}, comm, request)"
-    if form == "persistent":
-        return f"persistent_init({call_of(row, name)}, comm, info, request)"
+        return f"serve_neighbours({call_of(row, name)}, house<Comm>(comm))"
     if row.shape.startswith("v_"):
-        return f"serve_any({call_of(row, name)}, comm)"
+        return f"serve_any({call_of(row, name)}, house<Comm>(comm))"
     template = f"serve_{row.shape}<Collective::{row.word}, Function::{name}>"
     by_name = {one.name: one for one in row.parameters}
     root = "root" if "root" in by_name else "0"
+    comm = "house<Comm>(comm)"
     if row.shape == "barrier":
-        return f"serve_barrier<Function::{name}>(comm)"
+        return f"serve_barrier<Function::{name}>({comm})"
     if row.shape == "vector":
-        return f"{template}(buffer, count, datatype, root, comm)"
+        return f"{template}(buffer, count, house<Datatype>(datatype), root, {comm})"
     if row.shape == "parts":
-        sides = "{const_cast<void*>(sendbuf), sendcount, sendtype}, {recvbuf, recvcount, recvtype}"
-        return f"{template}({sides}, {root}, comm)"
+        given = [in_house(by_name[one]) for one in PARTS]
+        sides = "{%s, %s, %s}, {%s, %s, %s}" % tuple(given)
+        return f"{template}({sides}, {root}, {comm})"
     count = next(one.name for one in row.parameters if one.kind == "count")
-    return f"{template}(sendbuf, recvbuf, {count}, datatype, op, {root}, comm)"
+    given = f"sendbuf, recvbuf, {count}, house<Datatype>(datatype), house<Op>(op), {root}, {comm}"
+    return f"{template}({given})"
 
 
 def calls_header(table: Table) -> str:
-    """src/mpi/entry/calls.h: one inline function for each form of each collective."""
+    """mpi/entry/calls.h: one inline function for each form of each collective."""
     lines = [
         HEAD,
         "// MPI's collectives as Tutti serves them: a function for each form of each collective. The",
-        "// entry points of all languages call them, on any thread (serve.h).",
+        "// entry points of all languages call them, on any thread (known_calls.h).",
         "#pragma once",
         "",
-        '#include "mpi/collectives/serve.h"',
+        '#include "mpi/abi/convert.h"',
+        '#include "mpi/entry/known_calls.h"',
         '#include "mpi/requests/neighbours.h"',
         '#include "mpi/requests/nonblocking.h"',
         '#include "mpi/requests/persistent.h"',
@@ -361,17 +411,24 @@ def second_name(name: str, parameters: str) -> list[str]:
     return [f'TUTTI_ENTRY int PMPI_{name}({parameters}) __attribute__((alias("MPI_{name}")));', ""]
 
 
+def as_house(declaration: str) -> str:
+    """An argument that a C declaration declares, in the form of the house."""
+    handle = re.match(r"MPI_(\w+) \w+$", declaration)
+    name = name_of(declaration)
+    return f"mpi::house<mpi::{handle[1]}>({name})" if handle else name
+
+
 def action(maker: Maker) -> str:
     """The function that makes or frees a communicator, with its first argument."""
     if maker.action == "free":
         return "freed("
     count = {"parent": 1, "request": 1, "group": 3, "session": 0}[maker.by]
-    arguments = ", ".join(map(name_of, maker.parameters[:count]))
+    arguments = ", ".join(map(as_house, maker.parameters[:count]))
     return f"made(mpi::Making::by_{maker.by}({arguments}), "
 
 
 def c_entries(table: Table) -> str:
-    """src/mpi/entry/c_entries.cpp: the entry points in C."""
+    """mpi/entry/c_entries.cpp: the entry points in C."""
     plain, large_ones, others, both = [], [], [], []
     for _, name, _, large, parameters in all_forms(table):
         arguments = ", ".join(one.name for one in parameters)
@@ -383,6 +440,9 @@ def c_entries(table: Table) -> str:
         arguments = ", ".join(map(name_of, function.parameters))
         declared = ", ".join(function.parameters)
         call = f"mpi::{function.function}({arguments})"
+        if not function.function.startswith("entry::"):
+            given = ", ".join([f"mpi::{function.function}", *map(name_of, function.parameters)])
+            call = f"mpi::enter({given})"
         others += guarded(function.condition, c_entry(f"MPI_{function.name}", declared, call))
         if function.pmpi:
             both += guarded(function.condition, second_name(function.name, declared))
@@ -393,19 +453,21 @@ def c_entries(table: Table) -> str:
             f"MPI_{around.name}",
             declared,
             f"mpi::{around.hook}({around.hook_arguments()}, "
-            f"[&] {{ return mpi::host().{around.name}({arguments}); }})",
+            f"[&] {{ return mpi::abi_host().{around.name}({arguments}); }})",
         )
         both += second_name(around.name, declared)
     makers = []
     for maker in table.makers:
         arguments = ", ".join(map(name_of, maker.parameters))
-        for prefix, host in (("MPI_", "host().makers"), ("PMPI_", "host()")):
-            its = f"mpi::{host}.{maker.name}"
+        for prefix, host in (("MPI_", ".makers"), ("PMPI_", "")):
+            its = f"mpi::abi_host(){host}.{maker.name}"
             begin = "[&] {"
             absent = f", [&] {{ return {maker.absent}; }}" if maker.absent else ""
             call = f"{its}({arguments})"
             if maker.instead:
-                call = f"mpi::{maker.instead}(mpi::{host}, {arguments})"
+                functions = "mpi::CommunicatorFunctions<mpi::HouseTypes>"
+                table = f"static_cast<const {functions}*>(&mpi::host(){host})"
+                call = f"mpi::enter(mpi::{maker.instead}, {table}, {arguments})"
             if maker.recent:
                 begin = f"[&]() -> int {{ if ({its} == nullptr) return MPI_ERR_OTHER;"
             makers += c_entry(
@@ -421,11 +483,11 @@ def c_entries(table: Table) -> str:
         '#include "mpi/entry/calls.h"',
         '#include "mpi/entry/life.h"',
         '#include "mpi/entry/memory.h"',
-        '#include "mpi/abi/held.h"',
+        '#include "mpi/host/held.h"',
         '#include "mpi/job/poll.h"',
         '#include "mpi/entry/windows.h"',
         '#include "mpi/entry/spawn.h"',
-        '#include "mpi/requests/requests.h"',
+        '#include "mpi/entry/requests.h"',
         "",
         '#define TUTTI_ENTRY extern "C" __attribute__((visibility("default")))',
         "",
@@ -498,7 +560,7 @@ def fortran_collective(
             for one in parameters
             if one.kind == "types"
         ]
-        body = ["return mpi::guarded(c_communicator(*comm), [&] {", *vectors,
+        body = ["return mpi::guarded(mpi::house<mpi::Comm>(c_communicator(*comm)), [&] {", *vectors,
                 f"return mpi::entry::{name}({arguments});", "});"]  # fmt: skip
     else:
         body = [f"return {call};"]
@@ -551,7 +613,7 @@ def fortran_function(function: Function) -> tuple[list[str], list[str], list[str
 
 
 def fortran_entries(table: Table) -> str:
-    """src/mpi/entry/fortran_entries.cpp: the entry points in Fortran."""
+    """mpi/entry/fortran_entries.cpp: the entry points in Fortran."""
     everywhere, elsewhere, openmpi, names = [], [], [], []
     for row, name, _, large, parameters in all_forms(table):
         if large:
@@ -602,54 +664,30 @@ def fortran_entries(table: Table) -> str:
 
 
 GENERATED = {
-    "src/mpi/abi/host_functions.h": host_functions,
-    "src/mpi/collectives/functions.h": functions_header,
-    "src/mpi/collectives/host_calls.cpp": host_calls,
-    "src/mpi/entry/calls.h": calls_header,
-    "src/mpi/entry/c_entries.cpp": c_entries,
-    "src/mpi/entry/fortran_entries.cpp": fortran_entries,
+    "mpi/host/host_functions.h": host_functions,
+    "mpi/abi/host_names.inc.h": host_names,
+    "mpi/collectives/functions.h": functions_header,
+    "mpi/collectives/host_calls.cpp": host_calls,
+    "mpi/entry/calls.h": calls_header,
+    "mpi/entry/c_entries.cpp": c_entries,
+    "mpi/entry/fortran_entries.cpp": fortran_entries,
 }
 
 
-def formatted(file: str, text: str) -> str:
-    """The text as clang-format formats it, by the settings for this file."""
-    tool = ROOT / ".venv/bin/clang-format"
-    command = [str(tool if tool.exists() else "clang-format"), f"--assume-filename={ROOT / file}"]
-    done = subprocess.run(command, input=text, capture_output=True, text=True, cwd=ROOT)
-    if done.returncode != 0:
-        sys.exit(f"mpi_functions.py: clang-format fails on {file}: {done.stderr.strip()}")
-    return done.stdout
-
-
-def generate() -> dict[str, str]:
-    table = read((ROOT / TABLE).read_text(encoding="utf-8"))
-    return {file: formatted(file, make(table)) for file, make in GENERATED.items()}
-
-
 def main() -> int:
-    check = sys.argv[1:] == ["--check"]
-    if sys.argv[1:] and not check:
+    if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
         print(__doc__, file=sys.stderr)
         return 2
     try:
-        sources = generate()
+        table = read((ROOT / TABLE).read_text(encoding="utf-8"))
     except TableError as error:
         print(f"mpi_functions.py: {error}", file=sys.stderr)
         return 1
-    stale = []
-    for file, text in sources.items():
-        path = ROOT / file
-        if path.exists() and path.read_text(encoding="utf-8") == text:
-            continue
-        stale.append(file)
-        if not check:
+    for file, make in GENERATED.items():
+        path, text = Path(sys.argv[1]) / file, make(table)
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
-    if check and stale:
-        print(
-            f"these files differ from what {TABLE} gives: {', '.join(stale)}; run `make functions`"
-        )
-        return 1
     return 0
 
 

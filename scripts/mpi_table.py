@@ -123,7 +123,7 @@ class Around:
             count = name_of(self.parameters[0])
         elif "*" not in declared:
             name = f"&{name}"
-        return f"mpi::Requests{{{count}, {name}}}"
+        return f"mpi::entry::Requests{{{count}, {name}}}"
 
 
 @dataclass
@@ -141,13 +141,21 @@ class Maker:
 
 
 @dataclass
+class HostFunction:
+    """A function of the host that only Tutti calls."""
+
+    name: str
+    parameters: list[str]
+
+
+@dataclass
 class Table:
     parameters: dict[str, Parameter] = field(default_factory=dict)
     collectives: list[Collective] = field(default_factory=list)
     functions: list[Function] = field(default_factory=list)
     arounds: list[Around] = field(default_factory=list)
     makers: list[Maker] = field(default_factory=list)
-    host: list[tuple[str, str]] = field(default_factory=list)  # name, condition
+    host: list[HostFunction] = field(default_factory=list)
 
 
 def split(declarations: str) -> list[str]:
@@ -194,7 +202,7 @@ def read_line(table: Table, line: str, where: str) -> None:
             )
         table.collectives.append(Collective(got[1], got[2], got[3], parameters, forms))
     elif kind == "function":
-        got = take(r"function\s+(\w+)\((.*)\)\s+(\w+)(?:\s+if\s+(\w+))?(\s+pmpi)?", line, where)
+        got = take(r"function\s+(\w+)\((.*)\)\s+([\w:]+)(?:\s+if\s+(\w+))?(\s+pmpi)?", line, where)
         table.functions.append(Function(got[1], split(got[2]), got[3], got[4] or "", bool(got[5])))
     elif kind == "fortran":
         got = take(
@@ -207,7 +215,7 @@ def read_line(table: Table, line: str, where: str) -> None:
             got[1], split(got[2]), split(got[3] or ""), got[4], bool(got[5])
         )
     elif kind == "around":
-        got = take(r"around\s+(\w+)\((.*)\)\s+(\w+)\((.*)\)", line, where)
+        got = take(r"around\s+(\w+)\((.*)\)\s+([\w:]+)\((.*)\)", line, where)
         around = Around(got[1], split(got[2]), got[3], split(got[4]))
         names = [*map(name_of, around.parameters), "requests", "true", "false"]
         unknown = [one for one in around.arguments if one not in names]
@@ -226,8 +234,8 @@ def read_line(table: Table, line: str, where: str) -> None:
             Maker(got[1], got[2], got[3], split(got[4]), by, recent, absent, instead)
         )
     elif kind == "host":
-        got = take(r"host\s+(.*?)(?:\s+if\s+(\w+))?", line, where)
-        table.host += [(name, got[2] or "") for name in got[1].split()]
+        got = take(r"host\s+(\w+)\((.*)\)", line, where)
+        table.host.append(HostFunction(got[1], split(got[2])))
     else:
         raise TableError(f"{where}: '{kind}' begins no kind of line")
 

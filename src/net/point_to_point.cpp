@@ -4,6 +4,9 @@
 #include <utility>
 
 namespace tutti::net {
+
+using mpi::host;
+
 namespace {
 
 constexpr size_t most_piece = size_t{1} << 30;  // bytes; an int count holds it
@@ -13,11 +16,9 @@ constexpr size_t most_copies = 256;
 
 }  // namespace
 
-PointToPoint::PointToPoint(const Calls& calls, MPI_Comm communicator, MPI_Datatype byte, Tags tags,
-                           placement::PeriodicRow machine_nodes, int own_rank)
-    : calls_(calls),
-      communicator_(communicator),
-      byte_(byte),
+PointToPoint::PointToPoint(mpi::Comm communicator, Tags tags, placement::PeriodicRow machine_nodes,
+                           int own_rank)
+    : communicator_(communicator),
       tags_(tags),
       machine_nodes_(std::move(machine_nodes)),
       own_node_(machine_nodes_[static_cast<size_t>(own_rank)]) {}
@@ -26,7 +27,7 @@ PointToPoint::PointToPoint(const Calls& calls, MPI_Comm communicator, MPI_Dataty
 // failure they may never complete, so they are not.
 PointToPoint::~PointToPoint() {
   for (Copy& copy : copies_) {
-    if (failure_.empty()) calls_.Wait(&copy.request, MPI_STATUS_IGNORE);
+    if (failure_.empty()) host().Wait(&copy.request, mpi::abi.status_ignore);
   }
 }
 
@@ -46,7 +47,7 @@ bool PointToPoint::begin(size_t request, size_t bytes, int rank, bool sends, Beg
     const size_t at = i * most_piece;
     const int code =
         begin_piece(at, static_cast<int>(std::min(most_piece, bytes - at)), &message.pieces[i]);
-    if (code != MPI_SUCCESS) return fail(message, code);
+    if (code != mpi::success) return fail(message, code);
   }
   return true;
 }
@@ -54,7 +55,8 @@ bool PointToPoint::begin(size_t request, size_t bytes, int rank, bool sends, Beg
 void PointToPoint::clear_copies() {
   while (!copies_.empty()) {
     int done = 0;
-    if (calls_.Test(&copies_.front().request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS || done == 0)
+    if (host().Test(&copies_.front().request, &done, mpi::abi.status_ignore) != mpi::success ||
+        done == 0)
       break;
     copied_bytes_ -= copies_.front().data.size();
     free_.push_back(std::move(copies_.front().data));
@@ -86,8 +88,8 @@ PointToPoint::Copy* PointToPoint::take_copy(const void* from, size_t bytes) {
 }
 
 bool PointToPoint::receive(size_t request, void* to, size_t bytes, int rank, uint64_t tag) {
-  return begin(request, bytes, rank, false, [&](size_t at, int length, MPI_Request* piece) {
-    return calls_.Irecv(static_cast<char*>(to) + at, length, byte_, rank, tag_of(tag),
+  return begin(request, bytes, rank, false, [&](size_t at, int length, mpi::Request* piece) {
+    return host().Irecv(static_cast<char*>(to) + at, length, host().type_byte, rank, tag_of(tag),
                         communicator_, piece);
   });
 }
@@ -99,16 +101,16 @@ bool PointToPoint::send(size_t request, const void* from, size_t bytes, int rank
   if (Copy* const copy = take_copy(from, bytes); copy != nullptr) {
     InFlight& message = requests_[request];
     message = {{}, 0, rank, true};
-    const int code = calls_.Isend(copy->data.data(), static_cast<int>(bytes), byte_, rank,
-                                  tag_of(tag), communicator_, &copy->request);
-    if (code == MPI_SUCCESS) return true;
+    const int code = host().Isend(copy->data.data(), static_cast<int>(bytes), host().type_byte,
+                                  rank, tag_of(tag), communicator_, &copy->request);
+    if (code == mpi::success) return true;
     copied_bytes_ -= bytes;
     copies_.pop_back();
     return fail(message, code);
   }
-  return begin(request, bytes, rank, true, [&](size_t at, int length, MPI_Request* piece) {
-    return calls_.Isend(static_cast<const char*>(from) + at, length, byte_, rank, tag_of(tag),
-                        communicator_, piece);
+  return begin(request, bytes, rank, true, [&](size_t at, int length, mpi::Request* piece) {
+    return host().Isend(static_cast<const char*>(from) + at, length, host().type_byte, rank,
+                        tag_of(tag), communicator_, piece);
   });
 }
 
@@ -118,10 +120,10 @@ exec::Net::State PointToPoint::test(size_t request) {
     int done = 1;
     // A simulated rank's messages progress without calls of its own, and each test takes simulated
     // time, so it waits.
-    const int code = mpi::simulated
-                         ? calls_.Wait(&message.pieces[message.done], MPI_STATUS_IGNORE)
-                         : calls_.Test(&message.pieces[message.done], &done, MPI_STATUS_IGNORE);
-    if (code != MPI_SUCCESS) {
+    const int code =
+        mpi::simulated ? host().Wait(&message.pieces[message.done], mpi::abi.status_ignore)
+                       : host().Test(&message.pieces[message.done], &done, mpi::abi.status_ignore);
+    if (code != mpi::success) {
       fail(message, code);
       return State::failed;
     }

@@ -2,10 +2,9 @@
 // nothing else.
 //
 // Each served communicator has one object, which its set-up makes and which ends with it, and one
-// for each of its lanes. Who makes the object owns the private communicator and frees it later. It
-// is compiled with each interposer, for its MPI (abi.h). Tags are the executor's message numbers
-// modulo the number of the object's tags: two messages of one pair that are in flight at once never
-// differ by so much. One thread at a time.
+// for each of its lanes. Who makes the object owns the private communicator and frees it later.
+// Tags are the executor's message numbers modulo the number of the object's tags: two messages of
+// one pair that are in flight at once never differ by so much. One thread at a time.
 //
 // A message that the host sends without the receiver's request (prompt) is sent from a copy and
 // counts as sent at once. Some hosts complete such a send only after the receiver has answered
@@ -21,17 +20,9 @@
 
 #include "placement/periodic_row.h"
 #include "exec/net.h"
-#include "net/abi.h"
+#include "mpi/host/host.h"
 
 namespace tutti::net {
-
-// The host's functions; the interposer looks them up.
-struct Calls {
-  decltype(&PMPI_Isend) Isend;
-  decltype(&PMPI_Irecv) Irecv;
-  decltype(&PMPI_Test) Test;
-  decltype(&PMPI_Wait) Wait;
-};
 
 // The tags of an object's messages: `count` of them, from `first` on. Objects that share a
 // communicator have tags of their own.
@@ -44,19 +35,19 @@ class PointToPoint final : public exec::Net {
  public:
   // The communicator must return errors as codes. `machine_nodes`: by rank, the node of the
   // machine, whether or not its ranks share memory.
-  PointToPoint(const Calls& calls, MPI_Comm communicator, MPI_Datatype byte, Tags tags,
-               placement::PeriodicRow machine_nodes, int own_rank);
+  PointToPoint(mpi::Comm communicator, Tags tags, placement::PeriodicRow machine_nodes,
+               int own_rank);
   ~PointToPoint() override;
   PointToPoint(const PointToPoint&) = delete;
 
-  MPI_Comm communicator() const { return communicator_; }
+  mpi::Comm communicator() const { return communicator_; }
 
   void reserve(size_t count) override;
   size_t prompt() const override {
-    return mpi::abi == mpi::Abi::openmpi ? exec::prompt_of_openmpi : exec::prompt_of_others;
+    return mpi::abi.kind == mpi::Abi::openmpi ? exec::prompt_of_openmpi : exec::prompt_of_others;
   }
   size_t most_without_driving() const override {
-    return mpi::abi == mpi::Abi::openmpi ? exec::prompt_of_openmpi : SIZE_MAX;
+    return mpi::abi.kind == mpi::Abi::openmpi ? exec::prompt_of_openmpi : SIZE_MAX;
   }
   bool is_far(int rank) const override {
     return machine_nodes_[static_cast<size_t>(rank)] != own_node_;
@@ -79,12 +70,12 @@ class PointToPoint final : public exec::Net {
   // A message that is sent from a copy.
   struct Copy {
     std::vector<char> data;
-    MPI_Request request;
+    mpi::Request request;
   };
   // A message in flight, by the executor's request number. It is several messages of the host if it
   // has more bytes than the host's counts hold.
   struct InFlight {
-    std::vector<MPI_Request> pieces;
+    std::vector<mpi::Request> pieces;
     size_t done = 0;
     int peer = 0;
     bool sends = false;
@@ -100,9 +91,7 @@ class PointToPoint final : public exec::Net {
   }
   bool fail(const InFlight& message, int code);
 
-  Calls calls_;
-  MPI_Comm communicator_;
-  MPI_Datatype byte_;
+  mpi::Comm communicator_;
   const Tags tags_;
   const placement::PeriodicRow machine_nodes_;
   const int32_t own_node_;

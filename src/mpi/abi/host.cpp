@@ -1,4 +1,4 @@
-#include "mpi/abi/host.h"
+#include "mpi/host/host.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -7,11 +7,14 @@
 
 #include <cstdlib>
 #include <string>
+#include <type_traits>
 
 #include "base/launched.h"
 #include "base/log.h"
-#include "mpi/abi/inside.h"
-#include "mpi/abi/ledger.h"
+#include "mpi/abi/abi_host.h"
+#include "mpi/abi/bridge.h"
+#include "mpi/host/inside.h"
+#include "mpi/host/ledger.h"
 
 namespace tutti::mpi {
 namespace {
@@ -70,7 +73,7 @@ bool speaks_our_abi() {
   const std::string_view name = base_name(library().path);
   const bool open_mpi = dlsym(library().handle, "ompi_mpi_comm_world") != nullptr;
   const bool standard = name.starts_with("libmpi_abi") || name.starts_with("libpmpi_abi");
-  switch (abi) {
+  switch (abi.kind) {
     case Abi::openmpi: return open_mpi && !standard;
     case Abi::standard: return standard;
     case Abi::mpich: return !open_mpi && !standard && looks_like_mpi(name);
@@ -108,43 +111,76 @@ void find_alone(Function& function, const char* name) {
   function = reinterpret_cast<Function>(dlsym(library().alone, name));
 }
 
-void find_functions(Host& host) {
-  locate_makers(host.makers, [](auto& function, const char* name) { find_next(function, name); });
-  locate_makers(host, [](auto& function, const char* name) {
-    find_next(function, ("P" + std::string(name)).c_str());
-  });
-  locate_both(host, [&](auto& function, const char* name) {
-    if (host.foreign) {
-      find_next(function, name);
-    } else {
-      find_alone(function, name);
-    }
-  });
-  locate_interposed(host, [&](auto& function, const char* name) {
-    if (host.foreign) {
-      find_next(function, name + 1);  // MPI_*, without the P
-    } else {
-      find(function, name);
-    }
-  });
-  if (host.foreign) return;
-  locate_own(host, [](auto& function, const char* name) { find(function, name); });
+#define TUTTI_MAKER(name)                             \
+  find_next(abi_functions.makers.name, "MPI_" #name); \
+  find_next(abi_functions.name, "PMPI_" #name);
+#define TUTTI_INTERPOSED_TWICE(name)              \
+  if (foreign)                                    \
+    find_next(abi_functions.name, "PMPI_" #name); \
+  else                                            \
+    find_alone(abi_functions.name, "PMPI_" #name);
+#define TUTTI_INTERPOSED(name)                   \
+  if (foreign)                                   \
+    find_next(abi_functions.name, "MPI_" #name); \
+  else                                           \
+    find(abi_functions.name, "PMPI_" #name);
+#define TUTTI_OF_HOST(name) \
+  if (!foreign) find(abi_functions.name, "PMPI_" #name);
+
+void find_functions(bool foreign) {
+#include "mpi/abi/host_names.inc.h"
+}
+
+#undef TUTTI_MAKER
+#undef TUTTI_INTERPOSED_TWICE
+#undef TUTTI_INTERPOSED
+#undef TUTTI_OF_HOST
+
+// The function of the house's form that calls the function of the host in a place; null if the host
+// has none.
+template <auto place, class House>
+void bridge(House& function) {
+  using Theirs = std::remove_cvref_t<decltype(place())>;
+  function = place() == nullptr ? nullptr : Bridge<place, House, Theirs>::call;
+}
+
+#define TUTTI_BRIDGE(name) bridge<[]() -> auto& { return abi_functions.name; }>(host.name);
+#define TUTTI_MAKER(name) TUTTI_BRIDGE(name) TUTTI_BRIDGE(makers.name)
+#define TUTTI_INTERPOSED_TWICE TUTTI_BRIDGE
+#define TUTTI_INTERPOSED TUTTI_BRIDGE
+#define TUTTI_OF_HOST TUTTI_BRIDGE
+
+void bridge_functions(Host& host) {
+#include "mpi/abi/host_names.inc.h"
 }
 
 void find_handles(Host& host) {
-  host.comm_null = MPI_COMM_NULL;
-  host.comm_world = MPI_COMM_WORLD;
-  host.comm_self = MPI_COMM_SELF;
-  host.type_null = MPI_DATATYPE_NULL;
-  host.type_byte = MPI_BYTE;
-  host.type_packed = MPI_PACKED;
-  host.type_uint64 = MPI_UINT64_T;
-  host.op_null = MPI_OP_NULL;
-  host.op_sum = MPI_SUM;
-  host.op_min = MPI_MIN;
-  host.op_max = MPI_MAX;
-  host.info_null = MPI_INFO_NULL;
-  host.group_null = MPI_GROUP_NULL;
+  host.comm_null = house<Comm>(MPI_COMM_NULL);
+  host.comm_world = house<Comm>(MPI_COMM_WORLD);
+  host.comm_self = house<Comm>(MPI_COMM_SELF);
+  host.type_null = house<Datatype>(MPI_DATATYPE_NULL);
+  host.type_byte = house<Datatype>(MPI_BYTE);
+  host.type_packed = house<Datatype>(MPI_PACKED);
+  host.type_uint64 = house<Datatype>(MPI_UINT64_T);
+  host.op_null = house<Op>(MPI_OP_NULL);
+  host.op_sum = house<Op>(MPI_SUM);
+  host.op_min = house<Op>(MPI_MIN);
+  host.op_max = house<Op>(MPI_MAX);
+  host.info_null = house<Info>(MPI_INFO_NULL);
+  host.group_null = house<Group>(MPI_GROUP_NULL);
+  host.request_null = house<Request>(MPI_REQUEST_NULL);
+#if defined(TUTTI_ABI_MPICH)
+  // MPICH has these addresses as data.
+  const auto read = [](const char* name) {
+    const auto* const at = static_cast<const int* const*>(host_symbol(name));
+    return at == nullptr ? nullptr : *at;
+  };
+  host.unweighted = read("MPI_UNWEIGHTED");
+  host.weights_empty = read("MPI_WEIGHTS_EMPTY");
+#else
+  host.unweighted = MPI_UNWEIGHTED;
+  host.weights_empty = MPI_WEIGHTS_EMPTY;
+#endif
 }
 
 // If the user has named the ABI, every call of the program is left to its MPI against the user's
@@ -155,7 +191,7 @@ void say_foreign() {
   if (by_user && launched_rank() != 0) return;
   log_line(by_user ? LogLevel::warning : LogLevel::info,
            "%s is no MPI of the ABI '%s'; its calls pass through%s", library().path.c_str(),
-           std::string(abi_name).c_str(),
+           std::string(abi.name).c_str(),
            by_user ? "; leave --mpi and TUTTI_MPI out, or name its ABI" : "");
 }
 
@@ -163,18 +199,19 @@ Host* make_host() {
   if (library().path.empty()) {
     log_line(LogLevel::error,
              "lib%s.so finds no MPI library in this process; link the program to one",
-             (std::string("tutti-") + std::string(abi_name)).c_str());
+             (std::string("tutti-") + std::string(abi.name)).c_str());
     _exit(2);
   }
   Host* host = new Host{};
   host->foreign = !speaks_our_abi();
-  find_functions(*host);
+  find_functions(host->foreign);
+  if (!host->foreign) keep_ledger();
+  bridge_functions(*host);
   if (host->foreign) {
     say_foreign();
     return host;
   }
   find_handles(*host);
-  keep_ledger(*host);
   return host;
 }
 
@@ -187,8 +224,32 @@ bool host_tolerates_faults() {
   return enabled != nullptr && *enabled;
 }
 
+namespace {
+
+int copy_value(MPI_Comm, int, void*, void* value, void* copy, int* flag) {
+  *static_cast<void**>(copy) = value;
+  *flag = 1;
+  return MPI_SUCCESS;
+}
+int copy_nothing(MPI_Comm, int, void*, void*, void*, int* flag) {
+  *flag = 0;
+  return MPI_SUCCESS;
+}
+// The state is the function to be called.
+int end_value(MPI_Comm, int, void* value, void* state) {
+  if (state != nullptr) reinterpret_cast<void (*)(void*)>(state)(value);
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+
+void make_keyval(bool is_copied, void (*at_end)(void* value), int* keyval) {
+  abi_host().Comm_create_keyval(is_copied ? copy_value : copy_nothing, end_value, keyval,
+                                reinterpret_cast<void*>(at_end));
+}
+
 std::string host_version() {
-  std::string text(MPI_MAX_LIBRARY_VERSION_STRING, '\0');
+  std::string text(static_cast<size_t>(abi.longest_version), '\0');
   int length = 0;
   host().Get_library_version(text.data(), &length);
   text.resize(static_cast<size_t>(length));
@@ -198,6 +259,7 @@ std::string host_version() {
 constinit TUTTI_PER_THREAD int Inside::depth = 0;
 
 shm::Word found_host{0};
+constinit AbiHost abi_functions{};
 
 const Host& find_host() {
   // Never destroyed: exit handlers may still call MPI.

@@ -1,4 +1,4 @@
-#include "mpi/abi/ledger.h"
+#include "mpi/host/ledger.h"
 
 #include <unistd.h>
 
@@ -15,8 +15,9 @@
 #include <vector>
 
 #include "base/log.h"
-#include "mpi/abi/inside.h"
-#include "mpi/abi/leftovers.h"
+#include "mpi/abi/abi_host.h"
+#include "mpi/host/inside.h"
+#include "mpi/host/leftovers.h"
 
 namespace tutti::mpi {
 namespace {
@@ -67,8 +68,8 @@ struct Maker<member, kind, by, place, int (*)(Arguments...)> {
   }
   template <class Handle>
   static Handle null_of(Handle) {
-    if constexpr (kind == Kind::communicator) return host().comm_null;
-    if constexpr (kind == Kind::group) return host().group_null;
+    if constexpr (kind == Kind::communicator) return theirs<Handle>(host().comm_null);
+    if constexpr (kind == Kind::group) return theirs<Handle>(host().group_null);
     if constexpr (kind == Kind::key) return MPI_KEYVAL_INVALID;
     return Handle{};
   }
@@ -88,28 +89,28 @@ struct Freer<member, kind, int (*)(Handle*)> {
   }
 };
 
-template <auto member, Kind kind, By by, size_t place, class Table>
-void count_made(Table& table) {
-  using Counted = Maker<member, kind, by, place, std::remove_cvref_t<decltype(table.*member)>>;
-  if (table.*member == nullptr) return;
-  Counted::next = std::exchange(table.*member, Counted::call);
+template <auto member, Kind kind, By by, size_t place>
+void count_made() {
+  auto& function = abi_functions.*member;
+  using Counted = Maker<member, kind, by, place, std::remove_cvref_t<decltype(function)>>;
+  if (function != nullptr) Counted::next = std::exchange(function, Counted::call);
 }
-template <auto member, Kind kind, class Table>
-void count_freed(Table& table) {
-  using Counted = Freer<member, kind, std::remove_cvref_t<decltype(table.*member)>>;
-  if (table.*member == nullptr) return;
-  Counted::next = std::exchange(table.*member, Counted::call);
+template <auto member, Kind kind>
+void count_freed() {
+  auto& function = abi_functions.*member;
+  using Counted = Freer<member, kind, std::remove_cvref_t<decltype(function)>>;
+  if (function != nullptr) Counted::next = std::exchange(function, Counted::call);
 }
 
 // The contents of a type are new references to its parts, unless MPI defines a part itself.
-decltype(Host::Type_get_contents) contents = nullptr;
+decltype(AbiHost::Type_get_contents) contents = nullptr;
 int count_contents(MPI_Datatype type, int integers, int addresses, int types, int* integer_list,
                    MPI_Aint* address_list, MPI_Datatype* type_list) {
   const int code =
       contents(type, integers, addresses, types, integer_list, address_list, type_list);
   for (int i = 0; code == MPI_SUCCESS && i < types; ++i) {
     int numbers[3] = {}, combiner = 0;
-    host().Type_get_envelope(type_list[i], &numbers[0], &numbers[1], &numbers[2], &combiner);
+    abi_host().Type_get_envelope(type_list[i], &numbers[0], &numbers[1], &numbers[2], &combiner);
     const bool predefined = numbers[1] == 0 && numbers[2] == 0;  // no parts of its own
     if (!predefined) note_made(Kind::type, (uint64_t)type_list[i]);
   }
@@ -117,14 +118,14 @@ int count_contents(MPI_Datatype type, int integers, int addresses, int types, in
 }
 
 // Requests of messages end when they are found complete.
-decltype(Host::Wait) wait = nullptr;
+decltype(AbiHost::Wait) wait = nullptr;
 int count_waited(MPI_Request* request, MPI_Status* status) {
   const MPI_Request before = *request;
   const int code = wait(request, status);
   if (*request != before) note_freed(Kind::request, (uint64_t)before);
   return code;
 }
-decltype(Host::Test) test = nullptr;
+decltype(AbiHost::Test) test = nullptr;
 int count_tested(MPI_Request* request, int* flag, MPI_Status* status) {
   const MPI_Request before = *request;
   const int code = test(request, flag, status);
@@ -139,39 +140,37 @@ int count_tested(MPI_Request* request, int* flag, MPI_Status* status) {
 
 }  // namespace
 
-void keep_ledger(Host& host) {
+void keep_ledger() {
   const char* const asked = std::getenv("TEST_TUTTI_LEDGER");
   if (asked == nullptr || (*asked != '1' && *asked != '2') || simulated) return;
   ledger = new Ledger;
   if (*asked == '2') note_made(Kind::group, 1);  // a test of the ledger: nobody frees it
-  using Makers = CommunicatorFunctions;
-  count_made<&Makers::Comm_dup, Kind::communicator, By::inside, 1>(host);
-  count_made<&Makers::Comm_create, Kind::communicator, By::inside, 2>(host);
-  count_made<&Makers::Comm_create_group, Kind::communicator, By::inside, 3>(host);
-  count_made<&Makers::Comm_create_from_group, Kind::communicator, By::inside, 4>(host);
-  count_made<&Makers::Comm_split, Kind::communicator, By::inside, 3>(host);
-  count_made<&Makers::Comm_split_type, Kind::communicator, By::inside, 4>(host);
-  count_freed<&Makers::Comm_free, Kind::communicator>(host);
-  count_freed<&Makers::Comm_disconnect, Kind::communicator>(host);
-  using Others = HostFunctions;
-  count_made<&Others::Comm_group, Kind::group, By::all, 1>(host);
-  count_made<&Others::Group_incl, Kind::group, By::all, 3>(host);
-#ifdef TUTTI_SESSIONS
-  count_made<&Others::Group_from_session_pset, Kind::group, By::all, 2>(host);
-#endif
-  count_freed<&Others::Group_free, Kind::group>(host);
-  count_made<&Others::Comm_create_keyval, Kind::key, By::all, 2>(host);
-  count_freed<&Others::Comm_free_keyval, Kind::key>(host);
-  count_made<&Others::Comm_create_errhandler, Kind::error_handler, By::all, 1>(host);
-  count_freed<&Others::Errhandler_free, Kind::error_handler>(host);
-  count_made<&Others::Send_init, Kind::request, By::all, 6>(host);
-  count_made<&Others::Isend, Kind::request, By::all, 6>(host);
-  count_made<&Others::Irecv, Kind::request, By::all, 6>(host);
-  count_freed<&Others::Request_free, Kind::request>(host);
-  wait = std::exchange(host.Wait, count_waited);
-  test = std::exchange(host.Test, count_tested);
-  contents = std::exchange(host.Type_get_contents, count_contents);
-  count_freed<&Others::Type_free, Kind::type>(host);
+  using Makers = CommunicatorFunctions<TheirTypes>;
+  count_made<&Makers::Comm_dup, Kind::communicator, By::inside, 1>();
+  count_made<&Makers::Comm_create, Kind::communicator, By::inside, 2>();
+  count_made<&Makers::Comm_create_group, Kind::communicator, By::inside, 3>();
+  count_made<&Makers::Comm_create_from_group, Kind::communicator, By::inside, 4>();
+  count_made<&Makers::Comm_split, Kind::communicator, By::inside, 3>();
+  count_made<&Makers::Comm_split_type, Kind::communicator, By::inside, 4>();
+  count_freed<&Makers::Comm_free, Kind::communicator>();
+  count_freed<&Makers::Comm_disconnect, Kind::communicator>();
+  using Others = HostFunctions<TheirTypes>;
+  count_made<&Others::Comm_group, Kind::group, By::all, 1>();
+  count_made<&Others::Group_incl, Kind::group, By::all, 3>();
+  count_made<&Others::Group_from_session_pset, Kind::group, By::all, 2>();
+  count_freed<&Others::Group_free, Kind::group>();
+  count_made<&Others::Comm_create_keyval, Kind::key, By::all, 2>();
+  count_freed<&Others::Comm_free_keyval, Kind::key>();
+  count_made<&Others::Comm_create_errhandler, Kind::error_handler, By::all, 1>();
+  count_freed<&Others::Errhandler_free, Kind::error_handler>();
+  count_made<&Others::Send_init, Kind::request, By::all, 6>();
+  count_made<&Others::Isend, Kind::request, By::all, 6>();
+  count_made<&Others::Irecv, Kind::request, By::all, 6>();
+  count_freed<&Others::Request_free, Kind::request>();
+  wait = std::exchange(abi_functions.Wait, count_waited);
+  test = std::exchange(abi_functions.Test, count_tested);
+  contents = std::exchange(abi_functions.Type_get_contents, count_contents);
+  count_freed<&Others::Type_free, Kind::type>();
 }
 
 void check_ledger() {

@@ -1,9 +1,10 @@
-#include "mpi/abi/type_layout.h"
+#include "mpi/host/type_layout.h"
 
 #include <utility>
 #include <vector>
 
-#include "mpi/abi/types.h"
+#include "mpi/abi/convert.h"
+#include "mpi/host/types.h"
 
 namespace tutti::mpi {
 namespace {
@@ -17,22 +18,20 @@ struct Envelope {
 };
 
 // Nothing if the type was built with large counts.
-std::optional<Envelope> envelope_of(MPI_Datatype type) {
+std::optional<Envelope> envelope_of(Datatype type) {
   int combiner = MPI_COMBINER_NAMED;
-#ifdef TUTTI_LARGE_COUNTS
   // The plain function raises an error for a type that was built with large counts.
   if (host().Type_get_envelope_c != nullptr) {
-    MPI_Count integers = 0, addresses = 0, large = 0, types = 0;
+    Count integers = 0, addresses = 0, large = 0, types = 0;
     if (host().Type_get_envelope_c(type, &integers, &addresses, &large, &types, &combiner) !=
-            MPI_SUCCESS ||
+            success ||
         large > 0)
       return std::nullopt;
     return Envelope{static_cast<size_t>(integers), static_cast<size_t>(addresses),
                     static_cast<size_t>(types), combiner};
   }
-#endif
   int integers = 0, addresses = 0, types = 0;
-  if (host().Type_get_envelope(type, &integers, &addresses, &types, &combiner) != MPI_SUCCESS)
+  if (host().Type_get_envelope(type, &integers, &addresses, &types, &combiner) != success)
     return std::nullopt;
   return Envelope{static_cast<size_t>(integers), static_cast<size_t>(addresses),
                   static_cast<size_t>(types), combiner};
@@ -51,7 +50,7 @@ bool is_predefined(int combiner) {
 // with them.
 class Contents {
  public:
-  Contents(MPI_Datatype type, const Envelope& envelope)
+  Contents(Datatype type, const Envelope& envelope)
       : integers_(envelope.integers), addresses_(envelope.addresses), types_(envelope.types) {
     // The host's arrays may not be null.
     integers_.reserve(1);
@@ -60,11 +59,12 @@ class Contents {
     if (host().Type_get_contents(type, static_cast<int>(envelope.integers),
                                  static_cast<int>(envelope.addresses),
                                  static_cast<int>(envelope.types), integers_.data(),
-                                 addresses_.data(), types_.data()) != MPI_SUCCESS)
+                                 addresses_.data(), types_.data()) != success)
       types_.clear();
   }
   ~Contents() {
-    for (MPI_Datatype& type : types_) {
+    for (const MPI_Datatype handle : types_) {
+      auto type = house<Datatype>(handle);
       if (named_type(type) != nullptr) continue;
       const auto envelope = envelope_of(type);
       if (!envelope || !is_predefined(envelope->combiner)) host().Type_free(&type);
@@ -75,27 +75,27 @@ class Contents {
   bool given() const { return !types_.empty(); }
   // The integer at a place, as a number of things and as a distance.
   size_t count(size_t at) const { return static_cast<size_t>(integers_[at]); }
-  MPI_Aint distance(size_t at) const { return integers_[at]; }
-  MPI_Aint address(size_t at) const { return addresses_[at]; }
-  MPI_Datatype type(size_t at) const { return types_[at]; }
+  Aint distance(size_t at) const { return integers_[at]; }
+  Aint address(size_t at) const { return addresses_[at]; }
+  Datatype type(size_t at) const { return house<Datatype>(types_[at]); }
   size_t types() const { return types_.size(); }
 
  private:
   std::vector<int> integers_;
-  std::vector<MPI_Aint> addresses_;
+  std::vector<Aint> addresses_;
   std::vector<MPI_Datatype> types_;
 };
 
 // An inner type, from which the outer one is built.
 struct Inner {
   StridedLayout layout;
-  MPI_Aint extent = 0;
+  Aint extent = 0;
 };
 
-std::optional<Inner> inner_of(MPI_Datatype type) {
+std::optional<Inner> inner_of(Datatype type) {
   Layout layout = layout_of(type);
   if (!layout) return std::nullopt;
-  MPI_Aint lower = 0, extent = 0;
+  Aint lower = 0, extent = 0;
   host().Type_get_extent(type, &lower, &extent);
   return Inner{*std::move(layout), extent};
 }
@@ -120,7 +120,7 @@ Layout run_of(Inner inner, size_t count) {
 }
 
 // The constructors of equal blocks at a regular stride, in bytes.
-Layout vector_layout(Inner inner, size_t count, size_t length, MPI_Aint stride) {
+Layout vector_layout(Inner inner, size_t count, size_t length, Aint stride) {
   Layout blocks = run_of(std::move(inner), length);
   if (!blocks || !blocks->repeat(count, stride)) return std::nullopt;
   return blocks;
@@ -161,7 +161,7 @@ Layout subarray_layout(Inner inner, const Contents& contents) {
   const size_t dimensions = contents.count(0);
   const bool in_c_order = contents.distance(1 + 3 * dimensions) == MPI_ORDER_C;
   StridedLayout part = std::move(inner.layout);
-  MPI_Aint stride = inner.extent, start = 0;
+  Aint stride = inner.extent, start = 0;
   for (size_t i = 0; i < dimensions; ++i) {  // from the dimension that is adjacent in memory
     const size_t dimension = in_c_order ? dimensions - 1 - i : i;
     if (!part.repeat(contents.count(1 + dimensions + dimension), stride)) return std::nullopt;
@@ -177,7 +177,7 @@ Layout subarray_layout(Inner inner, const Contents& contents) {
 Layout built_layout(int combiner, const Contents& contents) {
   auto inner = inner_of(contents.type(0));
   if (!inner) return std::nullopt;
-  const MPI_Aint extent = inner->extent;
+  const Aint extent = inner->extent;
   const size_t count = contents.count(0);
   switch (combiner) {
     case MPI_COMBINER_CONTIGUOUS: return run_of(*std::move(inner), count);
@@ -209,7 +209,7 @@ Layout built_layout(int combiner, const Contents& contents) {
 
 }  // namespace
 
-Layout layout_of(MPI_Datatype type) {
+Layout layout_of(Datatype type) {
   if (const NamedType* const named = named_type(type)) return named_layout(*named);
   const auto envelope = envelope_of(type);
   if (!envelope) return std::nullopt;
@@ -218,7 +218,7 @@ Layout layout_of(MPI_Datatype type) {
     case MPI_COMBINER_F90_COMPLEX:
     case MPI_COMBINER_F90_INTEGER: {
       int bytes = 0;
-      if (host().Type_size(type, &bytes) != MPI_SUCCESS || bytes < 0) return std::nullopt;
+      if (host().Type_size(type, &bytes) != success || bytes < 0) return std::nullopt;
       return StridedLayout(static_cast<size_t>(bytes));
     }
     case MPI_COMBINER_CONTIGUOUS:

@@ -5,7 +5,8 @@
 #include <complex>
 #include <utility>
 
-#include "mpi/abi/host.h"
+#include "mpi/abi/convert.h"
+#include "mpi/host/host.h"
 
 namespace tutti::mpi {
 
@@ -55,7 +56,7 @@ struct Table {
   std::vector<TypeRow> rows;
 
   // A handle that this host lacks equals the null handle or has no address.
-  bool known(MPI_Datatype type) const { return type != MPI_Datatype{} && type != host().type_null; }
+  bool known(Datatype type) const { return type != Datatype{} && type != host().type_null; }
 
   // C types have the compiler's size, so the host need not be asked (an unknown type would raise an
   // error).
@@ -74,7 +75,8 @@ struct Table {
 
  private:
   // Several names may have one handle; the first row of a handle is kept.
-  void add(MPI_Datatype type, const NamedType& named, bool is_sized) {
+  void add(MPI_Datatype handle, const NamedType& named, bool is_sized) {
+    const auto type = house<Datatype>(handle);
     const auto same = [&](const TypeRow& row) { return row.handle == type; };
     if (known(type) && std::none_of(rows.begin(), rows.end(), same))
       rows.push_back({type, named, is_sized});
@@ -194,7 +196,7 @@ class Rows {
     }
   }
   const std::vector<TypeRow>& all() const { return rows_; }
-  const TypeRow* find(MPI_Datatype handle) const {
+  const TypeRow* find(Datatype handle) const {
     size_t at = first_place(handle);
     while (places_[at].handle != handle && places_[at].row != nullptr) at = next(at);
     return places_[at].row;
@@ -204,12 +206,12 @@ class Rows {
   // A place of the hash table. At most an eighth of them are in use, so a search for a program's
   // own type, whose handle may have any hash, meets few other handles.
   struct Place {
-    MPI_Datatype handle{};
+    Datatype handle{};
     const TypeRow* row = nullptr;  // null: empty
   };
 
   // Handles are integers or addresses.
-  size_t first_place(MPI_Datatype handle) const {
+  size_t first_place(Datatype handle) const {
     return ((uint64_t)handle * 0x9E3779B97F4A7C15u) >> 32 & (places_.size() - 1);
   }
   size_t next(size_t at) const { return (at + 1) & (places_.size() - 1); }
@@ -226,6 +228,6 @@ const Rows& rows() {
 }  // namespace
 
 const std::vector<TypeRow>& type_rows() { return rows().all(); }
-const TypeRow* find_type_row(MPI_Datatype handle) { return rows().find(handle); }
+const TypeRow* find_type_row(Datatype handle) { return rows().find(handle); }
 
 }  // namespace tutti::mpi

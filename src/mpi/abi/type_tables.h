@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "mpi/abi/types.h"
+#include "mpi/host/types.h"
 
 namespace tutti::mpi {
 
@@ -15,13 +15,13 @@ std::optional<kernels::Type> kernel_of(TypeClass kind, size_t bytes);
 // A named type of this host. The sizes of C's types are known when the table is made. The sizes of
 // Fortran's types depend on the Fortran compiler's options, so named_type() asks the host for them.
 struct TypeRow {
-  MPI_Datatype handle;
+  Datatype handle;
   NamedType type;  // without is_sized: `bytes` is 0, and only a pair has its kernel
   bool is_sized = true;
 };
 
 const std::vector<TypeRow>& type_rows();
 // The row of a handle, by its hash; null if the handle is in no row.
-const TypeRow* find_type_row(MPI_Datatype handle);
+const TypeRow* find_type_row(Datatype handle);
 
 }  // namespace tutti::mpi

@@ -1,4 +1,4 @@
-#include "mpi/abi/types.h"
+#include "mpi/host/types.h"
 
 #include <link.h>
 
@@ -6,7 +6,8 @@
 #include <iterator>
 #include <map>
 
-#include "mpi/abi/host.h"
+#include "mpi/host/host.h"
+#include "mpi/abi/convert.h"
 #include "mpi/abi/type_tables.h"
 
 namespace tutti::mpi {
@@ -16,7 +17,7 @@ using kernels::Type;
 
 using Class = TypeClass;
 
-size_t size_of(MPI_Datatype type) {
+size_t size_of(Datatype type) {
   int bytes = 0;
   host().Type_size(type, &bytes);
   return bytes > 0 ? static_cast<size_t>(bytes) : 0;
@@ -41,9 +42,9 @@ std::optional<Class> class_of_combiner(int combiner) {
   return std::nullopt;
 }
 
-std::optional<NamedType> type_on_request(MPI_Datatype type) {
+std::optional<NamedType> type_on_request(Datatype type) {
   int integers = 0, addresses = 0, types = 0, combiner = 0;
-  if (host().Type_get_envelope(type, &integers, &addresses, &types, &combiner) != MPI_SUCCESS)
+  if (host().Type_get_envelope(type, &integers, &addresses, &types, &combiner) != success)
     return std::nullopt;
   const auto kind = class_of_combiner(combiner);
   if (!kind) return std::nullopt;
@@ -67,21 +68,21 @@ uint32_t missing = 0;
 
 }  // namespace
 
-const NamedType* named_type(MPI_Datatype type) {
-  if (type == MPI_Datatype{} || type == host().type_null) return nullptr;
+const NamedType* named_type(Datatype type) {
+  if (type == Datatype{} || type == host().type_null) return nullptr;
   const TypeRow* const row = find_type_row(type);
   if (row == nullptr || row->is_sized) return row == nullptr ? nullptr : &row->type;
   // Each thread asks the host once for the size of each type that it meets.
-  static TUTTI_PER_THREAD std::map<MPI_Datatype, NamedType> met;
+  static TUTTI_PER_THREAD std::map<Datatype, NamedType> met;
   const auto known = met.find(type);
   return known != met.end() ? &known->second : &met.emplace(type, sized(*row)).first->second;
 }
 
-const NamedType* predefined_type(MPI_Datatype type) {
+const NamedType* predefined_type(Datatype type) {
   if (const NamedType* named = named_type(type)) return named;
-  if (type == MPI_Datatype{} || type == host().type_null) return nullptr;
+  if (type == Datatype{} || type == host().type_null) return nullptr;
   // A program may not free such a type, so its handle never becomes another type's.
-  static TUTTI_PER_THREAD std::map<MPI_Datatype, NamedType> met;
+  static TUTTI_PER_THREAD std::map<Datatype, NamedType> met;
   const auto known = met.find(type);
   if (known != met.end()) return &known->second;
   const auto resolved = type_on_request(type);
@@ -131,13 +132,15 @@ std::vector<RareType> rare_types() {
 uint32_t missing_types() { return missing; }
 void set_missing_types(uint32_t bits) { missing = bits; }
 
-std::optional<kernels::Op> named_op(MPI_Op op) {
+std::optional<kernels::Op> named_op(mpi::Op op) {
   using kernels::Op;
-  static const auto& ops = *new std::map<MPI_Op, Op>{
-      {MPI_SUM, Op::sum},   {MPI_PROD, Op::prod},     {MPI_MAX, Op::max},
-      {MPI_MIN, Op::min},   {MPI_LAND, Op::land},     {MPI_LOR, Op::lor},
-      {MPI_LXOR, Op::lxor}, {MPI_BAND, Op::band},     {MPI_BOR, Op::bor},
-      {MPI_BXOR, Op::bxor}, {MPI_MAXLOC, Op::maxloc}, {MPI_MINLOC, Op::minloc}};
+  static const auto& ops = *new std::map<mpi::Op, Op>{
+      {house<mpi::Op>(MPI_SUM), Op::sum},       {house<mpi::Op>(MPI_PROD), Op::prod},
+      {house<mpi::Op>(MPI_MAX), Op::max},       {house<mpi::Op>(MPI_MIN), Op::min},
+      {house<mpi::Op>(MPI_LAND), Op::land},     {house<mpi::Op>(MPI_LOR), Op::lor},
+      {house<mpi::Op>(MPI_LXOR), Op::lxor},     {house<mpi::Op>(MPI_BAND), Op::band},
+      {house<mpi::Op>(MPI_BOR), Op::bor},       {house<mpi::Op>(MPI_BXOR), Op::bxor},
+      {house<mpi::Op>(MPI_MAXLOC), Op::maxloc}, {house<mpi::Op>(MPI_MINLOC), Op::minloc}};
   const auto found = ops.find(op);
   if (found == ops.end()) return std::nullopt;
   return found->second;
@@ -171,23 +174,23 @@ Image image_of_host() {
 
 // True if the host has made the operation, also one that only this host has (MPICH's MPIX_EQUAL).
 // Hosts tell it by the handle.
-bool is_of_host(MPI_Op op) {
+bool is_of_host(mpi::Op op) {
 #if defined(TUTTI_ABI_MPICH)
   return static_cast<uint32_t>(op) >> 30 == 1;  // MPICH's kind of handle: built in
 #elif defined(TUTTI_ABI_STANDARD)
-  return reinterpret_cast<uintptr_t>(op) < 4096;  // the standard keeps these numbers
+  return static_cast<uint64_t>(op) < 4096;  // the standard keeps these numbers
 #elif defined(TUTTI_ABI_OPENMPI)
   static const Image image = image_of_host();
-  return reinterpret_cast<uintptr_t>(op) - image.first < image.end - image.first;
+  return static_cast<uint64_t>(op) - image.first < image.end - image.first;
 #else
-  static const MPI_Op others[] = {MPI_REPLACE, MPI_NO_OP};
+  static const mpi::Op others[] = {house<mpi::Op>(MPI_REPLACE), house<mpi::Op>(MPI_NO_OP)};
   return std::find(std::begin(others), std::end(others), op) != std::end(others);
 #endif
 }
 
 }  // namespace
 
-bool predefined_op(MPI_Op op) {
+bool predefined_op(mpi::Op op) {
   return op == host().op_null || named_op(op).has_value() || is_of_host(op);
 }
 

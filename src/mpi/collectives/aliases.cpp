@@ -1,6 +1,6 @@
 // Calls in which a rank gives one buffer twice, as input and as output, where MPI wants
 // MPI_IN_PLACE.
-#include "mpi/abi/types.h"
+#include "mpi/host/types.h"
 #include "mpi/collectives/general.h"
 
 namespace tutti::mpi {
@@ -13,14 +13,15 @@ bool aliases_tolerated = false;
 void tolerate_aliases() { aliases_tolerated = true; }
 
 bool host_judges_aliases(Collective collective) {
-  return !aliases_tolerated && (abi != Abi::openmpi || collective == Collective::reduce);
+  return !aliases_tolerated && (abi.kind != Abi::openmpi || collective == Collective::reduce);
 }
 
 bool host_finds_alias(const Call& call, int rank) {
   if (!host_judges_aliases(call.collective)) return false;
   const Side& in = call.in;
   const Side& out = call.out;
-  if (in.data == nullptr || in.type != out.type || in.types != out.types) return false;
+  if (in.data == nullptr || in.type != out.type || in.types.of_host() != out.types.of_host())
+    return false;
   if (plan::exchanges(call.collective)) {
     const bool alike =
         call.v_form() ? in.counts.is(out.counts) : in.count == out.count && in.count > 0;
@@ -32,8 +33,8 @@ bool host_finds_alias(const Call& call, int rank) {
   const auto own = static_cast<size_t>(rank);
   if (!call.v_form() && parts.count != alone.count) return false;
   if (alone.count <= 0 || parts.count_of(own) <= 0) return false;
-  const MPI_Aint elements = call.v_form() ? parts.displacements[own] : rank * parts.count;
-  const MPI_Aint at = elements * static_cast<MPI_Aint>(signature_bytes(parts.type));
+  const Aint elements = call.v_form() ? parts.displacements[own] : rank * parts.count;
+  const Aint at = elements * static_cast<Aint>(signature_bytes(parts.type));
   return alone.data == static_cast<std::byte*>(parts.data) + at;
 }
 

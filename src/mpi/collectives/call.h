@@ -6,7 +6,7 @@
 // to memory would cost time in every call.
 #pragma once
 
-#include "mpi/abi/host.h"
+#include "mpi/host/host.h"
 #include "mpi/collectives/functions.h"
 #include "plan/collective.h"
 
@@ -35,26 +35,42 @@ class Numbers {
   const Large* large_ = nullptr;
 };
 
+// An array of datatypes, as the program gave it: its elements are the host's handles.
+class Datatypes {
+ public:
+  Datatypes() = default;
+  Datatypes(const void* of_host) : of_host_(of_host) {}
+
+  bool given() const { return of_host_ != nullptr; }
+  const void* of_host() const { return of_host_; }
+  // The bytes of an array of so many.
+  static size_t bytes_of(size_t count) { return count * abi.datatype_bytes; }
+  Datatype operator[](size_t i) const { return datatype_in(of_host_, i); }
+
+ private:
+  const void* of_host_ = nullptr;
+};
+
 // A buffer of equal parts, or of one part.
 struct Buffer {
-  void* data;       // never written on the send side
-  MPI_Count count;  // elements of one part
-  MPI_Datatype type;
+  void* data;   // never written on the send side
+  Count count;  // elements of one part
+  Datatype type;
 };
 
 // The arguments of one side of a call: those of a Buffer, or arrays that have an entry for each
 // part.
 struct Side {
   void* data = nullptr;  // never written on the send side
-  MPI_Count count = 0;   // unused if there are counts
-  Numbers<MPI_Count> counts{};
-  Numbers<MPI_Aint> displacements{};  // in elements; where there are types, in bytes
-  MPI_Datatype type{};
-  const MPI_Datatype* types = nullptr;  // for the alltoallw functions, instead of `type`
+  Count count = 0;       // unused if there are counts
+  Numbers<Count> counts{};
+  Numbers<Aint> displacements{};  // in elements; where there are types, in bytes
+  Datatype type{};
+  Datatypes types{};  // for the alltoallw functions, instead of `type`
 
-  MPI_Datatype type_of(size_t part) const { return types != nullptr ? types[part] : type; }
+  Datatype type_of(size_t part) const { return types.given() ? types[part] : type; }
   // The number of elements in a part. All parts of a side without counts have the same.
-  MPI_Count count_of(size_t part) const { return counts.given() ? counts[part] : count; }
+  Count count_of(size_t part) const { return counts.given() ? counts[part] : count; }
 };
 inline Side side_of(const Buffer& buffer) {
   return {.data = buffer.data, .count = buffer.count, .type = buffer.type};
@@ -79,7 +95,7 @@ struct Call {
   // In a bcast both are the same; in a reduction they have the same counts and type.
   Side in{}, out{};
   int root = 0;  // 0 for a collective without a root
-  MPI_Op op{};   // only for a reduction
+  Op op{};       // only for a reduction
 
   bool v_form() const { return shape >= Shape::v_parts; }
   bool on_neighbourhood() const {
@@ -91,12 +107,12 @@ struct Call {
 // lacks a large-count function without arrays of counts, the plain function makes the call,
 // provided that its counts fit an int. Any other call that the host cannot make is an error, which
 // is raised on the communicator.
-int call_host(const Call& call, MPI_Comm comm);
+int call_host(const Call& call, Comm comm);
 // Starts the non-blocking collective by the host's function and returns its error code. A
 // large-count function that the host lacks is replaced as above.
-int call_host(const Call& call, MPI_Comm comm, MPI_Request* request);
+int call_host(const Call& call, Comm comm, Request* request);
 // Makes a persistent request by the host's function and returns its error code. A function that the
 // host lacks is an error, which is raised on the communicator.
-int call_host(const Call& call, MPI_Comm comm, MPI_Info info, MPI_Request* request);
+int call_host(const Call& call, Comm comm, Info info, Request* request);
 
 }  // namespace tutti::mpi

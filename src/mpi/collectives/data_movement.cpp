@@ -6,8 +6,8 @@
 // between ranks and sides as long as these bytes are the same.
 #include <algorithm>
 
-#include "mpi/abi/packing.h"
-#include "mpi/abi/types.h"
+#include "mpi/host/packing.h"
+#include "mpi/host/types.h"
 #include "mpi/collectives/general.h"
 #include "mpi/job/thrown.h"
 
@@ -19,19 +19,19 @@ Served bcast_packed(Communicator& communicator, const Call& call, size_t bytes) 
   std::byte* const packed = communicator.scratch(0, bytes);
   const bool at_root = communicator.group()->rank() == call.root;
   const auto count = static_cast<size_t>(call.in.count);
-  int packing = MPI_SUCCESS;
+  int packing = success;
   if (at_root)
     packing = pack(call.in.data, count, call.in.type, communicator.handle(), packed, bytes);
   const int code = communicator.finish(
       communicator.group()->run({call.collective, packed, packed, bytes, call.root}));
-  if (!at_root && code == MPI_SUCCESS)
+  if (!at_root && code == success)
     packing = unpack(packed, call.in.data, count, call.in.type, communicator.handle(), bytes);
   communicator.release_scratch();
   return first_error(code, packing);
 }
 
 bool wrong(const Side& side) {
-  return side.count < 0 || side.type == host().type_null || side.data == MPI_IN_PLACE;
+  return side.count < 0 || side.type == host().type_null || side.data == abi.in_place;
 }
 
 // One side of a call as the bytes of its packed parts, in the user's memory or in scratch.
@@ -60,10 +60,10 @@ class Packed {
   // If this side's parts have another length, each is packed to where a part begins; the next one
   // overwrites what is too long.
   int fill() const {
-    if (!packed_) return MPI_SUCCESS;
+    if (!packed_) return success;
     if (own_part_ == part_) return pack_parts(0, parts_, data_);
-    int packing = MPI_SUCCESS;
-    for (size_t i = 0; i < parts_ && packing == MPI_SUCCESS; ++i)
+    int packing = success;
+    for (size_t i = 0; i < parts_ && packing == success; ++i)
       packing = pack_parts(i, 1, data_ + i * part_);
     return packing;
   }
@@ -74,7 +74,7 @@ class Packed {
     return pack(from, parts * count, side_.type, communicator_.handle(), to, parts * own_part_);
   }
   int unpack_all() const {
-    if (!packed_) return MPI_SUCCESS;
+    if (!packed_) return success;
     return unpack(data_, side_.data, parts_ * static_cast<size_t>(side_.count), side_.type,
                   communicator_.handle(), parts_ * own_part_);
   }
@@ -103,11 +103,11 @@ int share(const Communicator& communicator, Collective collective, size_t part, 
   const auto rank = static_cast<size_t>(communicator.group()->rank());
   if (plan::scatters(collective)) {
     out.use(in.data() + rank * part);
-    return MPI_SUCCESS;
+    return success;
   }
   const bool all = plan::exchanges(collective);
   in.use(out.data() + (all ? 0 : rank * part));
-  if (!out.is_packed()) return MPI_SUCCESS;
+  if (!out.is_packed()) return success;
   return out.pack_parts(all ? 0 : rank, all ? out.parts() : 1, in.data());
 }
 
@@ -115,12 +115,12 @@ Served run(Communicator& communicator, const Call& call, const Roles& roles, siz
            Packed& in, Packed& out) {
   if (roles.uses_in) in.place(part);
   if (roles.uses_out) out.place(part);
-  int packing = roles.uses_in ? in.fill() : MPI_SUCCESS;
+  int packing = roles.uses_in ? in.fill() : success;
   if (roles.in_place)
     packing = first_error(packing, share(communicator, call.collective, part, in, out)).code;
   const int code = communicator.finish(
       communicator.group()->run({call.collective, in.data(), out.data(), part, call.root}));
-  if (roles.uses_out && code == MPI_SUCCESS) packing = first_error(packing, out.unpack_all()).code;
+  if (roles.uses_out && code == success) packing = first_error(packing, out.unpack_all()).code;
   communicator.release_scratch();
   return first_error(code, packing);
 }
@@ -134,7 +134,7 @@ Served bcast_by_group(Communicator& communicator, const Call& call) {
     return Reason::wrong_arguments;
   const TypeShape shape = shape_of(type);
   const size_t bytes = bytes_of(count, shape);
-  if (bytes == 0) return MPI_SUCCESS;  // all ranks know it, so no rank waits
+  if (bytes == 0) return success;  // all ranks know it, so no rank waits
   if (!shape.dense) return bcast_packed(communicator, call, bytes);
   if (data == nullptr && shape.named) return Reason::wrong_arguments;
   return communicator.finish(
@@ -159,15 +159,15 @@ Served parts_by_group(Communicator& communicator, const Call& call) {
   // left out. As in the hosts that is an error in an alltoall, and seen by nobody in an allgather.
   const bool by_in = rooted && at_root == plan::scatters(call.collective);
   const size_t part = by_in ? in.own_part() : out.own_part();
-  if (part == 0) return MPI_SUCCESS;  // all ranks know it, so no rank waits
+  if (part == 0) return success;  // all ranks know it, so no rank waits
   if ((roles.uses_in && in.is_missing()) || (roles.uses_out && out.is_missing()))
     return Reason::wrong_arguments;
   if (roles.uses_in && roles.uses_out && host_finds_alias(call, communicator.group()->rank()))
     return Reason::wrong_arguments;
   const Served served = run(communicator, call, roles, part, in, out);
   const bool cut = plan::exchanges(call.collective) && roles.uses_in && in.own_part() > part;
-  if (served.code != MPI_SUCCESS || !cut) return served;
-  return raise(communicator.handle(), MPI_ERR_TRUNCATE);
+  if (served.code != success || !cut) return served;
+  return raise(communicator.handle(), abi.err_truncate);
 }
 
 std::optional<group::Call> plain_bcast(Communicator& communicator, const Call& call) {

@@ -13,7 +13,7 @@
 #include <optional>
 
 #include "base/error.h"
-#include "mpi/abi/packing.h"
+#include "mpi/host/packing.h"
 #include "mpi/collectives/serve.h"
 #include "mpi/job/thrown.h"
 #include "mpi/report/tracing.h"
@@ -24,23 +24,23 @@ namespace tutti::mpi {
 // The result of trying a call by the group: the code to return, or why the host must make the call.
 struct Served {
   Reason reason = Reason::none;
-  int code = MPI_SUCCESS;
+  int code = success;
   Served(Reason why) : reason(why) {}
   Served(int result) : code(result) {}
 };
-inline Served first_error(int one, int other) { return Served(one != MPI_SUCCESS ? one : other); }
+inline Served first_error(int one, int other) { return Served(one != success ? one : other); }
 
 // The limit for the bytes of one buffer. The host makes every call with a larger one.
 constexpr size_t most_bytes = PTRDIFF_MAX;
 
 // The bytes of the signature of `count` elements; SIZE_MAX if they are too many for a size_t.
-inline size_t bytes_of(MPI_Count count, const TypeShape& shape) {
+inline size_t bytes_of(Count count, const TypeShape& shape) {
   size_t bytes = 0;
   if (count <= 0) return 0;
   const bool overflows = __builtin_mul_overflow(static_cast<size_t>(count), shape.bytes, &bytes);
   return overflows ? SIZE_MAX : bytes;
 }
-inline size_t bytes_of(MPI_Count count, MPI_Datatype type) {
+inline size_t bytes_of(Count count, Datatype type) {
   return bytes_of(count, TypeShape{signature_bytes(type)});
 }
 
@@ -68,12 +68,12 @@ inline Roles roles_of(bool at_root, const Call& call) {
   Roles roles;
   const bool rooted = plan::rooted(call.collective);
   if (plan::scatters(call.collective)) {
-    roles.in_place = at_root && call.out.data == MPI_IN_PLACE;
+    roles.in_place = at_root && call.out.data == abi.in_place;
     roles.uses_in = at_root;
     roles.uses_out = !roles.in_place;
     return roles;
   }
-  roles.in_place = (!rooted || at_root) && call.in.data == MPI_IN_PLACE;
+  roles.in_place = (!rooted || at_root) && call.in.data == abi.in_place;
   roles.uses_in = !roles.in_place;
   roles.uses_out = !rooted || at_root;
   return roles;
@@ -97,20 +97,20 @@ std::optional<group::Call> plain_reduction(Communicator& communicator, const Cal
 // The result of looking up the communicator of a call.
 struct Found {
   Communicator* communicator = nullptr;  // null: the host makes the call, unless `code` is an error
-  int code = MPI_SUCCESS;                // of an error that the look-up raised
+  int code = success;                    // of an error that the look-up raised
   bool gpu = false;                      // buffers may be in a GPU's memory (staged.h)
 };
 // find() finds the Communicator of a call. find_or_make() does so for a handle that this thread
 // does not remember: it may make the Communicator and set it up, by collective calls.
-Found find_or_make(MPI_Comm handle);
-inline Found find(MPI_Comm handle) {
+Found find_or_make(Comm handle);
+inline Found find(Comm handle) {
   const Remembered& known = place_of(handle);
   return is_ready(known, handle) ? Found{known.communicator} : find_or_make(handle);
 }
 
 // True if this rank's arguments are such that no host makes the call. The host's code may not show
 // it: MPICH returns success after an error handler of the program has returned.
-bool host_refuses(MPI_Comm comm, const Call& call);
+bool host_refuses(Comm comm, const Call& call);
 // Counts a call that the host has made and that returned `code`; the communicator may set up then.
 // Returns `code`, or an error of the set-up if the call succeeded.
 int counted(Communicator& communicator, int code);
@@ -121,8 +121,8 @@ Served refused(Communicator& communicator, const Error& error) noexcept;
 
 // This rank and the number of ranks of a communicator. Returns false if the host raises an error,
 // and for an intercommunicator, where a call's arguments have another meaning.
-bool ranks_of(MPI_Comm communicator, int* rank, int* ranks);
-inline bool has_one_rank(MPI_Comm communicator) {
+bool ranks_of(Comm communicator, int* rank, int* ranks);
+inline bool has_one_rank(Comm communicator) {
   int rank = 0, ranks = 0;
   return ranks_of(communicator, &rank, &ranks) && ranks == 1;
 }

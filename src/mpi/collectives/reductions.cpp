@@ -2,9 +2,9 @@
 // differ: in MPI_Reduce_scatter all ranks know the lengths of all parts.
 #include <algorithm>
 
-#include "mpi/abi/host_op.h"
-#include "mpi/abi/packing.h"
-#include "mpi/abi/types.h"
+#include "mpi/host/host_op.h"
+#include "mpi/host/packing.h"
+#include "mpi/host/types.h"
 #include "mpi/collectives/general.h"
 #include "mpi/job/self.h"
 
@@ -50,7 +50,7 @@ bool measure_parts(Communicator& communicator, const Call& call, size_t element,
   in.hold(ranks);
   size_t total = 0, longest = 0, elements = 0;
   for (size_t part = 0; part < ranks; ++part) {
-    const MPI_Count count = call.in.counts[part];
+    const Count count = call.in.counts[part];
     if (count < 0) return false;
     in.at[part] = static_cast<ptrdiff_t>(total);
     if (__builtin_mul_overflow(static_cast<size_t>(count), element, &in.bytes[part])) return false;
@@ -76,15 +76,15 @@ bool measure(Communicator& communicator, const Call& call, const exec::Combine* 
     const bool rooted = plan::rooted(call.collective);
     if (rooted && (call.root < 0 || call.root >= group.ranks())) return false;
     if (!measure_vector(group, call, lengths)) return false;
-    if (rooted && group.rank() != call.root) return call.in.data != MPI_IN_PLACE;
+    if (rooted && group.rank() != call.root) return call.in.data != abi.in_place;
   }
-  if (call.out.data == MPI_IN_PLACE) return false;
+  if (call.out.data == abi.in_place) return false;
   return call.in.data != call.out.data || lengths.in == 0 || !host_judges_aliases(call.collective);
 }
 
 // The vector that this rank gives, in place or not.
 const void* source(const Call& call) {
-  return call.in.data == MPI_IN_PLACE ? call.out.data : call.in.data;
+  return call.in.data == abi.in_place ? call.out.data : call.in.data;
 }
 
 [[gnu::always_inline]] inline int run(Communicator& communicator, const Call& call, const void* in,
@@ -105,10 +105,10 @@ Served run_packed(Communicator& communicator, const Call& call, const Lengths& l
   const size_t bytes_in = lengths.in * combine.element, bytes_out = lengths.out * combine.element;
   std::byte* const in = communicator.scratch(0, bytes_in);
   std::byte* const out = lengths.out > 0 ? communicator.scratch(1, bytes_out) : nullptr;
-  const MPI_Comm handle = communicator.handle();
+  const Comm handle = communicator.handle();
   int packing = pack(source(call), lengths.in, call.in.type, handle, in, bytes_in);
   const int code = run(communicator, call, in, out, lengths, combine);
-  if (code == MPI_SUCCESS && lengths.out > 0) {
+  if (code == success && lengths.out > 0) {
     const int unpacking = unpack(out, call.out.data, lengths.out, call.in.type, handle, bytes_out);
     packing = first_error(packing, unpacking).code;
   }
@@ -141,12 +141,12 @@ Served reduction_by_group(Communicator& communicator, const Call& call) {
   Lengths lengths;
   if (!measure(communicator, call, combine, lengths)) return Reason::wrong_arguments;
   const bool empty = lengths.longest == 0;  // all ranks know it, so no rank waits
-  if (!predefined) return empty ? Served(MPI_SUCCESS) : by_host_op(communicator, call, lengths);
+  if (!predefined) return empty ? Served(success) : by_host_op(communicator, call, lengths);
   // The host may know an operation that MPI does not define for this type; else it raises its
   // error.
   if (combine == nullptr && !communicator.host_combines(call.in.type, call.op))
     return Reason::wrong_arguments;
-  if (empty) return MPI_SUCCESS;
+  if (empty) return success;
   const void* const from = source(call);
   if (from == nullptr || (lengths.out > 0 && call.out.data == nullptr))
     return Reason::wrong_arguments;
@@ -165,8 +165,8 @@ std::optional<group::Call> plain_reduction(Communicator& communicator, const Cal
   const bool rooted = plan::rooted(call.collective);
   if (rooted && (call.root < 0 || call.root >= group.ranks())) return {};
   const bool receiving = !rooted || group.rank() == call.root;
-  if (receiving && (out == nullptr || in == out || out == MPI_IN_PLACE)) return {};
-  if (!receiving && in == MPI_IN_PLACE) return {};
+  if (receiving && (out == nullptr || in == out || out == abi.in_place)) return {};
+  if (!receiving && in == abi.in_place) return {};
   return group::Call{
       call.collective, source(call), receiving ? out : nullptr, static_cast<size_t>(call.in.count),
       call.root,       combine};

@@ -3,7 +3,7 @@
 #include <chrono>
 
 #include "base/gpu.h"
-#include "mpi/abi/types.h"
+#include "mpi/host/types.h"
 #include "mpi/collectives/general.h"
 #include "mpi/collectives/staged.h"
 #include "mpi/communicators/topology.h"
@@ -31,26 +31,26 @@ using Clock = std::chrono::steady_clock;
 // For a communicator that has no group: sets it up if it meets. Unless it has a group then, returns
 // an error of the set-up, or why the host must make the call.
 [[gnu::cold, gnu::noinline]] Served without_group(Communicator& communicator, const Call& call) {
-  const MPI_Comm comm = communicator.handle();
+  const Comm comm = communicator.handle();
   if (communicator.may_meet()) {
     bool refused = false;
     const int code = guarded(comm, [&]() -> int {
       meet(communicator, [&] { return refused = host_refuses(comm, call); });
-      return MPI_SUCCESS;
+      return success;
     });
-    if (code != MPI_SUCCESS || communicator.group() != nullptr) return code;
+    if (code != success || communicator.group() != nullptr) return code;
     if (refused) return Reason::wrong_arguments;
   }
   // Set-up failed at this rank alone. Other ranks may still be in it, or have a group, so this rank
   // must not call the host.
-  if (communicator.reason() == Reason::set_up_broken) return raise(comm, MPI_ERR_OTHER);
+  if (communicator.reason() == Reason::set_up_broken) return raise(comm, abi.err_other);
   return communicator.reason();
 }
 
 [[gnu::always_inline]] inline Served try_group(Communicator& communicator, const Call& call) {
   if (communicator.group() == nullptr) [[unlikely]] {
     const Served without = without_group(communicator, call);
-    if (without.reason != Reason::none || without.code != MPI_SUCCESS) return without;
+    if (without.reason != Reason::none || without.code != success) return without;
   }
   try {
     return by_group(communicator, call);
@@ -87,26 +87,26 @@ void note_call(Communicator& communicator, const Call& call, Reason reason,
 }
 
 // True if the root is not a rank of the communicator.
-bool no_such_root(MPI_Comm communicator, int root) {
+bool no_such_root(Comm communicator, int root) {
   int rank = 0, ranks = 0;
   return root != 0 && ranks_of(communicator, &rank, &ranks) && (root < 0 || root >= ranks);
 }
 
 // A null buffer of another type than a predefined one may be MPI_BOTTOM.
-bool is_missing(const void* data, MPI_Count count, MPI_Datatype type) {
+bool is_missing(const void* data, Count count, Datatype type) {
   return data == nullptr && count > 0 && named_type(type) != nullptr;
 }
 
 bool is_wrong(const Call& call, const Side& side, bool parted, int ranks) {
   if (!call.v_form() || !parted) {
-    const bool misplaced = !call.v_form() && side.data == MPI_IN_PLACE;
+    const bool misplaced = !call.v_form() && side.data == abi.in_place;
     return side.count < 0 || side.type == host().type_null || misplaced ||
            is_missing(side.data, side.count, side.type);
   }
   if (!side.counts.given()) return true;
   // MPICH does not look at the type of a part without elements.
   const auto has_type = [&](size_t part) {
-    return (abi != Abi::openmpi && side.types != nullptr && side.counts[part] == 0) ||
+    return (abi.kind != Abi::openmpi && side.types.given() && side.counts[part] == 0) ||
            side.type_of(part) != host().type_null;
   };
   for (size_t part = 0; part < static_cast<size_t>(ranks); ++part)
@@ -114,7 +114,7 @@ bool is_wrong(const Call& call, const Side& side, bool parted, int ranks) {
   return false;
 }
 
-bool refuses_reduction(MPI_Comm comm, const Call& call) {
+bool refuses_reduction(Comm comm, const Call& call) {
   if (call.in.type == host().type_null || call.op == host().op_null) return true;
   if (const auto op = named_op(call.op)) {
     const NamedType* const element = predefined_type(call.in.type);
@@ -137,7 +137,7 @@ bool refuses_reduction(MPI_Comm comm, const Call& call) {
 }
 
 // Programs may give MPI_DATATYPE_NULL with a count of 0, and no arrays at a rank without edges.
-bool refuses_neighbours(MPI_Comm comm, const Call& call) {
+bool refuses_neighbours(Comm comm, const Call& call) {
   const auto neighbourhood = neighbourhood_of(comm);
   if (!neighbourhood) return true;
   const auto is_wrong = [](const Side& side, size_t blocks) {
@@ -151,16 +151,16 @@ bool refuses_neighbours(MPI_Comm comm, const Call& call) {
   return is_wrong(call.in, blocks_in) || is_wrong(call.out, neighbourhood->sources.size());
 }
 
-int by_host(Communicator& communicator, const Call& call, MPI_Comm comm, Reason reason) {
+int by_host(Communicator& communicator, const Call& call, Comm comm, Reason reason) {
   const uint64_t entry = tracer() != nullptr ? trace::ticks() : 0;
-  int code = MPI_SUCCESS;
+  int code = success;
   {
     const Inside inside;  // some hosts call MPI_* themselves
     code = call_host(call, comm);
   }
   if (tracer() != nullptr)
     trace_host_call(entry, call.collective, reason, bytes_to_report(call), call.root);
-  if (communicator.is_decided() || (code == MPI_SUCCESS && host_refuses(comm, call))) return code;
+  if (communicator.is_decided() || (code == success && host_refuses(comm, call))) return code;
   return counted(communicator, code);
 }
 
@@ -186,7 +186,7 @@ group::CallKey known_key_of(const Call& call) {
 // Serves a call on a communicator that Tutti knows, by its group or, as the program made it, by the
 // host.
 [[gnu::always_inline]] inline Served serve(Communicator& communicator, const Call& call,
-                                           const Call& as_made, MPI_Comm comm) {
+                                           const Call& as_made, Comm comm) {
   const bool records = report::recording();
   const auto begin = records ? Clock::now() : Clock::time_point{};
   Served served = try_group(communicator, call);
@@ -198,21 +198,21 @@ group::CallKey known_key_of(const Call& call) {
 
 // The same while buffers may be in a GPU's memory.
 [[gnu::cold, gnu::noinline]] int serve_staged(Communicator& communicator, const Call& call,
-                                              MPI_Comm comm) {
+                                              Comm comm) {
   return guarded(comm, [&]() -> int {
     const bool may_serve = communicator.group() != nullptr || communicator.may_meet();
     const std::unique_ptr<StagedCall> staged = may_serve ? StagedCall::of(call, comm) : nullptr;
     if (staged == nullptr) return serve(communicator, call, call, comm).code;
     staged->fetch();
     const Served served = serve(communicator, staged->call(), call, comm);
-    if (served.reason != Reason::none || served.code != MPI_SUCCESS) return served.code;
-    return staged->bring_back() ? MPI_SUCCESS : raise(comm, MPI_ERR_OTHER);
+    if (served.reason != Reason::none || served.code != success) return served.code;
+    return staged->bring_back() ? success : raise(comm, abi.err_other);
   });
 }
 
 }  // namespace
 
-bool host_refuses(MPI_Comm comm, const Call& call) {
+bool host_refuses(Comm comm, const Call& call) {
   if (call.shape == Shape::barrier) return false;
   if (call.on_neighbourhood()) return refuses_neighbours(comm, call);
   if (no_such_root(comm, call.root)) return true;
@@ -230,12 +230,12 @@ bool host_refuses(MPI_Comm comm, const Call& call) {
   return roles.uses_in && roles.uses_out && host_finds_alias(call, rank);
 }
 
-bool ranks_of(MPI_Comm communicator, int* rank, int* ranks) {
+bool ranks_of(Comm communicator, int* rank, int* ranks) {
   const Host& mpi = host();
   int inter = 0;
-  return mpi.Comm_test_inter(communicator, &inter) == MPI_SUCCESS && inter == 0 &&
-         mpi.Comm_rank(communicator, rank) == MPI_SUCCESS &&
-         mpi.Comm_size(communicator, ranks) == MPI_SUCCESS;
+  return mpi.Comm_test_inter(communicator, &inter) == success && inter == 0 &&
+         mpi.Comm_rank(communicator, rank) == success &&
+         mpi.Comm_size(communicator, ranks) == success;
 }
 
 Served refused(Communicator& communicator, const Error& error) noexcept {
@@ -246,25 +246,25 @@ Served refused(Communicator& communicator, const Error& error) noexcept {
   return Reason::no_program;
 }
 
-Found find_or_make(MPI_Comm handle) {
+Found find_or_make(Comm handle) {
   Found found;
   if (host().foreign) return found;
   found.gpu = gpu::is_there();
   found.code = guarded(handle, [&]() -> int {
     found.communicator = find_communicator(handle);
-    return MPI_SUCCESS;
+    return success;
   });
   return found;
 }
 
 int counted(Communicator& communicator, int code) {
-  if (code == MPI_SUCCESS && communicator.count_only()) [[likely]]
+  if (code == success && communicator.count_only()) [[likely]]
     return code;
   const int set_up = guarded(communicator.handle(), [&]() -> int {
     count_call(communicator, code);
-    return MPI_SUCCESS;
+    return success;
   });
-  return code != MPI_SUCCESS ? code : set_up;
+  return code != success ? code : set_up;
 }
 
 // An exception is thrown here only before this rank has entered the collective. The general path
@@ -274,7 +274,7 @@ int serve_ready(Communicator& communicator, const Call& call) {
     if (const auto as_run = plain(communicator, call)) {
       group::Group& group = *communicator.group();
       const int code = communicator.finish(group.run(*as_run));
-      if (code == MPI_SUCCESS) group.note(known_key_of(call), *as_run);
+      if (code == success) group.note(known_key_of(call), *as_run);
       return code;
     }
   } catch (...) {
@@ -282,10 +282,10 @@ int serve_ready(Communicator& communicator, const Call& call) {
   return serve(communicator, call, call, communicator.handle()).code;
 }
 
-int serve_any(const Call& call, MPI_Comm comm) {
+int serve_any(const Call& call, Comm comm) {
   const Found found = find(comm);
   if (found.communicator == nullptr) [[unlikely]]
-    return found.code != MPI_SUCCESS ? found.code : call_host(call, comm);
+    return found.code != success ? found.code : call_host(call, comm);
   if (found.gpu) return serve_staged(*found.communicator, call, comm);
   return serve(*found.communicator, call, call, comm).code;
 }

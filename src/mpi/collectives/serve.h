@@ -1,14 +1,9 @@
-// How an MPI call of a collective gets to the communicator's group, or to the host MPI.
+// Serves calls of collectives that the path of known calls does not (entry/known_calls.h).
 //
-// The templates are the path of calls that were made before: find the communicator, find the call
-// among those that its group has noted, run it. A few comparisons judge the arguments. A call that
-// fails them, or that the group has not noted yet, goes to serve_ready. A call on a communicator
-// without a group, a call from inside Tutti or the host, and every call while calls are recorded go
-// to serve_any. An 8-byte allreduce of two ranks takes about 200 instructions here and in the
-// executor (tests/mpi/test_cost.py checks the number).
-//
-// Any thread may call these functions, one at a time for each communicator. All that serve a call
-// return an MPI error code.
+// A call that the path's comparisons do not pass, or that the group has not noted yet, goes to
+// serve_ready. A call on a communicator without a group, a call from inside Tutti or the host, and
+// every call while calls are recorded go to serve_any. Any thread may call these functions, one at
+// a time for each communicator. All that serve a call return an MPI error code.
 #pragma once
 
 #include "mpi/collectives/call.h"
@@ -20,18 +15,17 @@ namespace tutti::mpi {
 int serve_ready(Communicator& communicator, const Call& call);
 // Serves any call; nothing is known about its communicator or its arguments. V-collectives have no
 // shorter path.
-int serve_any(const Call& call, MPI_Comm comm);
+int serve_any(const Call& call, Comm comm);
 
 // Called inside MPI_Init if the host does not check arguments. Such a host treats one vector as
 // input and output as if MPI_IN_PLACE were given, and so must Tutti.
 void tolerate_aliases();
 
 // The key of a known call. Handles are integers or addresses.
-inline group::CallKey key_of(Collective collective, MPI_Count count, MPI_Datatype type, MPI_Op op,
-                             int root) {
+inline group::CallKey key_of(Collective collective, Count count, Datatype type, Op op, int root) {
   return {collective, root, (uint64_t)type, (uint64_t)op, static_cast<uint64_t>(count)};
 }
-inline group::CallKey key_of(Collective collective, MPI_Count count, MPI_Datatype type, int root) {
+inline group::CallKey key_of(Collective collective, Count count, Datatype type, int root) {
   return {collective, root, (uint64_t)type, 0, static_cast<uint64_t>(count)};
 }
 
@@ -40,107 +34,16 @@ inline std::byte* own_part(const group::Group& group, void* parts, size_t part) 
   return static_cast<std::byte*>(parts) + static_cast<size_t>(group.rank()) * part;
 }
 
-inline bool is_buffer(const void* data) { return data != nullptr && data != MPI_IN_PLACE; }
+// The path of known calls knows MPI_IN_PLACE as a constant, and gives it.
+inline bool is_buffer(const void* data, const void* in_place = abi.in_place) {
+  return data != nullptr && data != in_place;
+}
 
 // True if both sides are buffers of the same type and count: the usual case of a rank that uses
 // both.
-inline bool sides_agree(const Buffer& in, const Buffer& out) {
-  return in.type == out.type && in.count == out.count && is_buffer(in.data) && is_buffer(out.data);
-}
-
-template <Function function>
-[[gnu::always_inline]] inline int serve_barrier(MPI_Comm comm) {
-  const auto as_made = [] { return Call{function, Shape::barrier, Collective::barrier}; };
-  const Remembered* const known = ready_communicator(comm);
-  if (known == nullptr) [[unlikely]]
-    return serve_any(as_made(), comm);
-  group::KnownCall* const call = known->group->known({Collective::barrier, 0, 0, 0, 0});
-  if (call != nullptr) [[likely]]
-    return known->communicator->finish(known->group->run(*call, nullptr, nullptr));
-  return serve_ready(*known->communicator, as_made());
-}
-
-// One vector, which the root has and all get.
-template <Collective collective, Function function>
-[[gnu::always_inline]] inline int serve_vector(void* data, MPI_Count count, MPI_Datatype type,
-                                               int root, MPI_Comm comm) {
-  const auto as_made = [&] {
-    const Side side = side_of({data, count, type});
-    return Call{function, Shape::vector, collective, side, side, root};
-  };
-  const Remembered* const known = ready_communicator(comm);
-  if (known == nullptr) [[unlikely]]
-    return serve_any(as_made(), comm);
-  group::KnownCall* const call = known->group->known(key_of(collective, count, type, root));
-  if (call != nullptr && data != nullptr) [[likely]]
-    return known->communicator->finish(known->group->run(*call, data, data));
-  return serve_ready(*known->communicator, as_made());
-}
-
-// A part for each rank, all of one length. The bytes of one part, which all ranks share, come from
-// the side that every rank uses (unless it is in place).
-template <Collective collective, Function function>
-[[gnu::always_inline]] inline int serve_parts(const Buffer& in, const Buffer& out, int root,
-                                              MPI_Comm comm) {
-  constexpr bool rooted = plan::rooted(collective), gathers = plan::gathers(collective);
-  const auto as_made = [&] {
-    return Call{function, Shape::parts, collective, side_of(in), side_of(out), root};
-  };
-  const Remembered* const known = ready_communicator(comm);
-  if (known == nullptr) [[unlikely]]
-    return serve_any(as_made(), comm);
-  const Buffer& shared = gathers ? in : out;
-  group::KnownCall* const call =
-      known->group->known(key_of(collective, shared.count, shared.type, root));
-  if (call != nullptr) [[likely]] {
-    const bool both = !rooted || root == known->group->rank();
-    // True if this rank's own part is not given twice, in a buffer of parts and alone.
-    const auto distinct = [&] {
-      if constexpr (plan::exchanges(collective)) return in.data != out.data;
-      const Buffer& parts = plan::scatters(collective) ? in : out;
-      const Buffer& alone = plan::scatters(collective) ? out : in;
-      return own_part(*known->group, parts.data, call->operation.bytes) != alone.data;
-    };
-    if (both ? sides_agree(in, out) && distinct() : is_buffer(shared.data)) [[likely]] {
-      const void* const from = both || gathers ? in.data : nullptr;
-      void* const to = both || !gathers ? out.data : nullptr;
-      return known->communicator->finish(known->group->run(*call, from, to));
-    }
-  }
-  return serve_ready(*known->communicator, as_made());
-}
-
-// Vectors that are combined. If there is a root, only the root gets the result.
-template <Collective collective, Function function>
-[[gnu::always_inline]] inline int serve_reduction(const void* in, void* out, MPI_Count count,
-                                                  MPI_Datatype type, MPI_Op op, int root,
-                                                  MPI_Comm comm) {
-  const auto as_made = [&] {
-    return Call{function,
-                Shape::reduction,
-                collective,
-                side_of({const_cast<void*>(in), count, type}),
-                side_of({out, count, type}),
-                root,
-                op};
-  };
-  const Remembered* const known = ready_communicator(comm);
-  if (known == nullptr) [[unlikely]]
-    return serve_any(as_made(), comm);
-  group::KnownCall* const call = known->group->known(key_of(collective, count, type, op, root));
-  if constexpr (plan::rooted(collective)) {
-    const bool at_root = root == known->group->rank();
-    if (call != nullptr && in != nullptr && in != (at_root ? out : MPI_IN_PLACE) &&
-        !(at_root && (out == nullptr || out == MPI_IN_PLACE))) [[likely]]
-      return known->communicator->finish(known->group->run_combining(
-          *call, in == MPI_IN_PLACE ? out : in, at_root ? out : nullptr));
-  } else {
-    if (call != nullptr && in != nullptr && out != nullptr && in != out && out != MPI_IN_PLACE)
-        [[likely]]
-      return known->communicator->finish(
-          known->group->run_combining(*call, in == MPI_IN_PLACE ? out : in, out));
-  }
-  return serve_ready(*known->communicator, as_made());
+inline bool sides_agree(const Buffer& in, const Buffer& out, const void* in_place = abi.in_place) {
+  return in.type == out.type && in.count == out.count && is_buffer(in.data, in_place) &&
+         is_buffer(out.data, in_place);
 }
 
 }  // namespace tutti::mpi

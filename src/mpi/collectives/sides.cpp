@@ -10,9 +10,9 @@ namespace {
 // A side that has this rank's own part, at every rank.
 const Side& side_to_report(const Call& call) {
   if (plan::combines(call.collective)) return call.in;
-  if (plan::scatters(call.collective)) return call.out.data == MPI_IN_PLACE ? call.in : call.out;
+  if (plan::scatters(call.collective)) return call.out.data == abi.in_place ? call.in : call.out;
   if (!plan::gathers(call.collective) && !call.v_form()) return call.out;
-  return call.in.data != MPI_IN_PLACE ? call.in : call.out;
+  return call.in.data != abi.in_place ? call.in : call.out;
 }
 
 }  // namespace
@@ -23,7 +23,7 @@ size_t bytes_to_report(const Call& call) {
   // rank may then use neither side.
   if (call.shape == Shape::barrier || call.root < 0) return 0;
   const Side& side = side_to_report(call);
-  const MPI_Datatype type = side.type_of(0);
+  const Datatype type = side.type_of(0);
   return type != host().type_null ? bytes_of(side.count_of(0), type) : 0;
 }
 

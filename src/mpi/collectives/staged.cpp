@@ -11,10 +11,10 @@ namespace tutti::mpi {
 namespace {
 
 struct Extent {
-  MPI_Aint begin = 0, end = 0, step = 0;  // of one element's bytes, and to the next element
+  Aint begin = 0, end = 0, step = 0;  // of one element's bytes, and to the next element
 };
-Extent extent_of(MPI_Datatype type) {
-  MPI_Aint lower = 0, extent = 0, true_lower = 0, true_extent = 0;
+Extent extent_of(Datatype type) {
+  Aint lower = 0, extent = 0, true_lower = 0, true_extent = 0;
   host().Type_get_extent(type, &lower, &extent);
   host().Type_get_true_extent(type, &true_lower, &true_extent);
   return {true_lower, true_lower + true_extent, extent};
@@ -24,7 +24,7 @@ Extent extent_of(MPI_Datatype type) {
 struct Covered {
   ptrdiff_t begin = 0, end = 0;
 
-  void add(ptrdiff_t at, MPI_Count count, const Extent& element) {
+  void add(ptrdiff_t at, Count count, const Extent& element) {
     if (count <= 0 || element.end <= element.begin) return;
     const ptrdiff_t last = at + static_cast<ptrdiff_t>(count - 1) * element.step;
     const ptrdiff_t first_byte = std::min(at, last) + element.begin;
@@ -37,19 +37,19 @@ struct Covered {
 // Parts that lie one after another, and parts with places of their own.
 Covered covered(const Side& side, size_t parts) {
   Covered all;
-  const auto is_type = [](MPI_Datatype type) { return type != host().type_null; };
+  const auto is_type = [](Datatype type) { return type != host().type_null; };
   if (!side.counts.given()) {
     if (is_type(side.type))
-      all.add(0, side.count * static_cast<MPI_Count>(parts), extent_of(side.type));
+      all.add(0, side.count * static_cast<Count>(parts), extent_of(side.type));
     return all;
   }
-  MPI_Count before = 0;
+  Count before = 0;
   for (size_t part = 0; part < parts; ++part) {
-    const MPI_Count count = side.counts[part];
+    const Count count = side.counts[part];
     if (count <= 0 || !is_type(side.type_of(part))) continue;
     const Extent element = extent_of(side.type_of(part));
-    const MPI_Count place = side.displacements.given() ? side.displacements[part] : before;
-    const bool in_bytes = side.types != nullptr;
+    const Count place = side.displacements.given() ? side.displacements[part] : before;
+    const bool in_bytes = side.types.given();
     all.add(static_cast<ptrdiff_t>(place) * (in_bytes ? 1 : element.step), count, element);
     before += count;
   }
@@ -60,7 +60,7 @@ Covered covered(const Side& side, size_t parts) {
 struct Used {
   Covered in, out;
 };
-Used used_by(const Call& call, MPI_Comm comm) {
+Used used_by(const Call& call, Comm comm) {
   int rank = 0, ranks = 0;
   if (call.shape == Shape::barrier || !ranks_of(comm, &rank, &ranks)) return {};
   if (call.shape == Shape::vector) return {covered(call.in, 1), {}};
@@ -99,7 +99,7 @@ void StagedCall::stage(Side& side, ptrdiff_t begin, ptrdiff_t end, bool has_resu
   side.data = copy.bytes.data() - begin;
 }
 
-std::unique_ptr<StagedCall> StagedCall::of(const Call& call, MPI_Comm comm) {
+std::unique_ptr<StagedCall> StagedCall::of(const Call& call, Comm comm) {
   std::unique_ptr<StagedCall> staged(new StagedCall(call));
   const Used used = used_by(call, comm);
   Side& in = staged->call_.in;

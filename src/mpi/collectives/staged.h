@@ -19,7 +19,7 @@ class StagedCall {
  public:
   // Null if no buffer that the call uses at this rank is in a GPU's memory. Says once if one is.
   // Throws bad_alloc.
-  static std::unique_ptr<StagedCall> of(const Call& call, MPI_Comm comm);
+  static std::unique_ptr<StagedCall> of(const Call& call, Comm comm);
 
   // The call, with the copies' addresses. It lives as long as this object.
   const Call& call() const { return call_; }

@@ -6,8 +6,8 @@
 // parts.
 #include <algorithm>
 
-#include "mpi/abi/packing.h"
-#include "mpi/abi/types.h"
+#include "mpi/host/packing.h"
+#include "mpi/host/types.h"
 #include "mpi/collectives/general.h"
 #include "mpi/communicators/part_table.h"
 
@@ -55,8 +55,8 @@ Plain measure_parts(const Communicator& communicator, const Side& side, size_t e
 [[gnu::always_inline]] inline Plain measure_plain(Communicator& communicator, const Side& side,
                                                   bool parted, PartTable& table, size_t& only,
                                                   exec::Parts& parts) {
-  const size_t element = side.types == nullptr ? communicator.dense_bytes(side.type) : 0;
-  if (element == 0 || side.data == MPI_IN_PLACE) return Plain::no;
+  const size_t element = !side.types.given() ? communicator.dense_bytes(side.type) : 0;
+  if (element == 0 || side.data == abi.in_place) return Plain::no;
   if (!parted) {
     parts = {&at_the_start, &only};
     return measure_one(side, element, only);
@@ -79,7 +79,7 @@ class Ends {
 
   // Returns false if an argument is wrong.
   bool measure() {
-    if (side_.data == MPI_IN_PLACE) return false;
+    if (side_.data == abi.in_place) return false;
     if (parted_ && (!side_.counts.given() || !side_.displacements.given())) return false;
     table_.hold(parts_);
     size_t total = 0;
@@ -116,7 +116,7 @@ class Ends {
   }
 
   int pack_part(size_t part) const {
-    if (table_.bytes[part] == 0) return MPI_SUCCESS;
+    if (table_.bytes[part] == 0) return success;
     return pack(address(part), static_cast<size_t>(count(part)), side_.type_of(part),
                 communicator_.handle(), data_ + table_.at[part], table_.bytes[part]);
   }
@@ -125,7 +125,7 @@ class Ends {
   }
   int unpack_all() const {
     return each([this](size_t part) -> int {
-      if (table_.bytes[part] == 0) return MPI_SUCCESS;
+      if (table_.bytes[part] == 0) return success;
       return unpack(data_ + table_.at[part], address(part), static_cast<size_t>(count(part)),
                     side_.type_of(part), communicator_.handle(), table_.bytes[part]);
     });
@@ -136,12 +136,12 @@ class Ends {
   exec::Parts parts() const { return table_.parts(); }
 
  private:
-  MPI_Count count(size_t part) const { return parted_ ? side_.counts[part] : side_.count; }
+  Count count(size_t part) const { return parted_ ? side_.counts[part] : side_.count; }
 
   void* address(size_t part) const {
     if (!parted_) return side_.data;
-    const MPI_Aint displacement = side_.displacements[part];
-    if (side_.types == nullptr)
+    const Aint displacement = side_.displacements[part];
+    if (!side_.types.given())
       return element(side_.data, static_cast<size_t>(displacement), side_.type);
     return reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(side_.data) +
                                    static_cast<uintptr_t>(displacement));
@@ -149,7 +149,7 @@ class Ends {
 
   // Most sides have one type, and a look-up costs more than all other work for a part, so the last
   // one is kept.
-  void look_at(MPI_Datatype type) {
+  void look_at(Datatype type) {
     if (type == element_.type) return;
     const size_t known = communicator_.dense_bytes(type);
     const TypeShape shape = known != 0 ? TypeShape{known, true} : shape_of(type);
@@ -167,13 +167,13 @@ class Ends {
       return;
     }
     data_ = static_cast<std::byte*>(side_.data);
-    const MPI_Aint extent = side_.types == nullptr ? static_cast<MPI_Aint>(element_.bytes) : 1;
+    const Aint extent = !side_.types.given() ? static_cast<Aint>(element_.bytes) : 1;
     for (size_t part = 0; part < parts_; ++part)
       table_.at[part] = parted_ ? side_.displacements[part] * extent : 0;
   }
 
   int each(auto&& what) const {
-    int first = MPI_SUCCESS;
+    int first = success;
     for (size_t part = 0; part < parts_; ++part) first = first_error(first, what(part)).code;
     return first;
   }
@@ -185,8 +185,8 @@ class Ends {
   const size_t parts_;
   PartTable& table_;
   struct Element {
-    MPI_Datatype type = (MPI_Datatype)-1;  // no program has it
-    size_t bytes = 0;                      // of its signature
+    Datatype type = (Datatype)-1;  // no program has it
+    size_t bytes = 0;              // of its signature
     bool dense = false;
   } element_;  // of the last part that has elements
   bool packed_ = false;
@@ -199,14 +199,14 @@ int share(const Communicator& communicator, const Call& call, Ends& in, Ends& ou
   const auto rank = static_cast<size_t>(communicator.group()->rank());
   if (plan::scatters(call.collective)) {
     in.lend(out, rank);
-    return MPI_SUCCESS;
+    return success;
   }
   if (plan::exchanges(call.collective)) {
     out.lend_all(in);
-    return out.packed() ? out.pack_all() : MPI_SUCCESS;
+    return out.packed() ? out.pack_all() : success;
   }
   out.lend(in, rank);
-  return out.packed() ? out.pack_part(rank) : MPI_SUCCESS;
+  return out.packed() ? out.pack_part(rank) : success;
 }
 
 // The bytes of the longest part if all ranks know them beforehand, else unknown_length.
@@ -225,16 +225,16 @@ Served run_any(Communicator& communicator, const Call& call, const Roles& roles)
   if ((roles.uses_in && !in.measure()) || (roles.uses_out && !out.measure()))
     return Reason::wrong_arguments;
   const size_t longest = known_longest(communicator, call);
-  if (longest == 0) return MPI_SUCCESS;  // all ranks know it, so no rank waits
+  if (longest == 0) return success;  // all ranks know it, so no rank waits
   if (roles.uses_in && roles.uses_out && aliased(communicator, call))
     return Reason::wrong_arguments;
-  int packing = roles.uses_in && in.packed() ? in.pack_all() : MPI_SUCCESS;
+  int packing = roles.uses_in && in.packed() ? in.pack_all() : success;
   if (roles.in_place) packing = first_error(packing, share(communicator, call, in, out)).code;
   const exec::VParts parts{roles.uses_in || roles.in_place ? in.parts() : exec::Parts{},
                            roles.uses_out || roles.in_place ? out.parts() : exec::Parts{}};
   const int code = communicator.finish(
       group.run({call.collective, in.data(), out.data(), 0, call.root, nullptr, &parts, longest}));
-  if (roles.uses_out && out.packed() && code == MPI_SUCCESS)
+  if (roles.uses_out && out.packed() && code == success)
     packing = first_error(packing, out.unpack_all()).code;
   communicator.release_scratch();
   return first_error(code, packing);
@@ -287,7 +287,7 @@ Served v_parts_by_group(Communicator& communicator, const Call& call) {
       return measured == Plain::no ? run_any(communicator, call, roles) : Reason::wrong_arguments;
   }
   const size_t longest = known_longest(communicator, call);
-  if (longest == 0) return MPI_SUCCESS;  // all ranks know it, so no rank waits
+  if (longest == 0) return success;  // all ranks know it, so no rank waits
   const void* from = roles.uses_in ? call.in.data : nullptr;
   void* to = roles.uses_out ? call.out.data : nullptr;
   if (may_alias(call, static_cast<size_t>(group.rank()), parts, from, to) &&

@@ -18,8 +18,8 @@
 #include "mpi/communicators/topology.h"
 #include "mpi/job/end.h"
 #include "mpi/report/tracing.h"
-#include "mpi/abi/polled.h"
-#include "mpi/abi/types.h"
+#include "mpi/host/polled.h"
+#include "mpi/host/types.h"
 #include "report/tally.h"
 
 namespace tutti::mpi {
@@ -40,11 +40,11 @@ uint64_t new_service_identity(const std::vector<int>& members) {
 
 // A number for traces that all ranks compute alike. The parts of a split have the same key, so the
 // rank of the first member in MPI_COMM_WORLD tells them apart.
-uint64_t traced_identity(MPI_Comm communicator, const eager::Key& key) {
+uint64_t traced_identity(Comm communicator, const eager::Key& key) {
   const Host& mpi = host();
-  MPI_Group own, all;
+  Group own, all;
   const int first = 0;
-  int place = MPI_UNDEFINED;
+  int place = abi.undefined;
   mpi.Comm_group(communicator, &own);
   mpi.Comm_group(mpi.comm_world, &all);
   mpi.Group_translate_ranks(own, 1, &first, all, &place);
@@ -76,7 +76,7 @@ uint64_t new_lineage(const Team& team) {
 // set-up makes the fourth call, and there is no fifth.
 int calls_before_setup(std::string_view version) {
   constexpr std::string_view mpich = "MPICH Version:";
-  if (abi == Abi::openmpi) return 48;
+  if (abi.kind == Abi::openmpi) return 48;
   const size_t number = version.substr(0, mpich.size()) == mpich
                             ? version.find_first_of("0123456789", mpich.size())
                             : version.npos;
@@ -88,7 +88,7 @@ int calls_before_setup(std::string_view version) {
 // TUTTI_REPRODUCIBLE=placement, because the bits of its results may depend on where the ranks are.
 // Otherwise TUTTI_SETUP_AFTER decides if it is set. MPI_COMM_WORLD lives as long as the program, so
 // it sets up inside MPI_Init.
-int calls_to_host(MPI_Comm communicator) {
+int calls_to_host(Comm communicator) {
   static const int automatic = calls_before_setup(host_version());
   if (options().reproducible == Reproducible::placement) return 0;
   if (options().setup_after != setup_after_automatic) return options().setup_after;
@@ -144,7 +144,7 @@ void Communicator::decide_by(const select::Table* table) {
   if (persistent_lanes_ != nullptr) persistent_lanes_->decide_by(table);
 }
 
-void Communicator::renew(MPI_Comm handle, uint64_t number) {
+void Communicator::renew(Comm handle, uint64_t number) {
   handle_ = handle;
   number_ = number;
   calls_left_ = calls_to_host(handle);
@@ -338,7 +338,7 @@ Reason Communicator::join(std::vector<int> members) {
   }
   // If the communicator was revoked, this fails at all ranks. The program's call then raises the
   // same error.
-  if (broadcast(&grant, sizeof grant, handle_) != MPI_SUCCESS) {
+  if (broadcast(&grant, sizeof grant, handle_) != success) {
     if (rank_ == 0) forgo(grant);
     return Reason::host_failed;
   }
@@ -410,7 +410,7 @@ bool Communicator::all_attached(bool attached) {
   return all == 1;
 }
 
-size_t Communicator::find_dense_bytes(MPI_Datatype type) {
+size_t Communicator::find_dense_bytes(Datatype type) {
   const NamedType* const named = named_type(type);
   if (named == nullptr || !named->dense) return 0;
   dense_type_ = type;
@@ -425,8 +425,8 @@ int Communicator::fail() {
   }
   if (group_->stalled()) end_job(handle_);  // even if the handler would let the program go on
   const Inside inside;
-  host().Comm_call_errhandler(handle_, MPI_ERR_OTHER);
-  return MPI_ERR_OTHER;
+  host().Comm_call_errhandler(handle_, abi.err_other);
+  return abi.err_other;
 }
 
 const std::shared_ptr<NeighbourRecords>& Communicator::neighbour_records() {

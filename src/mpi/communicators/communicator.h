@@ -38,8 +38,8 @@
 
 #include "base/options.h"
 #include "group/group.h"
-#include "mpi/abi/host.h"
-#include "mpi/abi/private_communicator.h"
+#include "mpi/host/host.h"
+#include "mpi/host/private_communicator.h"
 #include "mpi/communicators/leaders.h"
 #include "mpi/communicators/lineage.h"
 #include "mpi/communicators/neighbour_records.h"
@@ -67,13 +67,13 @@ using report::Reason;
 
 class Communicator {
  public:
-  Communicator(MPI_Comm handle, uint64_t number) { renew(handle, number); }
+  Communicator(Comm handle, uint64_t number) { renew(handle, number); }
   ~Communicator();
   Communicator(const Communicator&) = delete;
 
   // Makes it the Communicator of another handle. The registry keeps at most 16 objects whose
   // communicators ended before they served anything, and renews them for new handles.
-  void renew(MPI_Comm handle, uint64_t number);
+  void renew(Comm handle, uint64_t number);
   bool may_be_renewed() const { return !decided_ && records_service_ == nullptr; }
   Noted noted() const { return noted_; }
   bool is_noted() const { return noted_ != Noted::not_yet; }
@@ -133,7 +133,7 @@ class Communicator {
   // Sets up, by collective calls. If that throws at this rank, the reason is set_up_broken.
   void decide();
 
-  MPI_Comm handle() const { return handle_; }
+  Comm handle() const { return handle_; }
   uint64_t number() const { return number_; }  // in the order of making
   // The team that set-up chose; null before set-up, or if set-up chose none. A communicator may
   // have a team and no group.
@@ -196,13 +196,11 @@ class Communicator {
   Reason reason() const { return reason_; }
 
   // As the service's functions. To be called only if group() is not null.
-  const exec::Combine* kernel(MPI_Datatype type, MPI_Op op) { return service_->kernel(type, op); }
-  bool host_combines(MPI_Datatype type, MPI_Op op) const {
-    return service_->host_combines(type, op);
-  }
+  const exec::Combine* kernel(Datatype type, Op op) { return service_->kernel(type, op); }
+  bool host_combines(Datatype type, Op op) const { return service_->host_combines(type, op); }
 
   // Bytes of a named datatype without gaps; 0 for any other. The last such type is remembered.
-  size_t dense_bytes(MPI_Datatype type) {
+  size_t dense_bytes(Datatype type) {
     if (type == dense_type_ && dense_bytes_ != 0) [[likely]]
       return dense_bytes_;
     return find_dense_bytes(type);
@@ -215,7 +213,7 @@ class Communicator {
   int finish(Code code) {
     ServedCalls::note();
     if (code == Code::ok) [[likely]]
-      return MPI_SUCCESS;
+      return success;
     return fail();
   }
   int fail();
@@ -238,7 +236,7 @@ class Communicator {
   // no others, even if it could not make them yet or the communicator sets up.
   enum class ByLineage : uint8_t { unknown, no, chosen };
 
-  size_t find_dense_bytes(MPI_Datatype type);
+  size_t find_dense_bytes(Datatype type);
   Reason find_by_lineage();
   Reason judge_lineage();
   Reason set_up();
@@ -268,7 +266,7 @@ class Communicator {
   Service& service();
   bool all_attached(bool attached);
 
-  MPI_Comm handle_;
+  Comm handle_;
   uint64_t number_;
   int calls_left_;  // calls that the host makes before it sets up
   int rank_ = 0, ranks_ = 0;
@@ -300,7 +298,7 @@ class Communicator {
   std::shared_ptr<NeighbourRecords> neighbours_;
   uint32_t traced_as_ = 0;
   size_t largest_element_ = 0;
-  MPI_Datatype dense_type_{};
+  Datatype dense_type_{};
   size_t dense_bytes_ = 0;
   std::array<std::vector<std::byte>, 2> scratch_;
   std::array<PartTable, 2> parts_;

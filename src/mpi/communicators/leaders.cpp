@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "mpi/abi/inside.h"
+#include "mpi/host/inside.h"
 #include "mpi/communicators/communicator.h"
-#include "mpi/abi/host_op.h"
-#include "mpi/abi/packing.h"
+#include "mpi/host/host_op.h"
+#include "mpi/host/packing.h"
 #include "mpi/report/tracing.h"
 
 namespace tutti::mpi {
@@ -24,16 +24,16 @@ template <class Piece>
 int in_pieces(size_t count, size_t at_once, Piece&& piece) {
   for (size_t done = 0; done < count; done += at_once) {
     const int code = piece(done, static_cast<int>(std::min(at_once, count - done)));
-    if (code != MPI_SUCCESS) return code;
+    if (code != success) return code;
   }
-  return MPI_SUCCESS;
+  return success;
 }
 
 // The program's type and operation, from a combination that Communicator::kernel or HostReduction
 // has made.
 struct Handles {
-  MPI_Datatype type;
-  MPI_Op op;
+  Datatype type;
+  Op op;
   bool dense;
 };
 Handles handles_of(const exec::Combine& combine) {
@@ -47,19 +47,18 @@ Handles handles_of(const exec::Combine& combine) {
 
 }  // namespace
 
-std::unique_ptr<HostLeaders> HostLeaders::make(MPI_Comm among,
-                                               const std::vector<int32_t>& leading) {
+std::unique_ptr<HostLeaders> HostLeaders::make(Comm among, const std::vector<int32_t>& leading) {
   const Host& mpi = host();
   int rank = 0;
   mpi.Comm_rank(among, &rank);
   std::unique_ptr<HostLeaders> made(new HostLeaders(leading));
   const auto found = std::find(leading.begin(), leading.end(), rank);
   if (found != leading.end()) made->place_ = static_cast<int>(found - leading.begin());
-  const int color = made->place_ >= 0 ? 0 : MPI_UNDEFINED;
-  int code = MPI_SUCCESS;
+  const int color = made->place_ >= 0 ? 0 : abi.undefined;
+  int code = success;
   made->communicator_ = PrivateCommunicator::split(among, color, rank, &code);
-  uint64_t own = code == MPI_SUCCESS ? 1 : 0, all = 0;
-  if (mpi.Allreduce(&own, &all, 1, mpi.type_uint64, mpi.op_min, among) != MPI_SUCCESS || all == 0)
+  uint64_t own = code == success ? 1 : 0, all = 0;
+  if (mpi.Allreduce(&own, &all, 1, mpi.type_uint64, mpi.op_min, among) != success || all == 0)
     return nullptr;
   return made;
 }
@@ -68,7 +67,7 @@ bool HostLeaders::run(const group::Call& call) {
   const Inside inside;  // some hosts call MPI_* themselves, and users' operations may
   const size_t bytes = call.count * (call.combine != nullptr ? call.combine->element : 1);
   const uint64_t entry = tracer() != nullptr ? trace::ticks() : 0;
-  int code = MPI_SUCCESS;
+  int code = success;
   if (call.combine == nullptr)
     code = move(call);
   else
@@ -78,7 +77,7 @@ bool HostLeaders::run(const group::Call& call) {
     trace_host_call(entry, call.collective, Reason::among_leaders, bytes, root);
   ++calls_.calls;
   calls_.bytes += bytes;
-  if (code == MPI_SUCCESS) return true;
+  if (code == success) return true;
   failure_ = "the host MPI failed among the nodes' leaders in " +
              std::string(plan::name(call.collective)) + " of " + std::to_string(bytes) +
              " bytes (its error " + std::to_string(code) +
@@ -103,7 +102,7 @@ int HostLeaders::combine_dense(const group::Call& call) {
 }
 
 int HostLeaders::combine_with_gaps(const group::Call& call) {
-  const MPI_Datatype type = handles_of(*call.combine).type;
+  const Datatype type = handles_of(*call.combine).type;
   const size_t element = call.combine->element;
   const size_t at_once = std::max<size_t>(1, unpacked_at_once / element);
   const Span span = span_of(type, std::min(call.count, at_once));
@@ -114,8 +113,8 @@ int HostLeaders::combine_with_gaps(const group::Call& call) {
     const auto part = static_cast<size_t>(piece);
     int code = unpack(static_cast<const std::byte*>(call.in) + at, elements, part, type,
                       communicator_.get(), part * element);
-    if (code == MPI_SUCCESS) code = combine_piece(call, elements, elements, piece);
-    if (code != MPI_SUCCESS || !receives(call)) return code;
+    if (code == success) code = combine_piece(call, elements, elements, piece);
+    if (code != success || !receives(call)) return code;
     return pack(elements, part, type, communicator_.get(), static_cast<std::byte*>(call.out) + at,
                 part * element);
   });
@@ -124,7 +123,7 @@ int HostLeaders::combine_with_gaps(const group::Call& call) {
 int HostLeaders::combine_piece(const group::Call& call, const void* in, void* out, int count) {
   const Host& mpi = host();
   const auto [type, op, dense] = handles_of(*call.combine);
-  const void* const from = in == out && receives(call) ? MPI_IN_PLACE : in;
+  const void* const from = in == out && receives(call) ? abi.in_place : in;
   if (!plan::rooted(call.collective))
     return mpi.Allreduce(from, out, count, type, op, communicator_.get());
   return mpi.Reduce(from, receives(call) ? out : nullptr, count, type, op, call.root,

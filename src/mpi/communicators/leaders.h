@@ -13,8 +13,8 @@
 
 #include "placement/periodic_row.h"
 #include "group/leaders.h"
-#include "mpi/abi/host.h"
-#include "mpi/abi/private_communicator.h"
+#include "mpi/host/host.h"
+#include "mpi/host/private_communicator.h"
 
 namespace tutti::mpi {
 
@@ -22,7 +22,7 @@ class HostLeaders final : public group::Leaders {
  public:
   // Collective over `among`, which returns errors as codes. `leading` are the leaders' ranks in it,
   // in order. Null at all ranks if the host makes no communicator of them.
-  static std::unique_ptr<HostLeaders> make(MPI_Comm among, const std::vector<int32_t>& leading);
+  static std::unique_ptr<HostLeaders> make(Comm among, const std::vector<int32_t>& leading);
 
   // A call that combines must have a combination of Communicator::kernel or HostReduction, because
   // the context of these leads to the host's type and operation.

@@ -178,7 +178,7 @@ void settle_announcements() {
 // True when all ranks have touched their areas, which they tell by `closed`, or by the host if it
 // is null.
 bool Communicator::all_have_touched(shm::Word* closed) {
-  if (closed == nullptr) return host().Barrier(handle_) == MPI_SUCCESS;
+  if (closed == nullptr) return host().Barrier(handle_) == success;
   shm::add(*closed, 1);
   const auto all = static_cast<uint64_t>(ranks_);
   return await(members_, [&] { return shm::observe(*closed) >= all; }) == Code::ok;

@@ -25,7 +25,7 @@ void NodeAreas::swap(NodeAreas& other) noexcept {
 namespace {
 
 // The memory that this node has for the areas of `here`.
-std::vector<AreaGrant> grants_of(MPI_Comm messages, const std::vector<int32_t>& here, int rank,
+std::vector<AreaGrant> grants_of(Comm messages, const std::vector<int32_t>& here, int rank,
                                  Team* team, size_t count) {
   const Host& mpi = host();
   std::vector<AreaGrant> grants(count);
@@ -38,7 +38,7 @@ std::vector<AreaGrant> grants_of(MPI_Comm messages, const std::vector<int32_t>& 
     for (const int32_t member : here)
       if (member != rank) mpi.Send(grants.data(), bytes, mpi.type_byte, member, 0, messages);
   } else {
-    mpi.Recv(grants.data(), bytes, mpi.type_byte, here.front(), 0, messages, MPI_STATUS_IGNORE);
+    mpi.Recv(grants.data(), bytes, mpi.type_byte, here.front(), 0, messages, abi.status_ignore);
   }
   return grants;
 }
@@ -77,7 +77,7 @@ void NodeAreas::ready(const std::vector<int32_t>& here, int rank, const AreaGran
   if (grant.touch) touch_area(areas_ + index * layout_.stride(), layout_.stride());
 }
 
-std::vector<NodeAreas> NodeAreas::agree(MPI_Comm messages, const std::vector<int32_t>& here,
+std::vector<NodeAreas> NodeAreas::agree(Comm messages, const std::vector<int32_t>& here,
                                         const std::shared_ptr<Team>& team, size_t count,
                                         bool* willing) {
   const Host& mpi = host();
@@ -94,7 +94,7 @@ std::vector<NodeAreas> NodeAreas::agree(MPI_Comm messages, const std::vector<int
   }
   uint64_t least[3] = {};
   const bool agreed =
-      mpi.Allreduce(own, least, 3, mpi.type_uint64, mpi.op_min, messages) == MPI_SUCCESS;
+      mpi.Allreduce(own, least, 3, mpi.type_uint64, mpi.op_min, messages) == success;
   *willing = least[0] != 0;
   if (!agreed || !*willing || least[1] == 0) {
     for (NodeAreas& areas : made) areas.forgo(here, rank);
@@ -106,7 +106,7 @@ std::vector<NodeAreas> NodeAreas::agree(MPI_Comm messages, const std::vector<int
     made[i].ready(here, rank, grants[i]);
     if (made[i].areas_ == nullptr) ready = 0;
   }
-  if (mpi.Allreduce(&ready, &all_ready, 1, mpi.type_uint64, mpi.op_min, messages) != MPI_SUCCESS ||
+  if (mpi.Allreduce(&ready, &all_ready, 1, mpi.type_uint64, mpi.op_min, messages) != success ||
       all_ready == 0)
     return {};
   return made;

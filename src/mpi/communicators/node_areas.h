@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "mpi/abi/host.h"
+#include "mpi/host/host.h"
 #include "mpi/job/team.h"
 #include "shm/layout.h"
 #include "shm/segment.h"
@@ -25,7 +25,7 @@ class NodeAreas {
   // the team that they are in (unused if this rank is alone). Empty if some rank has no memory for
   // them or is not willing, or if the host fails; then at all ranks. *willing is this rank's will
   // at first, and then whether all ranks are willing.
-  static std::vector<NodeAreas> agree(MPI_Comm messages, const std::vector<int32_t>& here,
+  static std::vector<NodeAreas> agree(Comm messages, const std::vector<int32_t>& here,
                                       const std::shared_ptr<Team>& team, size_t count,
                                       bool* willing);
   NodeAreas() = default;

@@ -14,7 +14,7 @@ constexpr size_t most_made = 16;
 
 }  // namespace
 
-PersistentLanes::Lease PersistentLanes::take(MPI_Comm over, MPI_Comm communicator, bool serves) {
+PersistentLanes::Lease PersistentLanes::take(Comm over, Comm communicator, bool serves) {
   const Host& mpi = host();
   constexpr auto count = static_cast<size_t>(group::Lanes::count);
   // Whether this rank serves the request, and whether it may make lanes; then, for each lane,
@@ -26,7 +26,7 @@ PersistentLanes::Lease PersistentLanes::take(MPI_Comm over, MPI_Comm communicato
     for (size_t i = 0; i < count; ++i) own.push_back(lanes->is_free(i) ? 1 : 0);
   std::vector<uint64_t> all(own.size());
   if (mpi.Allreduce(own.data(), all.data(), static_cast<int>(own.size()), mpi.type_uint64,
-                    mpi.op_min, over) != MPI_SUCCESS ||
+                    mpi.op_min, over) != success ||
       all.front() == 0)
     return {};
   const auto free = std::find(all.begin() + 2, all.end(), 1);
@@ -49,7 +49,7 @@ PersistentLanes::Lease PersistentLanes::take(MPI_Comm over, MPI_Comm communicato
   return {made_[found / count], found % count};
 }
 
-void PersistentLanes::serve(MPI_Comm communicator) {
+void PersistentLanes::serve(Comm communicator) {
   for (const auto& lanes : made_) lanes->serve(communicator);
 }
 

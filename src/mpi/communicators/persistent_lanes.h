@@ -54,9 +54,9 @@ class PersistentLanes {
   // Collective over `over`, a private communicator of the same ranks. `serves`: this rank can use a
   // lane. Without lanes at all ranks if one of them cannot, or if there is no memory for another
   // lane. `communicator` is the program's.
-  Lease take(MPI_Comm over, MPI_Comm communicator, bool serves);
+  Lease take(Comm over, Comm communicator, bool serves);
   // As the functions of ServedLanes, for all lanes.
-  void serve(MPI_Comm communicator);
+  void serve(Comm communicator);
   void decide_by(const select::Table* table);
   void record_sent();
 

@@ -11,7 +11,7 @@
 #include "base/gpu.h"
 #include "base/hash.h"
 #include "group/handle_table.h"
-#include "mpi/abi/private_communicator.h"
+#include "mpi/host/private_communicator.h"
 
 namespace tutti::mpi {
 
@@ -20,9 +20,9 @@ shm::Word generation{1};
 
 namespace {
 
-struct Session {
+struct OpenSession {
   uint64_t handle;
-  MPI_Group processes;
+  Group processes;
 };
 
 struct Registry {
@@ -39,12 +39,12 @@ struct Registry {
   std::shared_ptr<Team> team;  // the world's
   std::string why_no_team;
   std::shared_ptr<const GatheredPlacement> placement;
-  MPI_Group world{};  // the world's processes, if world_known
+  Group world{};  // the world's processes, if world_known
   bool world_known = false;
-  std::vector<Session> sessions;
+  std::vector<OpenSession> sessions;
   std::vector<std::weak_ptr<Team>> teams;  // of communicators, in the order of making
-  int keyval = MPI_KEYVAL_INVALID;
-  int trust_keyval = MPI_KEYVAL_INVALID;
+  int keyval = abi.keyval_invalid;
+  int trust_keyval = abi.keyval_invalid;
 };
 
 // Never destroyed: exit handlers may still call MPI.
@@ -76,21 +76,7 @@ Tables& tables() {
   return made;
 }
 
-uint64_t key_of(MPI_Comm handle) { return (uint64_t)handle; }
-
-int copy_nothing(MPI_Comm, int, void*, void*, void*, int* flag) {
-  *flag = 0;
-  return MPI_SUCCESS;
-}
-
-// A duplicate has the same ranks, so it is trusted too.
-int copy_trust(MPI_Comm, int, void*, void* value, void* copy, int* flag) {
-  *static_cast<void**>(copy) = value;
-  *flag = 1;
-  return MPI_SUCCESS;
-}
-
-int delete_nothing(MPI_Comm, int, void*, void*) { return MPI_SUCCESS; }
+uint64_t key_of(Comm handle) { return (uint64_t)handle; }
 
 // A communicator that is no longer in the registry.
 using Ended = decltype(Registry::communicators)::node_type;
@@ -104,34 +90,32 @@ Ended take_out(Registry& registry, uint64_t key) {
 }
 
 // The delete callback of the attribute: the host calls it when a communicator ends.
-int forget(MPI_Comm, int, void* value, void*) {
+void forget(void* value) {
   Registry& registry = mpi::registry();
   Ended ended;  // destroyed without the lock
   {
     const std::lock_guard<std::mutex> lock(registry.mutex);
-    if (!is_open(registry)) return MPI_SUCCESS;
+    if (!is_open(registry)) return;
     const uint64_t key = key_of(static_cast<Communicator*>(value)->handle());
     const auto found = registry.communicators.find(key);
-    if (found == registry.communicators.end() || &found->second != value) return MPI_SUCCESS;
+    if (found == registry.communicators.end() || &found->second != value) return;
     ended = take_out(registry, key);
   }
-  return MPI_SUCCESS;
 }
 
 // The value of a communicator's attribute; null if it has none.
-void* attribute(MPI_Comm handle, int keyval) {
+void* attribute(Comm handle, int keyval) {
   void* value = nullptr;
   int found = 0;
   const Inside inside;
-  return host().Comm_get_attr(handle, keyval, &value, &found) == MPI_SUCCESS && found != 0
-             ? value
-             : nullptr;
+  return host().Comm_get_attr(handle, keyval, &value, &found) == success && found != 0 ? value
+                                                                                       : nullptr;
 }
 
 // Finds a communicator after MPI_COMM_WORLD has ended; null if the registry has none. The world's
 // communicators that were not freed have then ended without notice, and a session's communicator
 // may have the handle of one.
-Communicator* find_in_sessions(MPI_Comm handle) {
+Communicator* find_in_sessions(Comm handle) {
   Registry& registry = mpi::registry();
   Ended stale;
   const std::lock_guard<std::mutex> lock(registry.mutex);
@@ -151,7 +135,7 @@ Communicator* find_in_sessions(MPI_Comm handle) {
 }
 
 // Null if the registry has none.
-Communicator* find_known(MPI_Comm handle) {
+Communicator* find_known(Comm handle) {
   Communicator* const known = tables().known.find(key_of(handle)).object;
   if (known != nullptr || shm::load_relaxed(registry().left_world) == 0) return known;
   return find_in_sessions(handle);
@@ -162,7 +146,7 @@ constexpr size_t most_spare = 16;
 // Makes the Communicator of a handle that the registry does not have. It takes all memory that
 // counting calls needs, because memory may run out at one rank alone, and that rank then has not
 // made the call. The caller holds the lock.
-Communicator* make_communicator(Registry& registry, MPI_Comm handle) {
+Communicator* make_communicator(Registry& registry, Comm handle) {
   const uint64_t key = key_of(handle);
   if (registry.spare.empty()) {
     registry.communicators.try_emplace(key, handle, ++registry.made);
@@ -179,7 +163,7 @@ Communicator* make_communicator(Registry& registry, MPI_Comm handle) {
   return made;
 }
 
-Communicator* make_communicator(MPI_Comm handle) {
+Communicator* make_communicator(Comm handle) {
   Registry& registry = mpi::registry();
   const std::lock_guard<std::mutex> lock(registry.mutex);
   registry.communicators.erase(key_of(handle));
@@ -188,11 +172,11 @@ Communicator* make_communicator(MPI_Comm handle) {
 
 // *are is false if the ranks of a communicator are threads. False if the host refuses, because the
 // handle is no communicator's.
-bool ranks_are_processes(MPI_Comm handle, bool* are) {
+bool ranks_are_processes(Comm handle, bool* are) {
   const Host& mpi = host();
-  MPI_Group group;
+  Group group;
   int ranks = 0, processes = 0;
-  if (mpi.Comm_size(handle, &ranks) != MPI_SUCCESS || mpi.Comm_group(handle, &group) != MPI_SUCCESS)
+  if (mpi.Comm_size(handle, &ranks) != success || mpi.Comm_group(handle, &group) != success)
     return false;
   mpi.Group_size(group, &processes);
   mpi.Group_free(&group);
@@ -212,7 +196,7 @@ bool note(Communicator& communicator) {
     communicator.note(Noted::by_calls);
     return true;
   }
-  if (host().Comm_set_attr(communicator.handle(), registry().keyval, &communicator) != MPI_SUCCESS)
+  if (host().Comm_set_attr(communicator.handle(), registry().keyval, &communicator) != success)
     return false;
   communicator.note(Noted::by_attribute);
   return true;
@@ -230,21 +214,17 @@ void destroy(std::vector<Ended> communicators) {
 }  // namespace
 
 bool refused_for_arguments(int code) {
-  int kind = MPI_SUCCESS;
-  if (code == MPI_SUCCESS || host().Error_class(code, &kind) != MPI_SUCCESS) return false;
-  for (const int refusal : {MPI_ERR_BUFFER, MPI_ERR_COUNT, MPI_ERR_TYPE, MPI_ERR_COMM, MPI_ERR_ROOT,
-                            MPI_ERR_OP, MPI_ERR_ARG, MPI_ERR_RANK, MPI_ERR_GROUP, MPI_ERR_DIMS,
-                            MPI_ERR_TOPOLOGY, MPI_ERR_TAG, MPI_ERR_INFO})
-    if (kind == refusal) return true;
-  return false;
+  int kind = success;
+  if (code == success || host().Error_class(code, &kind) != success) return false;
+  return std::find(abi.refusals.begin(), abi.refusals.end(), kind) != abi.refusals.end();
 }
 
 void open_registry(bool record) {
   Registry& registry = mpi::registry();
   const std::lock_guard<std::mutex> lock(registry.mutex);
   if (is_open(registry)) return;
-  host().Comm_create_keyval(copy_nothing, forget, &registry.keyval, nullptr);
-  host().Comm_create_keyval(copy_trust, delete_nothing, &registry.trust_keyval, nullptr);
+  make_keyval(false, forget, &registry.keyval);
+  make_keyval(true, nullptr, &registry.trust_keyval);  // a duplicate has the same ranks
   registry.record = record;
   registry.spare.reserve(most_spare);
   shm::store_relaxed(registry.left_world, 0);
@@ -283,7 +263,7 @@ void enter_world(std::shared_ptr<Team> team, std::string why_no_team,
   registry.team = std::move(team);
   registry.why_no_team = std::move(why_no_team);
   registry.placement = std::move(placement);
-  registry.world_known = host().Comm_group(host().comm_world, &registry.world) == MPI_SUCCESS;
+  registry.world_known = host().Comm_group(host().comm_world, &registry.world) == success;
 }
 
 void leave_world() {
@@ -332,12 +312,12 @@ std::shared_ptr<Team> world_team() {
 
 const std::string& why_no_team() { return registry().why_no_team; }
 
-bool in_world(MPI_Comm communicator, int ranks) {
+bool in_world(Comm communicator, int ranks) {
   const std::lock_guard<std::mutex> lock(registry().mutex);
   return registry().world_known && all_within(communicator, ranks, registry().world);
 }
 
-std::shared_ptr<const GatheredPlacement> world_placement(MPI_Comm communicator, int ranks,
+std::shared_ptr<const GatheredPlacement> world_placement(Comm communicator, int ranks,
                                                          std::vector<int>* members) {
   const std::lock_guard<std::mutex> lock(registry().mutex);
   if (registry().placement != nullptr && registry().world_known)
@@ -347,7 +327,7 @@ std::shared_ptr<const GatheredPlacement> world_placement(MPI_Comm communicator, 
 
 bool may_set_up() { return shm::load_relaxed(registry().off) == 0; }
 
-void note_session(uint64_t session, MPI_Group processes) {
+void note_session(uint64_t session, Group processes) {
   const std::lock_guard<std::mutex> lock(registry().mutex);
   registry().sessions.push_back({session, processes});
 }
@@ -355,10 +335,11 @@ void note_session(uint64_t session, MPI_Group processes) {
 bool forget_session(uint64_t session) {
   Registry& registry = mpi::registry();
   const std::lock_guard<std::mutex> lock(registry.mutex);
-  const auto found = std::find_if(registry.sessions.begin(), registry.sessions.end(),
-                                  [&](const Session& known) { return known.handle == session; });
+  const auto found =
+      std::find_if(registry.sessions.begin(), registry.sessions.end(),
+                   [&](const OpenSession& known) { return known.handle == session; });
   if (found == registry.sessions.end()) return false;
-  MPI_Group processes = found->processes;
+  Group processes = found->processes;
   registry.sessions.erase(found);
   // Groups that were made from this session's group are made anew from another session's.
   if (shm::load_relaxed(registry.left_world) != 0 && !registry.sessions.empty()) {
@@ -372,7 +353,7 @@ bool forget_session(uint64_t session) {
 bool knows_session(uint64_t session) {
   const std::lock_guard<std::mutex> lock(registry().mutex);
   return std::any_of(registry().sessions.begin(), registry().sessions.end(),
-                     [&](const Session& known) { return known.handle == session; });
+                     [&](const OpenSession& known) { return known.handle == session; });
 }
 
 bool any_session() {
@@ -380,19 +361,20 @@ bool any_session() {
   return !registry().sessions.empty();
 }
 
-void trust(MPI_Comm communicator) {
+void trust(Comm communicator) {
   host().Comm_set_attr(communicator, registry().trust_keyval, &registry());
 }
-bool trusted(MPI_Comm communicator) {
+bool trusted(Comm communicator) {
   return attribute(communicator, registry().trust_keyval) != nullptr;
 }
 
-bool may_ask(MPI_Comm communicator, int ranks) {
+bool may_ask(Comm communicator, int ranks) {
   if (trusted(communicator) || noted_team(communicator, ranks) != nullptr) return true;
   const std::lock_guard<std::mutex> lock(registry().mutex);
-  return std::any_of(
-      registry().sessions.begin(), registry().sessions.end(),
-      [&](const Session& session) { return all_within(communicator, ranks, session.processes); });
+  return std::any_of(registry().sessions.begin(), registry().sessions.end(),
+                     [&](const OpenSession& session) {
+                       return all_within(communicator, ranks, session.processes);
+                     });
 }
 
 void note_team(const std::shared_ptr<Team>& team) {
@@ -402,7 +384,7 @@ void note_team(const std::shared_ptr<Team>& team) {
   teams.push_back(team);
 }
 
-std::shared_ptr<Team> noted_team(MPI_Comm communicator, int ranks) {
+std::shared_ptr<Team> noted_team(Comm communicator, int ranks) {
   std::vector<std::shared_ptr<Team>> alive;  // released without the lock
   const std::lock_guard<std::mutex> lock(registry().mutex);
   for (const std::weak_ptr<Team>& noted : registry().teams)
@@ -416,14 +398,14 @@ std::shared_ptr<Team> noted_team(MPI_Comm communicator, int ranks) {
 namespace {
 
 // A hash of the ranks of a group in a communicator, in their order.
-uint64_t hash_of(MPI_Group group, MPI_Comm parent) {
+uint64_t hash_of(Group group, Comm parent) {
   const Host& mpi = host();
-  MPI_Group all;
+  Group all;
   int size = 0;
   mpi.Group_size(group, &size);
   std::vector<int> own(static_cast<size_t>(size)), places(own.size());
   std::iota(own.begin(), own.end(), 0);
-  if (mpi.Comm_group(parent, &all) != MPI_SUCCESS) return 0;
+  if (mpi.Comm_group(parent, &all) != success) return 0;
   mpi.Group_translate_ranks(group, size, own.data(), all, places.data());
   mpi.Group_free(&all);
   return hashed(hash_of_nothing,
@@ -432,9 +414,9 @@ uint64_t hash_of(MPI_Group group, MPI_Comm parent) {
 
 }  // namespace
 
-Newborn communicator_made(const Making& making, MPI_Comm handle) noexcept {
+Newborn communicator_made(const Making& making, Comm handle) noexcept {
   Registry& registry = mpi::registry();
-  const MPI_Comm none = host().comm_null;
+  const Comm none = host().comm_null;
   const bool by_session = making.by == Making::By::session;
   try {
     const Inside inside;
@@ -482,7 +464,7 @@ Newborn communicator_made(const Making& making, MPI_Comm handle) noexcept {
   }
 }
 
-void communicator_ends(MPI_Comm handle) noexcept {
+void communicator_ends(Comm handle) noexcept {
   Registry& registry = mpi::registry();
   if (!is_open(registry) || Inside::depth != 0) return;
   Ended ended;  // destroyed without the lock
@@ -498,7 +480,7 @@ void communicator_ends(MPI_Comm handle) noexcept {
   registry.spare.push_back(registry.communicators.extract(found));
 }
 
-void communicator_revoked(MPI_Comm handle) {
+void communicator_revoked(Comm handle) {
   Registry& registry = mpi::registry();
   const std::lock_guard<std::mutex> lock(registry.mutex);
   const auto found = registry.communicators.find(key_of(handle));
@@ -508,7 +490,7 @@ void communicator_revoked(MPI_Comm handle) {
   forget_remembered();
 }
 
-void communicator_of_threads(MPI_Comm handle) noexcept {
+void communicator_of_threads(Comm handle) noexcept {
   Registry& registry = mpi::registry();
   if (!is_open(registry)) return;
   Ended stale;  // destroyed without the lock
@@ -532,7 +514,7 @@ size_t communicators_in_use() {
   return registry().communicators.size() + PrivateCommunicator::living();
 }
 
-const Remembered* recall(MPI_Comm handle) {
+const Remembered* recall(Comm handle) {
   if (Inside::depth != 0) return nullptr;
   const Table::Entry found = tables().ready.find(key_of(handle));
   if (found.object == nullptr) return nullptr;
@@ -565,7 +547,7 @@ void decide(Communicator& communicator) {
 
 }  // namespace
 
-void set_up_if_due(MPI_Comm handle) {
+void set_up_if_due(Comm handle) {
   Communicator* communicator = tables().known.find(key_of(handle)).object;
   if (communicator == nullptr) communicator = make_communicator(handle);
   if (communicator->is_decided() || !communicator->has_enough_calls()) return;
@@ -579,17 +561,17 @@ void meet(Communicator& communicator, const std::function<bool()>& is_refused) {
   note_ready(communicator);
 }
 
-void expect_nonblocking(MPI_Comm handle) {
+void expect_nonblocking(Comm handle) {
   Communicator* const known = tables().known.find(key_of(handle)).object;
   if (known != nullptr) known->expect_nonblocking();
 }
 
-Communicator* known_communicator(MPI_Comm handle) {
+Communicator* known_communicator(Comm handle) {
   if (!is_open(registry()) || Inside::depth != 0 || handle == host().comm_null) return nullptr;
   return find_known(handle);
 }
 
-Communicator* find_communicator(MPI_Comm handle) {
+Communicator* find_communicator(Comm handle) {
   Registry& registry = mpi::registry();
   if (!is_open(registry) || Inside::depth != 0 || handle == host().comm_null) return nullptr;
   Communicator* communicator = find_known(handle);

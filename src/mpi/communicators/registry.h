@@ -21,7 +21,7 @@
 #include <string>
 #include <vector>
 
-#include "mpi/abi/inside.h"
+#include "mpi/host/inside.h"
 #include "mpi/communicators/communicator.h"
 #include "mpi/job/gathered_placement.h"
 
@@ -50,34 +50,34 @@ void switch_off();
 std::shared_ptr<Team> world_team();
 const std::string& why_no_team();
 // True if all ranks of a communicator are in the world.
-bool in_world(MPI_Comm communicator, int ranks);
+bool in_world(Comm communicator, int ranks);
 // The world's placement; null if none was gathered or MPI_COMM_WORLD has ended. If it is not null,
 // *members are the communicator's ranks as ranks of the world, or empty if one is not in it.
-std::shared_ptr<const GatheredPlacement> world_placement(MPI_Comm communicator, int ranks,
+std::shared_ptr<const GatheredPlacement> world_placement(Comm communicator, int ranks,
                                                          std::vector<int>* members);
 // False after switch_off.
 bool may_set_up();
 
 // Adds an open session of this process, and the group of its job's processes, which the registry
 // then owns. forget_session is false if the registry did not have the session.
-void note_session(uint64_t session, MPI_Group processes);
+void note_session(uint64_t session, Group processes);
 bool forget_session(uint64_t session);
 bool knows_session(uint64_t session);
 bool any_session();
 
 // Marks a communicator of several jobs as trusted: all of its ranks run under Tutti. Its duplicates
 // are then trusted too.
-void trust(MPI_Comm communicator);
-bool trusted(MPI_Comm communicator);
+void trust(Comm communicator);
+bool trusted(Comm communicator);
 
 // True if Tutti may ask the ranks of a communicator that are not all in the world to form a team,
 // because all of them will answer: the communicator is trusted, or they are of one job that has
 // sessions, or members of a team that was formed so. The same at all of them.
-bool may_ask(MPI_Comm communicator, int ranks);
+bool may_ask(Comm communicator, int ranks);
 // note_team adds a team that was formed so, for as long as a communicator uses it. noted_team is
 // the newest of these that covers a communicator; null if none does.
 void note_team(const std::shared_ptr<Team>& team);
-std::shared_ptr<Team> noted_team(MPI_Comm communicator, int ranks);
+std::shared_ptr<Team> noted_team(Comm communicator, int ranks);
 
 // How the program makes a communicator: by a collective on a parent, by one that does not wait, so
 // that the communicator may be used later only (MPI_Comm_idup), by MPI_Comm_create_group, or from a
@@ -85,13 +85,13 @@ std::shared_ptr<Team> noted_team(MPI_Comm communicator, int ranks);
 struct Making {
   enum class By : uint8_t { parent, request, group, session };
   By by = By::parent;
-  MPI_Comm parent{};
-  MPI_Group group{};  // for By::group
+  Comm parent{};
+  Group group{};  // for By::group
   int tag = 0;
 
-  static Making by_parent(MPI_Comm parent) { return {By::parent, parent, {}, 0}; }
-  static Making by_request(MPI_Comm parent) { return {By::request, parent, {}, 0}; }
-  static Making by_group(MPI_Comm parent, MPI_Group group, int tag) {
+  static Making by_parent(Comm parent) { return {By::parent, parent, {}, 0}; }
+  static Making by_request(Comm parent) { return {By::request, parent, {}, 0}; }
+  static Making by_group(Comm parent, Group group, int tag) {
     return {By::group, parent, group, tag};
   }
   static Making by_session() { return {By::session, {}, {}, 0}; }
@@ -108,19 +108,19 @@ enum class Newborn : uint8_t {
 // this one: `handle` may be MPI_COMM_NULL. So all ranks of a parent count the communicators that
 // are made from it. communicator_ends is to be called before a function frees a communicator. It
 // has no effect on one that has an attribute.
-Newborn communicator_made(const Making& making, MPI_Comm handle) noexcept;
-void communicator_ends(MPI_Comm handle) noexcept;
+Newborn communicator_made(const Making& making, Comm handle) noexcept;
+void communicator_ends(Comm handle) noexcept;
 
 // True if the host has refused a call for this rank's arguments. It has then not begun the call,
 // and no other rank knows of it.
 bool refused_for_arguments(int code);
 
 // Leaves all further calls on a communicator to the host, because this rank revokes it.
-void communicator_revoked(MPI_Comm handle);
+void communicator_revoked(Comm handle);
 // Leaves all calls on a communicator to the host whose ranks are threads, several in a process
 // (MPICH's MPIX_Threadcomm_init). They call at once, and Tutti's ranks are processes. So are all
 // communicators whose size is not that of their group.
-void communicator_of_threads(MPI_Comm handle) noexcept;
+void communicator_of_threads(Comm handle) noexcept;
 
 // How many communicators of the host's this process has, as far as Tutti knows: the program's, and
 // Tutti's own.
@@ -129,19 +129,19 @@ size_t communicators_in_use();
 // The Communicator of a call; null if Tutti must leave the call to the host. It is made if the
 // registry has none, and sets up if it is time to. The result is valid until the communicator ends.
 // This function and count_call may throw, and set-up is collective.
-Communicator* find_communicator(MPI_Comm handle);
+Communicator* find_communicator(Comm handle);
 // Sets up the communicator of a handle if it is time to. Collective; may throw.
-void set_up_if_due(MPI_Comm handle);
+void set_up_if_due(Comm handle);
 // Sets up the communicator if it meets (Communicator::meet), in the call that this rank makes on
 // it. May throw.
 void meet(Communicator& communicator, const std::function<bool()>& is_refused);
 // Notes that a non-blocking collective has been started on a communicator, which then sets up in
 // its next blocking collective. Those that are made from it from now on set up when they are made,
 // if they have no lineage.
-void expect_nonblocking(MPI_Comm handle);
+void expect_nonblocking(Comm handle);
 // The Communicator of a handle; null if the registry has none, or must leave the call to the host.
 // Makes nothing and sets nothing up, so it makes no collective calls. May throw bad_alloc.
-Communicator* known_communicator(MPI_Comm handle);
+Communicator* known_communicator(Comm handle);
 // To be called after a call that the host has made, with its error code. Counts the call, and sets
 // up if it was the last one before set-up. The first call also notes how the registry will learn of
 // the communicator's end, because the host has found the handle to be valid.
@@ -150,7 +150,7 @@ void count_call(Communicator& communicator, int code);
 // A communicator that a thread remembers. Each thread has a few places, of which a handle's hash
 // selects one.
 struct Remembered {
-  MPI_Comm handle{};
+  Comm handle{};
   uint64_t generation = 0;  // 0: empty
   Communicator* communicator = nullptr;
   group::Group* group = nullptr;  // the communicator's
@@ -164,7 +164,7 @@ extern shm::Word generation;
 // again are looked at anew. Any thread, at any time.
 void forget_remembered() noexcept;
 
-inline Remembered& place_of(MPI_Comm handle) {
+inline Remembered& place_of(Comm handle) {
   Remembered* place = &remembered[static_cast<uint32_t>((uint64_t)handle) * 0x9E3779B1u >>
                                   (32 - log_of_remembered)];
   __asm__("" : "+r"(place));  // else compilers compute the address anew for each member
@@ -174,18 +174,18 @@ inline Remembered& place_of(MPI_Comm handle) {
 // Finds a communicator in the table of those with groups (group/handle_table.h) and remembers it.
 // Null if it is not there, if the thread is inside Tutti, or if buffers of calls may be in a GPU's
 // memory (base/gpu.h), which the path of known calls does not look for.
-const Remembered* recall(MPI_Comm handle);
+const Remembered* recall(Comm handle);
 
 // True if the place has this handle, the generation has not grown since it was filled, and the
 // thread is not inside Tutti. One branch, which nearly always goes the same way.
-inline bool is_ready(const Remembered& known, MPI_Comm handle) {
+inline bool is_ready(const Remembered& known, Comm handle) {
   return (((uint64_t)known.handle ^ (uint64_t)handle) |
           (known.generation ^ shm::load_relaxed(generation)) |
           static_cast<unsigned>(Inside::depth)) == 0;
 }
 
 // The path of every call: the communicator if it has a group and calls are not recorded; else null.
-inline const Remembered* ready_communicator(MPI_Comm handle) {
+inline const Remembered* ready_communicator(Comm handle) {
   const Remembered& known = place_of(handle);
   if (!is_ready(known, handle)) [[unlikely]]
     return recall(handle);

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "eager/neighbour_messages.h"
-#include "mpi/abi/inside.h"
+#include "mpi/host/inside.h"
 #include "mpi/communicators/topology.h"
 #include "mpi/job/servers.h"
 #include "report/tally.h"
@@ -23,18 +23,15 @@ group::Group::Settings settings_of_lanes(const NodeAreas& areas, group::Group::S
 
 }  // namespace
 
-net::Calls calls_of(const Host& mpi) { return {mpi.Isend, mpi.Irecv, mpi.Test, mpi.Wait}; }
-
 int largest_tag() {
   void* value = nullptr;
   int found = 0;
-  host().Comm_get_attr(host().comm_world, MPI_TAG_UB, &value, &found);
+  host().Comm_get_attr(host().comm_world, abi.tag_ub, &value, &found);
   return found != 0 ? *static_cast<int*>(value) : 32767;  // the least that MPI permits
 }
 
-std::shared_ptr<ServedLanes> ServedLanes::make(MPI_Comm over, const Making& making,
+std::shared_ptr<ServedLanes> ServedLanes::make(Comm over, const Making& making,
                                                std::string* why_not) {
-  const Host& mpi = host();
   const int rank = making.settings.rank;
   constexpr auto count = static_cast<size_t>(group::Lanes::count);
   Parts parts;
@@ -53,8 +50,8 @@ std::shared_ptr<ServedLanes> ServedLanes::make(MPI_Comm over, const Making& maki
   const int tags = largest_tag() / group::Lanes::count;
   for (size_t lane = 0; lane < count; ++lane)
     parts.nets.push_back(std::make_unique<net::PointToPoint>(
-        calls_of(mpi), parts.messages.get(), mpi.type_byte,
-        net::Tags{static_cast<int>(lane) * tags, tags}, making.machine_nodes, rank));
+        parts.messages.get(), net::Tags{static_cast<int>(lane) * tags, tags}, making.machine_nodes,
+        rank));
   return std::shared_ptr<ServedLanes>(new ServedLanes(std::move(parts), making.settings));
 }
 

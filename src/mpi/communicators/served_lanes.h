@@ -17,8 +17,8 @@
 
 #include "eager/neighbours.h"
 #include "group/lanes.h"
-#include "mpi/abi/host.h"
-#include "mpi/abi/private_communicator.h"
+#include "mpi/host/host.h"
+#include "mpi/host/private_communicator.h"
 #include "mpi/communicators/node_areas.h"
 #include "mpi/job/team.h"
 #include "net/point_to_point.h"
@@ -38,17 +38,16 @@ class ServedLanes {
   // Makes group::Lanes::count lanes, by collective calls over a communicator of the same ranks.
   // Null at all ranks if one of them has no server, or no memory for the lanes; *why_not then says
   // so at rank 0.
-  static std::shared_ptr<ServedLanes> make(MPI_Comm over, const Making& making,
-                                           std::string* why_not);
+  static std::shared_ptr<ServedLanes> make(Comm over, const Making& making, std::string* why_not);
   ~ServedLanes();
   ServedLanes(const ServedLanes&) = delete;
 
   group::Lanes& lanes() { return *lanes_; }
   // The private communicator, for collective calls of all ranks.
-  MPI_Comm messages() const { return parts_.messages.get(); }
+  Comm messages() const { return parts_.messages.get(); }
   // The communicator on which errors are raised; MPI_COMM_NULL after its end. Any thread.
-  MPI_Comm communicator() const { return (MPI_Comm)shm::load_relaxed(communicator_); }
-  void serve(MPI_Comm communicator) { shm::store_relaxed(communicator_, (uint64_t)communicator); }
+  Comm communicator() const { return (Comm)shm::load_relaxed(communicator_); }
+  void serve(Comm communicator) { shm::store_relaxed(communicator_, (uint64_t)communicator); }
   exec::WaitStyle wait_style() const { return wait_style_; }
   // The programs of this rank for collectives among its neighbours, bound for these lanes.
   struct Neighbours {
@@ -94,7 +93,6 @@ class ServedLanes {
 };
 
 // What a PointToPoint needs of the host.
-net::Calls calls_of(const Host& mpi);
 int largest_tag();
 
 }  // namespace tutti::mpi

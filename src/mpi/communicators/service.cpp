@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "exec/waiter.h"
-#include "mpi/abi/types.h"
+#include "mpi/host/types.h"
 #include "mpi/job/threads.h"
 
 namespace tutti::mpi {
@@ -139,8 +139,8 @@ shm::Word& Service::parked(int rank) const {
   return reinterpret_cast<shm::Control*>(area)->parked;
 }
 
-const exec::Combine* Service::kernel(MPI_Datatype type, MPI_Op op) {
-  const std::pair<MPI_Datatype, MPI_Op> key(type, op);
+const exec::Combine* Service::kernel(Datatype type, Op op) {
+  const std::pair<Datatype, Op> key(type, op);
   if (const auto found = kernels.find(key); found != kernels.end()) return &found->second.combine;
   const auto named = named_op(op);
   if (!named) return nullptr;
@@ -157,7 +157,7 @@ const exec::Combine* Service::kernel(MPI_Datatype type, MPI_Op op) {
   return &choice.combine;
 }
 
-bool Service::host_combines(MPI_Datatype type, MPI_Op op) const {
+bool Service::host_combines(Datatype type, Op op) const {
   const auto named = named_op(op);
   const NamedType* const element = predefined_type(type);
   if (!named || element == nullptr || !takes(*named, element->kind)) return false;

@@ -34,7 +34,7 @@
 #include <vector>
 
 #include "group/group.h"
-#include "mpi/abi/host.h"
+#include "mpi/host/host.h"
 #include "mpi/communicators/records.h"
 #include "mpi/job/team.h"
 
@@ -44,8 +44,8 @@ namespace tutti::mpi {
 // context of `combine` points to this object, in which HostLeaders finds the handles, so the object
 // must not move.
 struct KernelChoice {
-  MPI_Datatype type{};
-  MPI_Op op{};
+  Datatype type{};
+  Op op{};
   exec::Combine combine;
 };
 
@@ -59,16 +59,16 @@ struct Service {
   // The first page of the group's areas in the segment. The destructor gives up this rank's share
   // of these areas.
   uint32_t page = 0;
-  std::map<std::pair<MPI_Datatype, MPI_Op>, KernelChoice> kernels;
+  std::map<std::pair<Datatype, Op>, KernelChoice> kernels;
   uint32_t missing_types = 0;  // the types that rank 0's host cannot reduce (types.h)
   std::unique_ptr<group::Group> group;
 
   // The combination of a predefined type and operation by a kernel; null if there is no kernel. It
   // lives as long as the service.
-  const exec::Combine* kernel(MPI_Datatype type, MPI_Op op);
+  const exec::Combine* kernel(Datatype type, Op op);
   // True if MPI defines the predefined operation for the type and the host's MPI_Reduce_local can
   // combine it. The same at all ranks, because rank 0 has told them which types its host lacks.
-  bool host_combines(MPI_Datatype type, MPI_Op op) const;
+  bool host_combines(Datatype type, Op op) const;
 
   // For the parking lot. The members are ranks of the team, in the communicator's order; if there
   // are none, the service is never parked.
@@ -90,11 +90,11 @@ struct Service {
   Records* made_records() { return records_.get(); }
   // The communicator that uses the service; MPI_COMM_NULL after its end, when operations that it
   // has started may still be under way. Any thread.
-  MPI_Comm communicator() const { return (MPI_Comm)shm::load_relaxed(communicator_); }
+  Comm communicator() const { return (Comm)shm::load_relaxed(communicator_); }
   // Another number for each communicator that uses the service, whose handles may be equal, and
   // after its end. Any thread.
   uint64_t uses() const { return shm::load_relaxed(uses_); }
-  void serve(MPI_Comm communicator) {
+  void serve(Comm communicator) {
     shm::store_relaxed(communicator_, (uint64_t)communicator);
     shm::store_relaxed(uses_, uses() + 1);
   }

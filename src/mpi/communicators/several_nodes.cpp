@@ -19,7 +19,7 @@
 #include "mpi/job/drive_host.h"
 #include "mpi/job/servers.h"
 #include "mpi/report/tracing.h"
-#include "mpi/abi/types.h"
+#include "mpi/host/types.h"
 #include "select/select.h"
 
 namespace tutti::mpi {
@@ -37,12 +37,11 @@ constexpr uint64_t most_in_use = 1024;
 
 // How many private communicators all ranks of a communicator can take. Collective; negative if the
 // host fails, which it does at all ranks.
-int64_t private_communicators_left(MPI_Comm communicator) {
+int64_t private_communicators_left(Comm communicator) {
   const Host& mpi = host();
   const uint64_t own[] = {PrivateCommunicator::living(), communicators_in_use()};
   uint64_t most[2] = {};
-  if (mpi.Allreduce(own, most, 2, mpi.type_uint64, mpi.op_max, communicator) != MPI_SUCCESS)
-    return -1;
+  if (mpi.Allreduce(own, most, 2, mpi.type_uint64, mpi.op_max, communicator) != success) return -1;
   constexpr uint64_t most_private = PrivateCommunicator::most;
   return static_cast<int64_t>(std::min(most_private - std::min(most[0], most_private),
                                        most_in_use - std::min(most[1], most_in_use)));
@@ -119,9 +118,8 @@ Reason Communicator::span_nodes(int ranks) {
   messages_ = PrivateCommunicator::split(handle_, 0, rank);
   if (!messages_) return Reason::host_failed;
   messages_.return_errors();
-  const MPI_Comm messages = messages_.get();
-  net_ = std::make_unique<net::PointToPoint>(calls_of(mpi), messages, mpi.type_byte,
-                                             net::Tags{0, largest_tag()},
+  const Comm messages = messages_.get();
+  net_ = std::make_unique<net::PointToPoint>(messages, net::Tags{0, largest_tag()},
                                              world.machine_nodes(members), rank);
 
   const placement::Nodes nodes = world.nodes(members);
@@ -134,7 +132,7 @@ Reason Communicator::span_nodes(int ranks) {
   group::Group::Settings settings;
   settings.areas = areas_.areas();
   Common common{tracer() != nullptr ? new_identity() : 0, missing_types()};
-  if (mpi.Bcast(&common, sizeof common, mpi.type_byte, 0, messages) != MPI_SUCCESS)
+  if (mpi.Bcast(&common, sizeof common, mpi.type_byte, 0, messages) != success)
     return Reason::host_failed;
   service().missing_types = common.missing_types;
   settings.layout = service().layout = areas_.layout();

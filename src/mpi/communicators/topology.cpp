@@ -23,14 +23,14 @@ std::vector<int> array_of(int count) {
   return std::vector<int>(static_cast<size_t>(std::max(count, 1)));
 }
 
-std::optional<Neighbourhood> cartesian(MPI_Comm communicator) {
+std::optional<Neighbourhood> cartesian(Comm communicator) {
   int dimensions = 0;
-  if (host().Cartdim_get(communicator, &dimensions) != MPI_SUCCESS) return {};
+  if (host().Cartdim_get(communicator, &dimensions) != success) return {};
   Neighbourhood found;
   found.cartesian = true;
   for (int i = 0; i < dimensions; ++i) {
     int below = -1, above = -1;
-    if (host().Cart_shift(communicator, i, 1, &below, &above) != MPI_SUCCESS) return {};
+    if (host().Cart_shift(communicator, i, 1, &below, &above) != success) return {};
     found.destinations.push_back(rank_or_none(below));
     found.destinations.push_back(rank_or_none(above));
   }
@@ -38,28 +38,26 @@ std::optional<Neighbourhood> cartesian(MPI_Comm communicator) {
   return found;
 }
 
-std::optional<Neighbourhood> graph(MPI_Comm communicator) {
+std::optional<Neighbourhood> graph(Comm communicator) {
   int rank = 0, count = 0;
-  if (host().Comm_rank(communicator, &rank) != MPI_SUCCESS ||
-      host().Graph_neighbors_count(communicator, rank, &count) != MPI_SUCCESS)
+  if (host().Comm_rank(communicator, &rank) != success ||
+      host().Graph_neighbors_count(communicator, rank, &count) != success)
     return {};
   std::vector<int> neighbours = array_of(count);
-  if (host().Graph_neighbors(communicator, rank, count, neighbours.data()) != MPI_SUCCESS)
-    return {};
+  if (host().Graph_neighbors(communicator, rank, count, neighbours.data()) != success) return {};
   Neighbourhood found;
   found.destinations = ranks_or_none(neighbours, count);
   found.sources = found.destinations;
   return found;
 }
 
-std::optional<Neighbourhood> distributed_graph(MPI_Comm communicator) {
+std::optional<Neighbourhood> distributed_graph(Comm communicator) {
   int in = 0, out = 0, weighted = 0;
-  if (host().Dist_graph_neighbors_count(communicator, &in, &out, &weighted) != MPI_SUCCESS)
-    return {};
+  if (host().Dist_graph_neighbors_count(communicator, &in, &out, &weighted) != success) return {};
   std::vector<int> sources = array_of(in), source_weights = array_of(in);
   std::vector<int> destinations = array_of(out), destination_weights = array_of(out);
   if (host().Dist_graph_neighbors(communicator, in, sources.data(), source_weights.data(), out,
-                                  destinations.data(), destination_weights.data()) != MPI_SUCCESS)
+                                  destinations.data(), destination_weights.data()) != success)
     return {};
   Neighbourhood found;
   found.sources = ranks_or_none(sources, in);
@@ -69,15 +67,13 @@ std::optional<Neighbourhood> distributed_graph(MPI_Comm communicator) {
 
 }  // namespace
 
-std::optional<Neighbourhood> neighbourhood_of(MPI_Comm communicator) {
-  int kind = MPI_UNDEFINED;
-  if (host().Topo_test(communicator, &kind) != MPI_SUCCESS) return {};
-  switch (kind) {
-    case MPI_CART: return cartesian(communicator);
-    case MPI_GRAPH: return graph(communicator);
-    case MPI_DIST_GRAPH: return distributed_graph(communicator);
-    default: return {};
-  }
+std::optional<Neighbourhood> neighbourhood_of(Comm communicator) {
+  int kind = abi.undefined;
+  if (host().Topo_test(communicator, &kind) != success) return {};
+  if (kind == abi.cart) return cartesian(communicator);
+  if (kind == abi.graph) return graph(communicator);
+  if (kind == abi.dist_graph) return distributed_graph(communicator);
+  return {};
 }
 
 }  // namespace tutti::mpi

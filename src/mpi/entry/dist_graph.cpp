@@ -4,30 +4,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "mpi/abi/inside.h"
+#include "mpi/host/inside.h"
 #include "mpi/job/thrown.h"
 
 namespace tutti::mpi {
 namespace {
-
-// The host's constants for arrays of weights. They are addresses; MPICH has them as data.
-struct WeightConstants {
-  int* unweighted = nullptr;
-  int* empty = nullptr;
-};
-
-WeightConstants weight_constants() {
-#if defined(TUTTI_ABI_MPICH)
-  const auto read = [](const char* name) {
-    const auto* const at = static_cast<int* const*>(host_symbol(name));
-    return at == nullptr ? nullptr : *at;
-  };
-  static const WeightConstants found{read("MPI_UNWEIGHTED"), read("MPI_WEIGHTS_EMPTY")};
-  return found;
-#else
-  return {MPI_UNWEIGHTED, MPI_WEIGHTS_EMPTY};
-#endif
-}
 
 // An edge as one of its ends gets it: the other end and the weight.
 uint64_t packed(int rank, int weight) {
@@ -102,8 +83,7 @@ constexpr uint64_t is_refused = UINT64_MAX;
 // Tells all ranks their edges: those that end at a rank, then those that begin there. `from` and
 // `to` are the other ends of this rank's. *refused, the same at all ranks, is true if some rank's
 // lists are not valid; nothing has been told then.
-int tell_edges(const Listed& listed, MPI_Comm comm, int ranks, Ends& from, Ends& to,
-               bool* refused) {
+int tell_edges(const Listed& listed, Comm comm, int ranks, Ends& from, Ends& to, bool* refused) {
   const Host& mpi = host();
   const bool is_valid = listed.is_valid(ranks);
   const auto all = static_cast<size_t>(ranks);
@@ -119,7 +99,7 @@ int tell_edges(const Listed& listed, MPI_Comm comm, int ranks, Ends& from, Ends&
   const int code =
       mpi.Alltoall(told.data(), 1, mpi.type_uint64, heard.data(), 1, mpi.type_uint64, comm);
   *refused = std::find(heard.begin(), heard.end(), is_refused) != heard.end();
-  if (code != MPI_SUCCESS || *refused) return code;
+  if (code != success || *refused) return code;
 
   Parts mine(ranks), theirs(ranks);
   for (size_t rank = 0; rank < all; ++rank) {
@@ -141,48 +121,47 @@ int tell_edges(const Listed& listed, MPI_Comm comm, int ranks, Ends& from, Ends&
   const int told_all = mpi.Alltoallv(mine.edges.data(), mine.counts.data(), mine.starts.data(),
                                      mpi.type_uint64, theirs.edges.data(), theirs.counts.data(),
                                      theirs.starts.data(), mpi.type_uint64, comm);
-  if (told_all != MPI_SUCCESS) return told_all;
+  if (told_all != success) return told_all;
   auto edge = theirs.edges.begin();
   for (const uint64_t counts : heard) {
     for (int i = 0; i < rank_of(counts); ++i) from.add(*edge++);
     for (int i = 0; i < weight_of(counts); ++i) to.add(*edge++);
   }
-  return MPI_SUCCESS;
+  return success;
 }
 
 }  // namespace
 
-int dist_graph_create(const CommunicatorFunctions& functions, MPI_Comm comm, int n,
+int dist_graph_create(const CommunicatorFunctions<HouseTypes>* functions, Comm comm, int n,
                       const int sources[], const int degrees[], const int destinations[],
-                      const int weights[], MPI_Info info, int reorder, MPI_Comm* made) {
+                      const int weights[], Info info, int reorder, Comm* made) {
   const Host& mpi = host();
   // Chosen by all ranks alike: the communicator decides, or the first alltoall has told that some
   // rank's lists are refused.
   const auto by_host = [&] {
-    return functions.Dist_graph_create(comm, n, sources, degrees, destinations, weights, info,
-                                       reorder, made);
+    return functions->Dist_graph_create(comm, n, sources, degrees, destinations, weights, info,
+                                        reorder, made);
   };
-  const WeightConstants constants = weight_constants();
   int between = 0, ranks = 0;
-  if (abi == Abi::openmpi || mpi.foreign || constants.unweighted == nullptr ||
-      comm == mpi.comm_null || mpi.Comm_test_inter(comm, &between) != MPI_SUCCESS || between != 0 ||
-      mpi.Comm_size(comm, &ranks) != MPI_SUCCESS)
+  if (abi.kind == Abi::openmpi || mpi.foreign || mpi.unweighted == nullptr ||
+      comm == mpi.comm_null || mpi.Comm_test_inter(comm, &between) != success || between != 0 ||
+      mpi.Comm_size(comm, &ranks) != success)
     return by_host();
-  const bool weighted = weights != constants.unweighted;
+  const bool weighted = weights != mpi.unweighted;
   const Listed listed{n, sources, degrees, destinations, weights, weighted};
   bool refused = false;
   const int code = guarded(comm, [&] {
     const Inside inside;
     Ends from, to;
     const int told = tell_edges(listed, comm, ranks, from, to, &refused);
-    if (told != MPI_SUCCESS || refused) return told;
+    if (told != success || refused) return told;
     const auto weights_of = [&](const Ends& ends) {
-      if (!weighted) return static_cast<const int*>(constants.unweighted);
-      return ends.count() == 0 ? static_cast<const int*>(constants.empty) : ends.weights.data();
+      if (!weighted) return mpi.unweighted;
+      return ends.count() == 0 ? mpi.weights_empty : ends.weights.data();
     };
-    return functions.Dist_graph_create_adjacent(comm, from.count(), from.ranks.data(),
-                                                weights_of(from), to.count(), to.ranks.data(),
-                                                weights_of(to), info, reorder, made);
+    return functions->Dist_graph_create_adjacent(comm, from.count(), from.ranks.data(),
+                                                 weights_of(from), to.count(), to.ranks.data(),
+                                                 weights_of(to), info, reorder, made);
   });
   return refused ? by_host() : code;
 }

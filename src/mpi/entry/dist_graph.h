@@ -1,7 +1,7 @@
 // MPI_Dist_graph_create where the host's own may lose edges. Any thread.
 #pragma once
 
-#include "mpi/abi/host.h"
+#include "mpi/host/host.h"
 
 namespace tutti::mpi {
 
@@ -18,8 +18,8 @@ namespace tutti::mpi {
 //
 // The neighbours of a rank are in the order of the ranks that list the edges, and of their lists.
 // The standard names no order.
-int dist_graph_create(const CommunicatorFunctions& functions, MPI_Comm comm, int n,
+int dist_graph_create(const CommunicatorFunctions<HouseTypes>* functions, Comm comm, int n,
                       const int sources[], const int degrees[], const int destinations[],
-                      const int weights[], MPI_Info info, int reorder, MPI_Comm* made);
+                      const int weights[], Info info, int reorder, Comm* made);
 
 }  // namespace tutti::mpi

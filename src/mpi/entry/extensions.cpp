@@ -10,6 +10,7 @@
 // The host takes a request of Tutti's for an inactive one.
 //
 // MPIX_Threadcomm_init, of MPICH, makes a communicator of threads, which MPIX_Threadcomm_free ends.
+#include "mpi/abi/convert.h"
 #include "mpi/communicators/registry.h"
 #include "mpi/requests/own_request.h"
 
@@ -28,7 +29,8 @@ Function find(const char* name) {
 extern "C" __attribute__((visibility("default"))) int MPIX_Comm_revoke(MPI_Comm comm) {
   static const auto next = tutti::mpi::find<int (*)(MPI_Comm)>("PMPIX_Comm_revoke");
   if (next == nullptr) return MPI_ERR_OTHER;
-  if (!tutti::mpi::host().foreign) tutti::mpi::communicator_revoked(comm);
+  if (!tutti::mpi::host().foreign)
+    tutti::mpi::communicator_revoked(tutti::mpi::house<tutti::mpi::Comm>(comm));
   return next(comm);
 }
 
@@ -38,7 +40,9 @@ extern "C"
   using tutti::mpi::OwnRequest;
   static const auto next = tutti::mpi::find<int (*)(MPI_Request)>("PMPIX_Request_is_complete");
   OwnRequest* const own =
-      tutti::mpi::has_own_requests() ? tutti::mpi::own_request(request) : nullptr;
+      tutti::mpi::has_own_requests()
+          ? tutti::mpi::own_request(tutti::mpi::house<tutti::mpi::Request>(request))
+          : nullptr;
   if (own != nullptr && own->state() == OwnRequest::State::pending) {
     if (!own->is_ready()) return 0;
     own->complete_and_keep();  // waits for nothing; the program may look at the results now
@@ -55,14 +59,15 @@ extern "C" __attribute__((visibility("default"))) int MPIX_Threadcomm_init(MPI_C
   if (next == nullptr) return MPI_ERR_OTHER;
   const int code = next(comm, threads, made);
   if (code == MPI_SUCCESS && !tutti::mpi::host().foreign)
-    tutti::mpi::communicator_of_threads(*made);
+    tutti::mpi::communicator_of_threads(tutti::mpi::house<tutti::mpi::Comm>(*made));
   return code;
 }
 
 extern "C" __attribute__((visibility("default"))) int MPIX_Threadcomm_free(MPI_Comm* made) {
   static const auto next = tutti::mpi::find<int (*)(MPI_Comm*)>("PMPIX_Threadcomm_free");
   if (next == nullptr) return MPI_ERR_OTHER;
-  if (!tutti::mpi::host().foreign && made != nullptr) tutti::mpi::communicator_ends(*made);
+  if (!tutti::mpi::host().foreign && made != nullptr)
+    tutti::mpi::communicator_ends(tutti::mpi::house<tutti::mpi::Comm>(*made));
   return next(made);
 }
 #endif

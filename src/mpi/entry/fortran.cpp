@@ -1,6 +1,6 @@
 #include "mpi/entry/fortran.h"
 
-#include "mpi/abi/inside.h"
+#include "mpi/host/inside.h"
 #include "mpi/communicators/topology.h"
 #include "mpi/entry/life.h"
 #include "mpi/entry/memory.h"
@@ -103,7 +103,7 @@ void* c_address(void* buffer) {
 
 std::vector<MPI_Datatype> c_types(const MPI_Fint* handles, MPI_Comm communicator,
                                   const void* buffer) {
-  const Host& mpi = host();
+  const AbiHost& mpi = abi_host();
   int ranks = 0, inter = 0;
   if (buffer == MPI_IN_PLACE || mpi.Comm_size == nullptr) return {};
   if (mpi.Comm_test_inter(communicator, &inter) != MPI_SUCCESS) return {};
@@ -114,13 +114,13 @@ std::vector<MPI_Datatype> c_types(const MPI_Fint* handles, MPI_Comm communicator
 
 std::vector<MPI_Datatype> c_types_in(const MPI_Fint* handles, MPI_Comm communicator) {
   if (host().foreign) return {};
-  const auto neighbourhood = neighbourhood_of(communicator);
+  const auto neighbourhood = neighbourhood_of(house<Comm>(communicator));
   return c_types_of(handles, neighbourhood ? neighbourhood->destinations.size() : 0);
 }
 
 std::vector<MPI_Datatype> c_types_out(const MPI_Fint* handles, MPI_Comm communicator) {
   if (host().foreign) return {};
-  const auto neighbourhood = neighbourhood_of(communicator);
+  const auto neighbourhood = neighbourhood_of(house<Comm>(communicator));
   return c_types_of(handles, neighbourhood ? neighbourhood->sources.size() : 0);
 }
 
@@ -133,7 +133,7 @@ void init(const char* name, MPI_Fint* error) {
   if (servers_are_asked_for())
     code = begin_host(nullptr, nullptr, MPI_THREAD_SINGLE, &provided);
   else
-    code = known ? call_next(name) : host().Init(nullptr, nullptr);
+    code = known ? call_next(name) : abi_host().Init(nullptr, nullptr);
   if (code == MPI_SUCCESS) code = after_init();
   set(error, code);
 }
@@ -146,7 +146,7 @@ void init_thread(const char* name, MPI_Fint* required, MPI_Fint* provided, MPI_F
     code = begin_host(nullptr, nullptr, *required, provided);
   else
     code = known ? call_next(name, required, provided)
-                 : host().Init_thread(nullptr, nullptr, *required, provided);
+                 : abi_host().Init_thread(nullptr, nullptr, *required, provided);
   if (code == MPI_SUCCESS) code = after_init();
   set(error, code);
 }
@@ -160,7 +160,7 @@ void finalize(const char*, MPI_Fint* error) { set(error, mpi::finalize()); }
 void abort(const char* name, MPI_Fint* comm, MPI_Fint* code, MPI_Fint* error) {
   before_abort();
   const bool known = next_definition<void*>(name) != nullptr;
-  set(error, known ? call_next(name, comm, code) : host().Abort(c_communicator(*comm), *code));
+  set(error, known ? call_next(name, comm, code) : abi_host().Abort(c_communicator(*comm), *code));
 }
 
 #ifdef TUTTI_SESSIONS
@@ -168,19 +168,20 @@ void session_init(const char* name, MPI_Fint* info, MPI_Fint* handler, MPI_Fint*
                   MPI_Fint* error) {
   before_init();
   int code = call_next(name, info, handler, session);
-  if (code == MPI_SUCCESS) code = after_session_init(c_session(*session));
+  if (code == MPI_SUCCESS) code = after_session_init(house<Session>(c_session(*session)));
   set(error, code);
 }
 
 void session_finalize(const char* name, MPI_Fint* session, MPI_Fint* error) {
-  before_session_finalize(c_session(*session));
+  before_session_finalize(house<Session>(c_session(*session)));
   set(error, call_next(name, session));
 }
 #endif
 
 void merge(const char* name, MPI_Fint* inter, MPI_Fint* high, MPI_Fint* merged, MPI_Fint* error) {
   const int code = call_next(name, inter, high, merged);
-  if (code == MPI_SUCCESS) note_merge(c_communicator(*inter), c_communicator(*merged));
+  if (code == MPI_SUCCESS)
+    note_merge(house<Comm>(c_communicator(*inter)), house<Comm>(c_communicator(*merged)));
   set(error, code);
 }
 
@@ -191,19 +192,19 @@ void spawn(const char* name, char* command, char* argv, MPI_Fint* maxprocs, MPI_
            size_t command_length, size_t argv_length) {
   using Routine = void (*)(char*, char*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
                            MPI_Fint*, MPI_Fint*, size_t, size_t);
-  const bool through_us = tell_spawn(c_communicator(*comm), *root, false);
+  const bool through_us = tell_spawn(house<Comm>(c_communicator(*comm)), *root, false);
   MPI_Fint code = MPI_ERR_OTHER;
   if (const auto next = next_definition<Routine>(name)) {
     const Inside inside;  // it may call the function of C
     next(command, argv, maxprocs, info, root, comm, intercomm, errcodes, &code, command_length,
          argv_length);
   }
-  if (code == MPI_SUCCESS && through_us) meet_children(c_communicator(*intercomm));
+  if (code == MPI_SUCCESS && through_us) meet_children(house<Comm>(c_communicator(*intercomm)));
   set(error, code);
 }
 
 void alloc_mem(const char*, MPI_Aint* size, MPI_Fint* info, void* baseptr, MPI_Fint* error) {
-  set(error, mpi::alloc_mem(*size, c_info(*info), baseptr));
+  set(error, mpi::alloc_mem(*size, house<Info>(c_info(*info)), baseptr));
 }
 
 void free_mem(const char*, void* base, MPI_Fint* error) { set(error, mpi::free_mem(base)); }

@@ -11,7 +11,7 @@
 
 #include <vector>
 
-#include "mpi/abi/host.h"
+#include "mpi/abi/abi_host.h"
 #include "mpi/job/thrown.h"
 
 #define TUTTI_ENTRY extern "C" __attribute__((visibility("default")))

@@ -19,15 +19,15 @@
 #include "group/programs.h"
 #include "mpi/job/agreement.h"
 #include "mpi/job/gathered_placement.h"
+#include "mpi/collectives/serve.h"
 #include "mpi/communicators/communicator.h"
 #include "mpi/communicators/registry.h"
-#include "mpi/entry/calls.h"
 #include "mpi/job/end.h"
 #include "mpi/job/found_table.h"
-#include "mpi/abi/known_types.h"
-#include "mpi/abi/ledger.h"
-#include "mpi/abi/private_communicator.h"
-#include "mpi/abi/probe.h"
+#include "mpi/host/known_types.h"
+#include "mpi/host/ledger.h"
+#include "mpi/host/private_communicator.h"
+#include "mpi/host/probe.h"
 #include "mpi/job/self.h"
 #include "mpi/job/servers.h"
 #include "mpi/report/report.h"
@@ -38,7 +38,7 @@
 #include "mpi/job/threads.h"
 #include "mpi/job/thrown.h"
 #include "mpi/report/tracing.h"
-#include "mpi/abi/types.h"
+#include "mpi/host/types.h"
 #include "report/tally.h"
 #include "shm/process_heap.h"
 
@@ -190,8 +190,7 @@ void settle() {
   if (simulated) share_programs(rank);
   const HostTraits traits = probe_host();
   if (!traits.judges_arguments) tolerate_aliases();
-  if (int level = 0; query_thread(&level) == MPI_SUCCESS)
-    calls_at_once = level == MPI_THREAD_MULTIPLE;
+  if (int level = 0; query_thread(&level) == success) calls_at_once = level == abi.thread_multiple;
   set_missing_types(traits.missing_types);
   std::string why_no_team;
   std::unique_ptr<Team> team = form_team(common.one_node, &why_no_team);
@@ -265,7 +264,7 @@ void write_what_was_recorded() {
 int after_init() {
   return guarded(host().comm_world, []() -> int {
     settle();
-    return MPI_SUCCESS;
+    return success;
   });
 }
 
@@ -277,7 +276,7 @@ void before_finalize() {
   // An error does not stop MPI_Finalize: the program's error handler may return.
   (void)guarded(host().comm_world, []() -> int {
     write_what_was_recorded();
-    return MPI_SUCCESS;
+    return success;
   });
   const std::lock_guard<std::mutex> lock(life().mutex);
   life().world = false;
@@ -305,7 +304,7 @@ void before_abort() {
   }
 }
 
-int abort(MPI_Comm communicator, int code) {
+int abort(Comm communicator, int code) {
   before_abort();
   return host().Abort(communicator, code);
 }
@@ -315,10 +314,10 @@ bool servers_are_asked_for() {
 }
 
 int begin_host(int* argc, char*** argv, int required, int* provided) {
-  int granted = MPI_THREAD_SINGLE;
-  const int code = host().Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &granted);
-  if (code != MPI_SUCCESS) return code;
-  permit_servers(granted == MPI_THREAD_MULTIPLE);
+  int granted = abi.thread_single;
+  const int code = host().Init_thread(argc, argv, abi.thread_multiple, &granted);
+  if (code != success) return code;
+  permit_servers(granted == abi.thread_multiple);
   *provided = std::min(required, granted);
   program_level = *provided;
   return code;
@@ -327,22 +326,22 @@ int begin_host(int* argc, char*** argv, int required, int* provided) {
 int query_thread(int* provided) {
   if (program_level < 0) return host().Query_thread(provided);
   *provided = program_level;
-  return MPI_SUCCESS;
+  return success;
 }
 
 int init(int* argc, char*** argv) {
   before_init();
   int provided = 0;
-  const int code = servers_are_asked_for() ? begin_host(argc, argv, MPI_THREAD_SINGLE, &provided)
+  const int code = servers_are_asked_for() ? begin_host(argc, argv, abi.thread_single, &provided)
                                            : host().Init(argc, argv);
-  return code == MPI_SUCCESS ? after_init() : code;
+  return code == success ? after_init() : code;
 }
 
 int init_thread(int* argc, char*** argv, int required, int* provided) {
   before_init();
   const int code = servers_are_asked_for() ? begin_host(argc, argv, required, provided)
                                            : host().Init_thread(argc, argv, required, provided);
-  return code == MPI_SUCCESS ? after_init() : code;
+  return code == success ? after_init() : code;
 }
 
 int finalize() {
@@ -350,14 +349,13 @@ int finalize() {
   return host().Finalize();
 }
 
-#ifdef TUTTI_SESSIONS
 namespace {
 
 constexpr const char* processes_of_this_job = "mpi://WORLD";
 
-uint64_t key_of(MPI_Session session) { return (uint64_t)session; }
+uint64_t key_of(Session session) { return (uint64_t)session; }
 
-void settle_session(MPI_Session session) {
+void settle_session(Session session) {
   if (host().foreign || host_tolerates_faults() || host().Group_from_session_pset == nullptr)
     return;
   const std::lock_guard<std::mutex> lock(life().mutex);
@@ -365,9 +363,8 @@ void settle_session(MPI_Session session) {
   if (life().off || knows_session(key_of(session))) return;  // Fortran's routine may call C's
   const Inside inside;
   may_free_handles(true);
-  MPI_Group processes;
-  if (host().Group_from_session_pset(session, processes_of_this_job, &processes) != MPI_SUCCESS)
-    return;
+  Group processes;
+  if (host().Group_from_session_pset(session, processes_of_this_job, &processes) != success) return;
   if (launched_rank() == 0) warn_of_options();
   open();
   int ranks = 0;
@@ -379,16 +376,16 @@ void settle_session(MPI_Session session) {
 
 }  // namespace
 
-int after_session_init(MPI_Session session) {
+int after_session_init(Session session) {
   try {
     settle_session(session);
-    return MPI_SUCCESS;
+    return success;
   } catch (...) {  // there may be no communicator yet whose handler could be called
-    return MPI_ERR_NO_MEM;
+    return abi.err_no_mem;
   }
 }
 
-void before_session_finalize(MPI_Session session) {
+void before_session_finalize(Session session) {
   const std::lock_guard<std::mutex> lock(life().mutex);
   const Inside inside;
   if (!forget_session(key_of(session))) return;
@@ -398,19 +395,18 @@ void before_session_finalize(MPI_Session session) {
   if (last) end_use_of_host();
 }
 
-int session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session* session) {
+int session_init(Info info, Errhandler handler, Session* session) {
   before_init();
   if (host().Session_init == nullptr)
-    return MPI_ERR_OTHER;  // the program was compiled for a newer MPI than the host
+    return abi.err_other;  // the program was compiled for a newer MPI than the host
   const int code = host().Session_init(info, handler, session);
-  return code == MPI_SUCCESS ? after_session_init(*session) : code;
+  return code == success ? after_session_init(*session) : code;
 }
 
-int session_finalize(MPI_Session* session) {
-  if (host().Session_finalize == nullptr) return MPI_ERR_OTHER;
+int session_finalize(Session* session) {
+  if (host().Session_finalize == nullptr) return abi.err_other;
   before_session_finalize(*session);
   return host().Session_finalize(session);
 }
-#endif
 
 }  // namespace tutti::mpi

@@ -4,7 +4,7 @@
 // end.
 #pragma once
 
-#include "mpi/abi/host.h"
+#include "mpi/host/host.h"
 
 namespace tutti::mpi {
 
@@ -19,12 +19,10 @@ void before_finalize();
 // To be called before the host's MPI_Abort. Writes the report of this rank alone.
 void before_abort();
 
-#ifdef TUTTI_SESSIONS
-int after_session_init(MPI_Session session);
-void before_session_finalize(MPI_Session session);
-int session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session* session);
-int session_finalize(MPI_Session* session);
-#endif
+int after_session_init(Session session);
+void before_session_finalize(Session session);
+int session_init(Info info, Errhandler handler, Session* session);
+int session_finalize(Session* session);
 
 // The host's MPI_Init or MPI_Init_thread, for a program that requires this level. If servers are
 // asked for, asks the host for MPI_THREAD_MULTIPLE, which they need; MPI_Query_thread then reports
@@ -38,6 +36,6 @@ int init(int* argc, char*** argv);
 int init_thread(int* argc, char*** argv, int required, int* provided);
 int query_thread(int* provided);
 int finalize();
-int abort(MPI_Comm communicator, int code);
+int abort(Comm communicator, int code);
 
 }  // namespace tutti::mpi

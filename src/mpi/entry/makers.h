@@ -10,7 +10,8 @@
 #include <cstdint>
 #include <utility>
 
-#include "mpi/abi/inside.h"
+#include "mpi/abi/abi_host.h"
+#include "mpi/host/inside.h"
 #include "mpi/communicators/registry.h"
 #include "mpi/job/thrown.h"
 
@@ -29,29 +30,27 @@ class InMaking {
 inline bool never() { return false; }
 
 // True if this process is not in the group.
-inline bool is_outside(MPI_Group group) {
+inline bool is_outside(Group group) {
   const Host& mpi = host();
-  MPI_Group self;
+  Group self;
   const int own = 0;
-  int place = MPI_UNDEFINED;
-  if (group == mpi.group_null || mpi.Comm_group(mpi.comm_self, &self) != MPI_SUCCESS) return false;
+  int place = abi.undefined;
+  if (group == mpi.group_null || mpi.Comm_group(mpi.comm_self, &self) != success) return false;
   mpi.Group_translate_ranks(self, 1, &own, group, &place);
   mpi.Group_free(&self);
-  return place == MPI_UNDEFINED;
+  return place == abi.undefined;
 }
 
 // True if this process is not among the first ranks of a communicator, whose number is the product
 // of the lengths.
-inline bool is_beyond(MPI_Comm communicator, int dimensions, const int lengths[]) {
+inline bool is_beyond(Comm communicator, int dimensions, const int lengths[]) {
   int rank = 0;
   int64_t ranks = 1;
   for (int i = 0; i < dimensions; ++i) ranks *= lengths[i];
-  return dimensions >= 0 && ranks >= 0 && host().Comm_rank(communicator, &rank) == MPI_SUCCESS &&
+  return dimensions >= 0 && ranks >= 0 && host().Comm_rank(communicator, &rank) == success &&
          rank >= ranks;
 }
-inline bool is_beyond(MPI_Comm communicator, int ranks) {
-  return is_beyond(communicator, 1, &ranks);
-}
+inline bool is_beyond(Comm communicator, int ranks) { return is_beyond(communicator, 1, &ranks); }
 
 // `call` makes *communicator and returns an error code, which is returned. The new communicator may
 // set up. is_absent() is true if this rank's arguments say that it gets no communicator.
@@ -60,41 +59,40 @@ inline bool is_beyond(MPI_Comm communicator, int ranks) {
 // no other rank knows of the call. The host has then not written the communicator, or has written
 // MPI_COMM_NULL; the code does not always tell, because after a program's own error handler MPICH
 // returns success.
-template <class Call, class IsAbsent = bool (*)()>
-int made(const Making& making, MPI_Comm* communicator, Call&& call, IsAbsent&& is_absent = never) {
+template <class Theirs, class Call, class IsAbsent = bool (*)()>
+int made(const Making& making, Theirs* communicator, Call&& call, IsAbsent&& is_absent = never) {
   if (!registry_is_open() || Inside::depth != 0 || InMaking::is_inside || communicator == nullptr)
     return call();
-  const MPI_Comm before = std::exchange(*communicator, host().comm_world);
-  int code = MPI_SUCCESS;
+  const Theirs before = std::exchange(*communicator, theirs<Theirs>(host().comm_world));
+  int code = success;
   {
     const InMaking in_making;
     code = call();
   }
-  if (*communicator == host().comm_world) {
+  const Comm made = house<Comm>(*communicator);
+  if (made == host().comm_world) {
     *communicator = before;
     return code;
   }
-  if (*communicator == host().comm_null &&
-      (code == MPI_SUCCESS ? !is_absent() : refused_for_arguments(code)))
+  if (made == host().comm_null && (code == success ? !is_absent() : refused_for_arguments(code)))
     return code;
-  const Newborn newborn =
-      communicator_made(making, code == MPI_SUCCESS ? *communicator : host().comm_null);
+  const Newborn newborn = communicator_made(making, code == success ? made : host().comm_null);
   if (newborn == Newborn::nothing) [[likely]]
     return code;
   if (newborn == Newborn::no_memory)
     return raise(making.by == Making::By::session ? host().comm_self : making.parent,
-                 MPI_ERR_NO_MEM);
-  return guarded(*communicator, [&] {
-    set_up_if_due(*communicator);
-    return MPI_SUCCESS;
+                 abi.err_no_mem);
+  return guarded(made, [&] {
+    set_up_if_due(made);
+    return success;
   });
 }
 
 // `call` frees *communicator and returns an error code, which is returned. The registry comes
 // first, because once the host has freed the handle, another thread may get it.
-template <class Call>
-int freed(const MPI_Comm* communicator, Call&& call) {
-  if (communicator != nullptr) communicator_ends(*communicator);
+template <class Theirs, class Call>
+int freed(const Theirs* communicator, Call&& call) {
+  if (communicator != nullptr) communicator_ends(house<Comm>(*communicator));
   return call();
 }
 

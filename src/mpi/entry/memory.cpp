@@ -10,7 +10,7 @@
 
 #include "base/log.h"
 #include "base/options.h"
-#include "mpi/abi/private_communicator.h"
+#include "mpi/host/private_communicator.h"
 #include "mpi/communicators/registry.h"
 #include "mpi/job/thrown.h"
 #include "shm/process_heap.h"
@@ -37,14 +37,14 @@ Windows& windows() {
   return made;
 }
 
-uint64_t key_of(MPI_Win window) { return (uint64_t)window; }
+uint64_t key_of(Win window) { return (uint64_t)window; }
 
 // The least alignment that the program requests; 0 if the value cannot be used.
-size_t wished_alignment(MPI_Info info) {
+size_t wished_alignment(Info info) {
   if (info == host().info_null) return usual_alignment;
   char text[32] = {};
   int found = 0;
-  if (host().Info_get(info, alignment_key, sizeof text - 1, text, &found) != MPI_SUCCESS) return 0;
+  if (host().Info_get(info, alignment_key, sizeof text - 1, text, &found) != success) return 0;
   if (found == 0) return usual_alignment;
   const unsigned long long wish = strtoull(text, nullptr, 10);
   return wish > 0 && (wish & (wish - 1)) == 0 ? static_cast<size_t>(wish) : 0;
@@ -53,16 +53,16 @@ size_t wished_alignment(MPI_Info info) {
 // True if Tutti allocates the memory of this communicator's windows; the same at all of its ranks.
 // A communicator of one rank would gain nothing, and some hosts refuse it windows over given
 // memory.
-bool serves_windows_of(MPI_Comm communicator) {
+bool serves_windows_of(Comm communicator) {
   if (!options().shared_heap || Inside::depth > 0 || !registry_is_open() ||
       communicator == host().comm_null)
     return false;
   const std::shared_ptr<Team> team = world_team();
   int ranks = 0, inter = 0;
   if (team == nullptr || !team->direct() ||
-      host().Comm_test_inter(communicator, &inter) != MPI_SUCCESS || inter != 0)
+      host().Comm_test_inter(communicator, &inter) != success || inter != 0)
     return false;
-  return host().Comm_size(communicator, &ranks) == MPI_SUCCESS && ranks > 1 &&
+  return host().Comm_size(communicator, &ranks) == success && ranks > 1 &&
          team->covers(communicator, ranks);
 }
 
@@ -75,12 +75,12 @@ void give_back(const WindowMemory& held) {
 
 // If this rank's heap is full, the host allocates the memory, so that all ranks make the same
 // calls. `base` is null if there is no memory at all.
-WindowMemory take_for_window(MPI_Aint size) {
+WindowMemory take_for_window(Aint size) {
   WindowMemory held{shm::take_memory(size > 0 ? static_cast<size_t>(size) : 1, usual_alignment),
                     false};
   if (held.base != nullptr) return held;
   held.from_host = true;
-  if (host().Alloc_mem(size > 0 ? size : 1, host().info_null, &held.base) != MPI_SUCCESS)
+  if (host().Alloc_mem(size > 0 ? size : 1, host().info_null, &held.base) != success)
     held.base = nullptr;
   return held;
 }
@@ -90,7 +90,7 @@ WindowMemory take_for_window(MPI_Aint size) {
 class Trial {
  public:
   // Collective; a failure is raised on the program's communicator.
-  explicit Trial(MPI_Comm communicator) {
+  explicit Trial(Comm communicator) {
     int rank = 0;
     host().Comm_rank(communicator, &rank);
     copy_ = PrivateCommunicator::split(communicator, 0, rank, &code_);
@@ -98,35 +98,35 @@ class Trial {
   }
 
   int code() const { return code_; }
-  MPI_Comm communicator() const { return copy_.get(); }
+  Comm communicator() const { return copy_.get(); }
   // Collective: true if `own` is true at all ranks.
   bool all(bool own) const {
     const uint64_t here = own ? 1 : 0;
     uint64_t least = 0;
     return host().Allreduce(&here, &least, 1, host().type_uint64, host().op_min, copy_.get()) ==
-               MPI_SUCCESS &&
+               success &&
            least == 1;
   }
 
  private:
   PrivateCommunicator copy_;
-  int code_ = MPI_SUCCESS;
+  int code_ = success;
 };
 
 // Collective. Makes a window over the heap's memory at all ranks, or at none; returns whether it
 // did. *code is an error that has been raised on the program's communicator.
-bool make_window(MPI_Aint size, int unit, MPI_Info info, MPI_Comm communicator, void* baseptr,
-                 MPI_Win* window, int* code) {
+bool make_window(Aint size, int unit, Info info, Comm communicator, void* baseptr, Win* window,
+                 int* code) {
   const Trial trial(communicator);
   *code = trial.code();
-  if (*code != MPI_SUCCESS) return false;
+  if (*code != success) return false;
   const WindowMemory held = take_for_window(size);
   if (!trial.all(held.base != nullptr)) {
     if (held.base != nullptr) give_back(held);
     return false;
   }
   const bool made =
-      host().Win_create(held.base, size, unit, info, trial.communicator(), window) == MPI_SUCCESS;
+      host().Win_create(held.base, size, unit, info, trial.communicator(), window) == success;
   if (!trial.all(made)) {
     // A window that other ranks lack cannot be freed, and so its memory cannot be freed either.
     if (!made) give_back(held);
@@ -143,41 +143,40 @@ bool make_window(MPI_Aint size, int unit, MPI_Info info, MPI_Comm communicator, 
 
 }  // namespace
 
-int alloc_mem(MPI_Aint size, MPI_Info info, void* baseptr) {
+int alloc_mem(Aint size, Info info, void* baseptr) {
   if (!host().foreign && Inside::depth == 0 && size > 0 && baseptr != nullptr &&
       shm::has_process_heap()) {
     const size_t alignment = wished_alignment(info);
     if (void* const address =
             alignment > 0 ? shm::take_memory(static_cast<size_t>(size), alignment) : nullptr) {
       *static_cast<void**>(baseptr) = address;
-      return MPI_SUCCESS;
+      return success;
     }
   }
   return host().Alloc_mem(size, info, baseptr);
 }
 
-int free_mem(void* base) { return shm::give_memory(base) ? MPI_SUCCESS : host().Free_mem(base); }
+int free_mem(void* base) { return shm::give_memory(base) ? success : host().Free_mem(base); }
 
-int win_allocate(MPI_Aint size, int unit, MPI_Info info, MPI_Comm communicator, void* baseptr,
-                 MPI_Win* window) {
+int win_allocate(Aint size, int unit, Info info, Comm communicator, void* baseptr, Win* window) {
   if (host().foreign || baseptr == nullptr || window == nullptr || !serves_windows_of(communicator))
     return host().Win_allocate(size, unit, info, communicator, baseptr, window);
   const Inside inside;
   bool served = false;
   const int code = guarded(communicator, [&] {
-    int raised = MPI_SUCCESS;
+    int raised = success;
     served = make_window(size, unit, info, communicator, baseptr, window, &raised);
     return raised;
   });
-  if (code != MPI_SUCCESS || served) return code;
+  if (code != success || served) return code;
   return host().Win_allocate(size, unit, info, communicator, baseptr, window);
 }
 
 // The memory is given back after the window is freed: until then other ranks may put data into it.
-int win_free(MPI_Win* window) {
+int win_free(Win* window) {
   const uint64_t key = window != nullptr ? key_of(*window) : 0;
   const int code = host().Win_free(window);
-  if (code != MPI_SUCCESS || host().foreign) return code;
+  if (code != success || host().foreign) return code;
   WindowMemory held{};
   {
     const std::lock_guard<std::mutex> lock(windows().mutex);
@@ -191,12 +190,12 @@ int win_free(MPI_Win* window) {
 }
 
 // The program must see a window over the heap's memory as one whose memory MPI allocated.
-int win_get_attr(MPI_Win window, int keyval, void* value, int* flag) {
+int win_get_attr(Win window, int keyval, void* value, int* flag) {
   const int code = host().Win_get_attr(window, keyval, value, flag);
-  if (code != MPI_SUCCESS || host().foreign || keyval != MPI_WIN_CREATE_FLAVOR || flag == nullptr ||
+  if (code != success || host().foreign || keyval != abi.win_create_flavor || flag == nullptr ||
       *flag == 0)
     return code;
-  static int allocated = MPI_WIN_FLAVOR_ALLOCATE;
+  static int allocated = abi.win_flavor_allocate;
   const std::lock_guard<std::mutex> lock(windows().mutex);
   if (windows().memory.contains(key_of(window))) *static_cast<int**>(value) = &allocated;
   return code;

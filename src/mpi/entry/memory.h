@@ -6,19 +6,18 @@
 // thread may call.
 #pragma once
 
-#include "mpi/abi/host.h"
+#include "mpi/host/host.h"
 
 namespace tutti::mpi {
 
 // MPI's functions of these names. The host's functions serve what the heap does not.
-int alloc_mem(MPI_Aint size, MPI_Info info, void* baseptr);
+int alloc_mem(Aint size, Info info, void* baseptr);
 int free_mem(void* base);
-int win_free(MPI_Win* window);
-int win_get_attr(MPI_Win window, int keyval, void* value, int* flag);
+int win_free(Win* window);
+int win_get_attr(Win window, int keyval, void* value, int* flag);
 
 // Uses the heap only with TUTTI_SHARED_HEAP, because in some hosts puts and gets are much slower on
 // windows whose memory the host did not allocate (docs/decisions/windows-stay-with-the-host.md).
-int win_allocate(MPI_Aint size, int unit, MPI_Info info, MPI_Comm communicator, void* baseptr,
-                 MPI_Win* window);
+int win_allocate(Aint size, int unit, Info info, Comm communicator, void* baseptr, Win* window);
 
 }  // namespace tutti::mpi

@@ -43,19 +43,19 @@ std::string path_of_tutti_run(const char* command) {
 
 // True, at all ranks of the communicator alike, if they are ranks of MPI_COMM_WORLD, which agreed
 // in MPI_Init, so that all of them take part in a collective call of Tutti.
-bool may_tell(MPI_Comm communicator, int root) {
+bool may_tell(Comm communicator, int root) {
   const Host& mpi = host();
   if (mpi.foreign || !registry_is_open() || !may_set_up() || Inside::depth > 0 ||
       communicator == mpi.comm_null)
     return false;
   const Inside inside;
   int inter = 0, ranks = 0;
-  if (mpi.Comm_test_inter(communicator, &inter) != MPI_SUCCESS || inter != 0) return false;
+  if (mpi.Comm_test_inter(communicator, &inter) != success || inter != 0) return false;
   mpi.Comm_size(communicator, &ranks);
   return root >= 0 && root < ranks && in_world(communicator, ranks);
 }
 
-int rank_in(MPI_Comm communicator) {
+int rank_in(Comm communicator) {
   int rank = 0;
   host().Comm_rank(communicator, &rank);
   return rank;
@@ -63,22 +63,22 @@ int rank_in(MPI_Comm communicator) {
 
 }  // namespace
 
-bool tell_spawn(MPI_Comm communicator, int root, bool through_us) {
+bool tell_spawn(Comm communicator, int root, bool through_us) {
   if (!may_tell(communicator, root)) return false;
   const Inside inside;
   unsigned char word = through_us ? 1 : 0;
-  return host().Bcast(&word, 1, host().type_byte, root, communicator) == MPI_SUCCESS && word != 0;
+  return host().Bcast(&word, 1, host().type_byte, root, communicator) == success && word != 0;
 }
 
-void meet_children(MPI_Comm children) {
+void meet_children(Comm children) {
   const Inside inside;
   if (agree_with_others(children, true)) trust(children);
 }
 
 namespace {
 
-int spawn_through_us(const char* command, char** arguments, int processes, MPI_Info info, int root,
-                     MPI_Comm communicator, MPI_Comm* children, int* error_codes) {
+int spawn_through_us(const char* command, char** arguments, int processes, Info info, int root,
+                     Comm communicator, Comm* children, int* error_codes) {
   const Host& mpi = host();
   std::string tutti_run;
   if (may_tell(communicator, root) && rank_in(communicator) == root)
@@ -96,14 +96,14 @@ int spawn_through_us(const char* command, char** arguments, int processes, MPI_I
   }
   const int code = mpi.Comm_spawn(command, arguments, processes, info, root, communicator, children,
                                   error_codes);
-  if (code == MPI_SUCCESS && through_us) meet_children(*children);
+  if (code == success && through_us) meet_children(*children);
   return code;
 }
 
 }  // namespace
 
-int spawn(const char* command, char** arguments, int processes, MPI_Info info, int root,
-          MPI_Comm communicator, MPI_Comm* children, int* error_codes) {
+int spawn(const char* command, char** arguments, int processes, Info info, int root,
+          Comm communicator, Comm* children, int* error_codes) {
   return guarded(communicator, [&] {
     return spawn_through_us(command, arguments, processes, info, root, communicator, children,
                             error_codes);
@@ -113,18 +113,18 @@ int spawn(const char* command, char** arguments, int processes, MPI_Info info, i
 void meet_parents(bool on) {
   if (getenv(told_by) == nullptr) return;
   unsetenv(told_by);  // the children of this process have other parents
-  MPI_Comm parents = host().comm_null;
-  if (host().Comm_get_parent(&parents) != MPI_SUCCESS || parents == host().comm_null) return;
+  Comm parents = host().comm_null;
+  if (host().Comm_get_parent(&parents) != success || parents == host().comm_null) return;
   if (agree_with_others(parents, on)) trust(parents);
 }
 
-void note_merge(MPI_Comm inter, MPI_Comm merged) {
+void note_merge(Comm inter, Comm merged) {
   if (!host().foreign && registry_is_open() && Inside::depth == 0 && trusted(inter)) trust(merged);
 }
 
-int merge(MPI_Comm inter, int high, MPI_Comm* merged) {
+int merge(Comm inter, int high, Comm* merged) {
   const int code = host().Intercomm_merge(inter, high, merged);
-  if (code == MPI_SUCCESS) note_merge(inter, *merged);
+  if (code == success) note_merge(inter, *merged);
   return code;
 }
 

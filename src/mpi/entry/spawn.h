@@ -14,27 +14,27 @@
 // These functions keep no state. The thread that makes the MPI call runs them.
 #pragma once
 
-#include "mpi/abi/host.h"
+#include "mpi/host/host.h"
 
 namespace tutti::mpi {
 
 // MPI_Comm_spawn.
-int spawn(const char* command, char** arguments, int processes, MPI_Info info, int root,
-          MPI_Comm communicator, MPI_Comm* children, int* error_codes);
+int spawn(const char* command, char** arguments, int processes, Info info, int root,
+          Comm communicator, Comm* children, int* error_codes);
 
 // For a spawn in another language. tell_spawn() is collective: the root tells all parents whether
 // it starts tutti-run (`through_us`), and every rank returns that; false if the parents may not be
 // called collectively. If it was true and the spawn succeeded, the parents call meet_children().
-bool tell_spawn(MPI_Comm communicator, int root, bool through_us);
-void meet_children(MPI_Comm children);
+bool tell_spawn(Comm communicator, int root, bool through_us);
+void meet_children(Comm children);
 
 // To be called in MPI_Init by all processes of a world, whether Tutti is on or not. If their
 // parents run under Tutti, agrees with them.
 void meet_parents(bool on);
 
 // MPI_Intercomm_merge.
-int merge(MPI_Comm inter, int high, MPI_Comm* merged);
+int merge(Comm inter, int high, Comm* merged);
 // To be called after a merge that has succeeded.
-void note_merge(MPI_Comm inter, MPI_Comm merged);
+void note_merge(Comm inter, Comm merged);
 
 }  // namespace tutti::mpi

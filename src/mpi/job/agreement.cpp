@@ -11,7 +11,7 @@
 #include "base/options.h"
 #include "exec/waiter.h"
 #include "group/group.h"
-#include "mpi/abi/polled.h"
+#include "mpi/host/polled.h"
 #include "mpi/job/end.h"
 #include "base/only_one.h"
 #include "mpi/job/gathered_placement.h"
@@ -65,7 +65,7 @@ Patience patience_in_init(const char* line) {
 // TUTTI_STALL_SECONDS if TUTTI_STALL=abort.
 class Waiting {
  public:
-  Waiting(MPI_Comm communicator, const Patience& patience)
+  Waiting(Comm communicator, const Patience& patience)
       : communicator_(communicator), patience_(patience) {}
 
   void look(Elapsed elapsed) {
@@ -92,33 +92,32 @@ class Waiting {
     end_job(communicator_);
   }
 
-  MPI_Comm communicator_;
+  Comm communicator_;
   Patience patience_;
   std::unique_ptr<OnlyOne> speaker_;
   bool said_ = false;
 };
 
 // The least of all ranks' values, for each of `count` values. False if the host MPI failed.
-bool least_of_all(const uint64_t* own, uint64_t* least, int count, MPI_Comm communicator,
+bool least_of_all(const uint64_t* own, uint64_t* least, int count, Comm communicator,
                   const Patience& patience) {
   const Host& mpi = host();
   // All simulated ranks run under Tutti, so the blocking form serves. SMPI's nonblocking form is
   // linear in the number of ranks, which all send at once.
   if (simulated)
-    return mpi.Allreduce(own, least, count, mpi.type_uint64, mpi.op_min, communicator) ==
-           MPI_SUCCESS;
-  MPI_Request request;
+    return mpi.Allreduce(own, least, count, mpi.type_uint64, mpi.op_min, communicator) == success;
+  Request request;
   if (mpi.Iallreduce(own, least, count, mpi.type_uint64, mpi.op_min, communicator, &request) !=
-      MPI_SUCCESS)
+      success)
     return false;
   Waiting waiting(communicator, patience);
   return complete(&request, [&](exec::Waiter& waiter) { waiting.look(waiter.watched().time()); }) ==
-         MPI_SUCCESS;
+         success;
 }
 
 // True if the launcher says that the communicator's ranks are all on this rank's node. MPICH may be
 // told to play several nodes on one.
-bool is_launched_on_one_node(MPI_Comm communicator) {
+bool is_launched_on_one_node(Comm communicator) {
   for (const char* plays :
        {"MPIR_CVAR_NUM_CLIQUES", "MPIR_CVAR_ODD_EVEN_CLIQUES", "MPIR_CVAR_NOLOCAL"})
     if (getenv(plays) != nullptr) return false;
@@ -127,8 +126,7 @@ bool is_launched_on_one_node(MPI_Comm communicator) {
   return launched_ranks_on_node() == ranks;
 }
 
-Common agree(MPI_Comm communicator, uint64_t options_hash, uint64_t extra,
-             const Patience& patience) {
+Common agree(Comm communicator, uint64_t options_hash, uint64_t extra, const Patience& patience) {
   const uint64_t disabled = options().disable ? 1 : 0;
   // All ranks have the same word if the least word is the complement of the least complement.
   const uint64_t one_node = is_launched_on_one_node(communicator) ? 1 : 0;
@@ -164,7 +162,7 @@ Common agree_in_init(uint64_t own) {
                                 "do not run under tutti-run"));
 }
 
-bool agree_with_others(MPI_Comm inter, bool on) {
+bool agree_with_others(Comm inter, bool on) {
   const uint64_t own[] = {fingerprint(options(), false), on ? uint64_t{1} : 0};
   uint64_t others[2] = {};
   if (!least_of_all(
@@ -176,7 +174,7 @@ bool agree_with_others(MPI_Comm inter, bool on) {
   return on && others[1] == 1 && others[0] == own[0];
 }
 
-Common agree_in_setup(MPI_Comm communicator, uint64_t own) {
+Common agree_in_setup(Comm communicator, uint64_t own) {
   // A rank may be late because the program computes, so only the watchdog's time counts.
   return agree(communicator, fingerprint(options(), false), own,
                {seconds(options().stall_seconds),

@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-#include "mpi/abi/host.h"
+#include "mpi/host/host.h"
 
 namespace tutti::mpi {
 
@@ -35,11 +35,11 @@ struct Common {
 // Collective over MPI_COMM_WORLD, inside MPI_Init.
 Common agree_in_init(uint64_t own);
 // Collective over the communicator, inside its first collectives.
-Common agree_in_setup(MPI_Comm communicator, uint64_t own);
+Common agree_in_setup(Comm communicator, uint64_t own);
 
 // Collective over an intercommunicator of parents and spawned children. `on`: Tutti is on at this
 // side, whose ranks have already agreed on that. True at all ranks if Tutti is on at both sides and
 // their options are the same.
-bool agree_with_others(MPI_Comm inter, bool on);
+bool agree_with_others(Comm inter, bool on);
 
 }  // namespace tutti::mpi

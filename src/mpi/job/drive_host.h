@@ -2,8 +2,8 @@
 // something else. A server drives transfers by itself. Any thread.
 #pragma once
 
-#include "mpi/abi/host.h"
-#include "mpi/abi/inside.h"
+#include "mpi/host/host.h"
+#include "mpi/host/inside.h"
 #include "mpi/job/self.h"
 #include "shm/order.h"
 
@@ -24,7 +24,7 @@ inline void drive_transfers() {
 inline void drive_messages() {
   int flag = 0;
   const Inside inside;
-  host().Iprobe(0, 0, self_communicator(), &flag, MPI_STATUS_IGNORE);
+  host().Iprobe(0, 0, self_communicator(), &flag, abi.status_ignore);
 }
 // And the transfers, in a call of the program's that waits.
 inline void drive_host() {

@@ -5,8 +5,8 @@
 
 #include <cstdlib>
 
-#include "mpi/abi/inside.h"
-#include "mpi/abi/host.h"
+#include "mpi/host/inside.h"
+#include "mpi/host/host.h"
 
 namespace tutti::mpi {
 namespace {
@@ -36,7 +36,7 @@ void end_soon() {
 // This process ends by a signal. MPICH's launcher (Hydra 5.0.2) sometimes misses the end of a rank
 // that exits, although the rank has asked it to end the job, and lets the other ranks run on; a
 // rank that ends by a signal is always seen. The launcher has time to read the request first.
-void end_job(MPI_Comm communicator) {
+void end_job(Comm communicator) {
   end_soon();
   std::atexit([] {
     usleep(microseconds_to_read);

@@ -1,13 +1,13 @@
 // Functions by which Tutti ends the job or this process. Any thread may call them. No state.
 #pragma once
 
-#include "net/abi.h"
+#include "mpi/host/abi.h"
 
 namespace tutti::mpi {
 
 // Ends the job by the host's MPI_Abort, when a wait stalls and TUTTI_STALL=abort. This process ends
 // within seconds in any case: MPI_Abort may not return if the launcher is also out of reach.
-[[noreturn]] void end_job(MPI_Comm communicator);
+[[noreturn]] void end_job(Comm communicator);
 
 // Sets an alarm that ends this process within seconds, whatever its threads do.
 void end_soon();

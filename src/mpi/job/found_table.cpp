@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "group/group.h"
-#include "mpi/abi/polled.h"
+#include "mpi/host/polled.h"
 #include "select/found_table.h"
 
 namespace tutti::mpi {
@@ -30,7 +30,7 @@ std::string look_for_table() {
 void share_table(std::string found, uint64_t bytes) {
   if (bytes == 0) return;
   found.resize(bytes);
-  if (broadcast(found.data(), bytes, host().comm_world) != MPI_SUCCESS)
+  if (broadcast(found.data(), bytes, host().comm_world) != success)
     throw std::runtime_error("the host MPI did not give the table to all ranks");
   const size_t end = found.find('\0');
   found_table = &group::table_of(found.substr(end + 1), found.substr(0, end));

@@ -9,8 +9,8 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "base/process.h"
-#include "mpi/abi/host.h"
-#include "mpi/abi/private_communicator.h"
+#include "mpi/host/host.h"
+#include "mpi/host/private_communicator.h"
 #include "mpi/job/team.h"
 #include "placement/clusters.h"
 #include "placement/cores.h"
@@ -86,8 +86,8 @@ class Neighbours {
       }
       const size_t held = items.size();
       items.resize(most);  // the number of received items is known after the receive
-      MPI_Request request{};
-      MPI_Status status{};
+      Request request{};
+      Status status{};
       int bytes = 0;
       mpi.Irecv(items.data() + held, bytes_of<Item>(most - held), mpi.type_byte, round.from, 0,
                 communicator_.get(), &request);
@@ -120,7 +120,7 @@ class Neighbours {
 WorldPlacement exchanged(const Neighbours& node, const RankLocation& own, int world_ranks) {
   std::vector<RankLocation> here = node.gather(own);
   const bool first = node.rank() == 0;
-  const Neighbours firsts = Neighbours::by(first ? 0 : MPI_UNDEFINED);
+  const Neighbours firsts = Neighbours::by(first ? 0 : abi.undefined);
   if (!first) return WorldPlacement::read(node.of_first(std::string()));
   const auto node_of = [](const RankLocation& location) { return location.node; };
   const WorldPlacement all(

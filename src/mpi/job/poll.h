@@ -12,7 +12,7 @@
 // thread.
 #pragma once
 
-#include "mpi/abi/host.h"
+#include "mpi/host/host.h"
 #include "mpi/job/served.h"
 
 namespace tutti::mpi {
@@ -26,9 +26,8 @@ inline constexpr int most_looks = 16;
 template <class Ask>
 int look_again(const int* flag, Ask ask) {
   int code = ask();
-  if (code != MPI_SUCCESS || *flag != 0 || !ServedCalls::any()) return code;
-  for (int looks = 1; looks < most_looks && code == MPI_SUCCESS && *flag == 0; ++looks)
-    code = ask();
+  if (code != success || *flag != 0 || !ServedCalls::any()) return code;
+  for (int looks = 1; looks < most_looks && code == success && *flag == 0; ++looks) code = ask();
   if (*flag == 0) ServedCalls::forget();
   return code;
 }

@@ -4,8 +4,8 @@
 #include <mutex>
 #include <vector>
 
-#include "mpi/abi/inside.h"
-#include "mpi/abi/private_communicator.h"
+#include "mpi/host/inside.h"
+#include "mpi/host/private_communicator.h"
 #include "shm/order.h"
 
 namespace tutti::mpi {
@@ -15,10 +15,8 @@ struct Self {
   std::mutex mutex;
   shm::Word by_session{0};  // read without the lock
   bool world_lives = false;
-#ifdef TUTTI_SESSIONS
-  std::vector<MPI_Session> sessions;  // open, the oldest first
-#endif
-  bool made = false;  // from the first session
+  std::vector<Session> sessions;  // open, the oldest first
+  bool made = false;              // from the first session
   PrivateCommunicator communicator;
 };
 
@@ -28,61 +26,54 @@ Self& self() {
   return made;
 }
 
-#ifdef TUTTI_SESSIONS
-PrivateCommunicator make_self(MPI_Session session) {
+PrivateCommunicator make_self(Session session) {
   const Host& mpi = host();
   const Inside inside;
-  MPI_Group own;
-  MPI_Comm made = mpi.comm_null;
+  Group own;
+  Comm made = mpi.comm_null;
   if (mpi.Comm_create_from_group == nullptr ||
-      mpi.Group_from_session_pset(session, "mpi://SELF", &own) != MPI_SUCCESS)
+      mpi.Group_from_session_pset(session, "mpi://SELF", &own) != success)
     return {};
-  MPI_Errhandler ignoring{};
+  Errhandler ignoring{};
   mpi.Comm_create_errhandler(PrivateCommunicator::ignore_error, &ignoring);
   const int code = mpi.Comm_create_from_group(own, "tutti.self", mpi.info_null, ignoring, &made);
   mpi.Errhandler_free(&ignoring);
   mpi.Group_free(&own);
-  return PrivateCommunicator(code == MPI_SUCCESS ? made : mpi.comm_null);
+  return PrivateCommunicator(code == success ? made : mpi.comm_null);
 }
 
 // The caller holds the lock.
 void choose(Self& self) {
   shm::store_relaxed(self.by_session, !self.world_lives && !self.sessions.empty() ? 1 : 0);
 }
-#endif
 
 }  // namespace
 
-MPI_Comm self_communicator() {
+Comm self_communicator() {
   Self& self = mpi::self();
   if (shm::load_relaxed(self.by_session) == 0) [[likely]]
     return host().comm_self;
   const std::lock_guard<std::mutex> lock(self.mutex);
-#ifdef TUTTI_SESSIONS
   if (!self.made && !self.sessions.empty()) {
     self.communicator = make_self(self.sessions.front());
     self.made = true;
   }
-#endif
   return self.communicator.get();
 }
 
-void note_world_of_self([[maybe_unused]] bool lives) {
-#ifdef TUTTI_SESSIONS
+void note_world_of_self(bool lives) {
   const std::lock_guard<std::mutex> lock(self().mutex);
   self().world_lives = lives;
   choose(self());
-#endif
 }
 
-#ifdef TUTTI_SESSIONS
-void note_session_of_self(MPI_Session session) {
+void note_session_of_self(Session session) {
   const std::lock_guard<std::mutex> lock(self().mutex);
   self().sessions.push_back(session);
   choose(self());
 }
 
-void leave_session_of_self(MPI_Session session) {
+void leave_session_of_self(Session session) {
   Self& self = mpi::self();
   const std::lock_guard<std::mutex> lock(self.mutex);
   const auto found = std::find(self.sessions.begin(), self.sessions.end(), session);
@@ -94,6 +85,5 @@ void leave_session_of_self(MPI_Session session) {
   self.sessions.erase(found);
   choose(self);
 }
-#endif
 
 }  // namespace tutti::mpi

@@ -7,19 +7,17 @@
 // it for later must ask again. Any thread.
 #pragma once
 
-#include "mpi/abi/host.h"
+#include "mpi/host/host.h"
 
 namespace tutti::mpi {
 
 // MPI_COMM_NULL if there is none.
-MPI_Comm self_communicator();
+Comm self_communicator();
 
 // Whether MPI_COMM_SELF lives: from the end of MPI_Init to the begin of MPI_Finalize.
 void note_world_of_self(bool lives);
-#ifdef TUTTI_SESSIONS
 // To be called when a session has opened, and before it closes.
-void note_session_of_self(MPI_Session session);
-void leave_session_of_self(MPI_Session session);
-#endif
+void note_session_of_self(Session session);
+void leave_session_of_self(Session session);
 
 }  // namespace tutti::mpi

@@ -7,7 +7,7 @@
 
 #include <cstddef>
 
-#include "net/abi.h"
+#include "mpi/host/abi.h"
 #include "shm/order.h"
 
 namespace tutti::mpi {

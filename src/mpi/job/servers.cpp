@@ -20,7 +20,7 @@
 #include "base/options.h"
 #include "base/short_slices.h"
 #include "base/signals_blocked.h"
-#include "mpi/abi/inside.h"
+#include "mpi/host/inside.h"
 #include "mpi/job/drive_host.h"
 #include "report/tally.h"
 #include "topo/binding.h"

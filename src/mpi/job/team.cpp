@@ -14,8 +14,8 @@
 #include "base/options.h"
 #include "exec/core_watch.h"
 #include "exec/waiter.h"
-#include "mpi/abi/polled.h"
-#include "mpi/abi/types.h"
+#include "mpi/host/polled.h"
+#include "mpi/host/types.h"
 #include "mpi/job/drive_host.h"
 #include "mpi/job/found_table.h"
 #include "mpi/job/gathered_placement.h"
@@ -80,49 +80,49 @@ void touch_area(std::byte* area, size_t bytes) {
   for (size_t offset = 0; offset < bytes; offset += shm::page_size) shm::touch(area + offset);
 }
 
-std::vector<int> places_in(MPI_Comm communicator, int ranks, MPI_Group group) {
+std::vector<int> places_in(Comm communicator, int ranks, Group group) {
   const Host& mpi = host();
-  MPI_Group own;
-  if (mpi.Comm_group(communicator, &own) != MPI_SUCCESS) return {};
+  Group own;
+  if (mpi.Comm_group(communicator, &own) != success) return {};
   static TUTTI_PER_THREAD std::vector<int> from;  // 0, 1, 2, ...
   while (from.size() < static_cast<size_t>(ranks)) from.push_back(static_cast<int>(from.size()));
-  std::vector<int> to(static_cast<size_t>(ranks), MPI_UNDEFINED);
+  std::vector<int> to(static_cast<size_t>(ranks), abi.undefined);
   mpi.Group_translate_ranks(own, ranks, from.data(), group, to.data());
   mpi.Group_free(&own);
-  if (std::find(to.begin(), to.end(), MPI_UNDEFINED) != to.end()) to.clear();
+  if (std::find(to.begin(), to.end(), abi.undefined) != to.end()) to.clear();
   return to;
 }
 
-bool all_within(MPI_Comm communicator, int ranks, MPI_Group group) {
+bool all_within(Comm communicator, int ranks, Group group) {
   return !places_in(communicator, ranks, group).empty();
 }
 
-void rebase(MPI_Group* group, MPI_Group from) {
+void rebase(Group* group, Group from) {
   const Host& mpi = host();
   int size = 0;
   mpi.Group_size(*group, &size);
-  std::vector<int> old(static_cast<size_t>(size)), place(static_cast<size_t>(size), MPI_UNDEFINED);
+  std::vector<int> old(static_cast<size_t>(size)), place(static_cast<size_t>(size), abi.undefined);
   std::iota(old.begin(), old.end(), 0);
   mpi.Group_translate_ranks(*group, size, old.data(), from, place.data());
-  std::erase(place, MPI_UNDEFINED);
-  MPI_Group replacement;
+  std::erase(place, abi.undefined);
+  Group replacement;
   mpi.Group_incl(from, static_cast<int>(place.size()), place.data(), &replacement);
   mpi.Group_free(group);
   *group = replacement;
 }
 
-void Team::enter(PrivateCommunicator own, MPI_Comm members) {
+void Team::enter(PrivateCommunicator own, Comm members) {
   pending_ = PendingReceive(std::move(own));
   host().Comm_size(members, &ranks_);
   host().Comm_rank(members, &rank_);
 }
 
-std::unique_ptr<Team> Team::form_of_all(MPI_Comm communicator, int ranks, bool of_several_jobs,
+std::unique_ptr<Team> Team::form_of_all(Comm communicator, int ranks, bool of_several_jobs,
                                         std::string* why_not) {
   std::unique_ptr<Team> team(new Team);
   team->of_several_jobs_ = of_several_jobs;
   PrivateCommunicator node = PrivateCommunicator::split_by_node(communicator, 0);
-  const MPI_Comm members = node.get();
+  const Comm members = node.get();
   team->enter(std::move(node), members);
   if (team->ranks_ != ranks || !team->share_segment(members, why_not)) return nullptr;
   team->agree(members);
@@ -134,7 +134,7 @@ std::unique_ptr<Team> Team::form_of_all(MPI_Comm communicator, int ranks, bool o
 std::unique_ptr<Team> Team::form_of_world(bool one_node, std::string* why_not) {
   std::unique_ptr<Team> team(new Team);
   team->of_world_ = true;
-  MPI_Comm members = host().comm_world;
+  Comm members = host().comm_world;
   const auto is_shared = [&](PrivateCommunicator own) {
     team->enter(std::move(own), members);
     if (team->ranks_ > 1) return team->share_segment(members, why_not);
@@ -158,12 +158,12 @@ Team::~Team() {
   if (may_free_handles() && group_ != host().group_null) host().Group_free(&group_);
 }
 
-void Team::leave_world(MPI_Group processes) {
+void Team::leave_world(Group processes) {
   rebase(&group_, processes);
   pending_.reset();
 }
 
-bool Team::share_segment(MPI_Comm members, std::string* why_not) {
+bool Team::share_segment(Comm members, std::string* why_not) {
   using Kind = shm::Segment::Kind;
   const ShmChoice choice = options().shm;
   if (choice != ShmChoice::posix && try_segment(members, Kind::memfd, why_not)) return true;
@@ -173,7 +173,7 @@ bool Team::share_segment(MPI_Comm members, std::string* why_not) {
 // Rank 0 creates the node's segment, the other ranks attach to it, and all learn whether all could.
 // The introductions take its first pages, and the directories follow. A segment in /dev/shm has no
 // directories, because arenas cannot grow there.
-bool Team::try_segment(MPI_Comm members, shm::Segment::Kind kind, std::string* why_not) {
+bool Team::try_segment(Comm members, shm::Segment::Kind kind, std::string* why_not) {
   struct {
     shm::Segment::Location location;
     uint32_t page;  // of the introductions
@@ -223,7 +223,7 @@ bool Team::try_segment(MPI_Comm members, shm::Segment::Kind kind, std::string* w
 
 // Rank 0 learns whether all have attached, and tells those that have. The reduction and rank 0's
 // word order what members have written into their pages before all that others read.
-bool Team::all_attached(MPI_Comm members) {
+bool Team::all_attached(Comm members) {
   uint64_t least = 0;
   tell_least(node_segment_ != nullptr ? 1 : 0, &least, members);
   if (node_segment_ == nullptr) return false;
@@ -264,7 +264,7 @@ void Team::meet() {
   });
 }
 
-void Team::agree(MPI_Comm members) {
+void Team::agree(Comm members) {
   std::vector<placement::Place> places;
   for (int member = 0; member < ranks_; ++member) places.push_back(introductions_[member].place);
   learn_waiting(placement::usable_cores(places));
@@ -307,7 +307,7 @@ void Team::know_oversubscribed() {
   if (options().wait == WaitChoice::automatic) wait_style_ = exec::WaitStyle::yield;
 }
 
-placement::Levels Team::levels(MPI_Comm communicator, int ranks) const {
+placement::Levels Team::levels(Comm communicator, int ranks) const {
   if (levels_.one_level()) return levels_;
   const std::vector<int> members = places_in(communicator, ranks, group_);
   return members.empty() ? placement::Levels() : levels_.of(members);
@@ -315,20 +315,20 @@ placement::Levels Team::levels(MPI_Comm communicator, int ranks) const {
 
 exec::ProgressHook Team::progress_hook() { return {progress, &pending_}; }
 
-std::vector<int> Team::members(MPI_Comm communicator, int ranks) const {
+std::vector<int> Team::members(Comm communicator, int ranks) const {
   return ranks <= ranks_ ? places_in(communicator, ranks, group_) : std::vector<int>();
 }
 
-std::vector<int> Team::members_among(MPI_Comm communicator, int ranks) const {
+std::vector<int> Team::members_among(Comm communicator, int ranks) const {
   const Host& mpi = host();
-  std::vector<int> from(static_cast<size_t>(ranks)), to(static_cast<size_t>(ranks), MPI_UNDEFINED);
+  std::vector<int> from(static_cast<size_t>(ranks)), to(static_cast<size_t>(ranks), abi.undefined);
   std::iota(from.begin(), from.end(), 0);
-  MPI_Group group;
-  if (mpi.Comm_group(communicator, &group) == MPI_SUCCESS) {
+  Group group;
+  if (mpi.Comm_group(communicator, &group) == success) {
     mpi.Group_translate_ranks(group, ranks, from.data(), group_, to.data());
     mpi.Group_free(&group);
   }
-  std::replace(to.begin(), to.end(), int{MPI_UNDEFINED}, -1);
+  std::replace(to.begin(), to.end(), int{abi.undefined}, -1);
   return to;
 }
 
@@ -341,7 +341,7 @@ std::vector<Team::Memory> Team::memories() const {
   return memories;
 }
 
-bool Team::covers(MPI_Comm communicator, int ranks) const {
+bool Team::covers(Comm communicator, int ranks) const {
   return !members(communicator, ranks).empty();
 }
 

@@ -29,8 +29,8 @@
 #include "exec/executor.h"
 #include "exec/reach.h"
 #include "placement/cores.h"
-#include "mpi/abi/host.h"
-#include "mpi/abi/pending_receive.h"
+#include "mpi/host/host.h"
+#include "mpi/host/pending_receive.h"
 #include "shm/heap.h"
 #include "shm/layout.h"
 #include "shm/segment.h"
@@ -42,12 +42,12 @@ namespace tutti::mpi {
 
 // The ranks of a communicator as ranks of a group; empty if one of them is not in the group. Any
 // thread; no communication.
-std::vector<int> places_in(MPI_Comm communicator, int ranks, MPI_Group group);
+std::vector<int> places_in(Comm communicator, int ranks, Group group);
 // True if all ranks of a communicator are in the group. Any thread; no communication.
-bool all_within(MPI_Comm communicator, int ranks, MPI_Group group);
+bool all_within(Comm communicator, int ranks, Group group);
 // Replaces *group by a subgroup of `from` with the same processes in the same order. Processes that
 // are not in `from` are left out.
-void rebase(MPI_Group* group, MPI_Group from);
+void rebase(Group* group, Group from);
 
 // Zeroes all of the areas except the slots, which no rank reads before they are written.
 void clear_areas(std::byte* areas, const shm::Layout& layout);
@@ -63,7 +63,7 @@ class Team {
   static std::unique_ptr<Team> form_of_world(bool one_node, std::string* why_not);
   // Collective over the communicator. Null at all ranks if they are on several nodes (*why_not then
   // stays empty) or cannot share memory.
-  static std::unique_ptr<Team> form_of_all(MPI_Comm communicator, int ranks, bool of_several_jobs,
+  static std::unique_ptr<Team> form_of_all(Comm communicator, int ranks, bool of_several_jobs,
                                            std::string* why_not);
   ~Team();
   Team(const Team&) = delete;
@@ -84,12 +84,12 @@ class Team {
   const topo::Shape& shape() const { return shape_; }
   // The levels that a communicator's ranks share, the same at all of them; one level if a rank is
   // no member. No communication.
-  placement::Levels levels(MPI_Comm communicator, int ranks) const;
+  placement::Levels levels(Comm communicator, int ranks) const;
   // Refers to the team.
   exec::ProgressHook progress_hook();
   // How the ranks of a communicator reach each other's buffers; only by the slots if a rank is no
   // member. No communication.
-  exec::Reach reach(MPI_Comm communicator, int ranks) const;
+  exec::Reach reach(Comm communicator, int ranks) const;
   exec::Reach reach(const std::vector<int>& members) const;
   // The memory of a member, for one-sided transfers.
   struct Memory {
@@ -116,20 +116,20 @@ class Team {
   std::optional<report::Board> board() const;
   shm::Segment& node_segment() { return *node_segment_; }
   // By rank of a communicator, its number in the team; -1: it is no member. No communication.
-  std::vector<int> members_among(MPI_Comm communicator, int ranks) const;
+  std::vector<int> members_among(Comm communicator, int ranks) const;
 
   // True if all members have mapped each other's heaps.
   bool direct() const { return !heaps_.empty(); }
 
   // A communicator's ranks as ranks of the team; empty if one of them is no member.
-  std::vector<int> members(MPI_Comm communicator, int ranks) const;
+  std::vector<int> members(Comm communicator, int ranks) const;
   // True if all ranks of a communicator are members.
-  bool covers(MPI_Comm communicator, int ranks) const;
+  bool covers(Comm communicator, int ranks) const;
 
   // MPI_COMM_WORLD ends, so nothing that was made from it may be used any more. The team now holds
   // its members as a subgroup of `processes`, a session's group, and waiting members no longer
   // drive the host.
-  void leave_world(MPI_Group processes);
+  void leave_world(Group processes);
 
   // Takes a piece of shared memory for a new communicator of this many ranks, whose rank 0 calls
   // it. The result is not `granted` if shared memory has run out. Throws no Error.
@@ -148,14 +148,14 @@ class Team {
 
  private:
   Team() = default;
-  void enter(PrivateCommunicator own, MPI_Comm members);
-  bool share_segment(MPI_Comm members, std::string* why_not);
-  bool try_segment(MPI_Comm members, shm::Segment::Kind kind, std::string* why_not);
-  bool all_attached(MPI_Comm members);
+  void enter(PrivateCommunicator own, Comm members);
+  bool share_segment(Comm members, std::string* why_not);
+  bool try_segment(Comm members, shm::Segment::Kind kind, std::string* why_not);
+  bool all_attached(Comm members);
   void await(const std::function<bool()>& is_here);
   void introduce();
   void meet();
-  void agree(MPI_Comm members);
+  void agree(Comm members);
   void learn_waiting(std::vector<placement::CoreMask> masks);
   void try_reach();
   void settle_reach();
@@ -168,7 +168,7 @@ class Team {
   bool of_several_jobs_ = false;
   bool of_world_ = false;
   PendingReceive pending_;  // by which waiting ranks make the host progress
-  MPI_Group group_ = host().group_null;
+  Group group_ = host().group_null;
   exec::WaitStyle wait_style_ = exec::WaitStyle::spin;
   topo::Shape shape_;
   placement::Levels levels_;  // of the team's ranks

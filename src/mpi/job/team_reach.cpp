@@ -130,7 +130,7 @@ void Team::settle_reach() {
              processes_.empty() ? "" : ", cma");
 }
 
-exec::Reach Team::reach(MPI_Comm communicator, int ranks) const {
+exec::Reach Team::reach(Comm communicator, int ranks) const {
   return reach(places_in(communicator, ranks, group_));
 }
 

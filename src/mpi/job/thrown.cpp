@@ -7,8 +7,8 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "mpi/abi/host.h"
-#include "mpi/abi/inside.h"
+#include "mpi/host/host.h"
+#include "mpi/host/inside.h"
 
 namespace tutti::mpi {
 namespace {
@@ -23,14 +23,14 @@ void say_once(const char* what) {
 
 }  // namespace
 
-int raise(MPI_Comm communicator, int code) {
+int raise(Comm communicator, int code) {
   const Inside inside;
   if (!host().foreign) host().Comm_call_errhandler(communicator, code);
   return code;
 }
 
-int raise_thrown(MPI_Comm communicator) {
-  int code = MPI_ERR_NO_MEM;
+int raise_thrown(Comm communicator) {
+  int code = abi.err_no_mem;
   try {
     throw;
   } catch (const std::bad_alloc&) {
@@ -38,13 +38,13 @@ int raise_thrown(MPI_Comm communicator) {
   } catch (const std::length_error&) {  // more than any vector holds
     say_once("memory ran out");
   } catch (const Error& error) {
-    if (error.code() != Code::unavailable) code = MPI_ERR_OTHER;
+    if (error.code() != Code::unavailable) code = abi.err_other;
     say_once(error.what());
   } catch (const std::exception& error) {
-    code = MPI_ERR_OTHER;
+    code = abi.err_other;
     say_once(error.what());
   } catch (...) {
-    code = MPI_ERR_OTHER;
+    code = abi.err_other;
     say_once("an exception of no known type");
   }
   return raise(communicator, code);

@@ -14,20 +14,20 @@
 
 #include <utility>
 
-#include "net/abi.h"
+#include "mpi/host/abi.h"
 
 namespace tutti::mpi {
 
 // Raises an error on the communicator's handler and returns the code.
-int raise(MPI_Comm communicator, int code);
+int raise(Comm communicator, int code);
 
 // To be called in a catch block. Logs the exception, if it is the first of this process, raises its
 // MPI error code on the communicator's handler, and returns the code.
-[[gnu::cold]] int raise_thrown(MPI_Comm communicator);
+[[gnu::cold]] int raise_thrown(Comm communicator);
 
 // Runs `call`, which returns an MPI error code. Returns that code, or raise_thrown's if it throws.
 template <class Call>
-int guarded(MPI_Comm communicator, Call&& call) {
+int guarded(Comm communicator, Call&& call) {
   try {
     return std::forward<Call>(call)();
   } catch (...) {

@@ -26,7 +26,7 @@ std::vector<rma::Peer> peers(const rma::Extent& heap) {
 
 }  // namespace
 
-Answering::Answering(MPI_Comm communicator, const rma::Extent& heap)
+Answering::Answering(Comm communicator, const rma::Extent& heap)
     : communicator_(communicator),
       peers_(peers(heap)),
       mover_(peers_, {buffer}),
@@ -57,18 +57,18 @@ bool Answering::drive() {
 // True if the answer is complete.
 bool Answering::advance(Answer& answer) {
   int done = 0;
-  int code = host().Test(&answer.message, &done, MPI_STATUS_IGNORE);
-  if (code == MPI_SUCCESS && done != 0) {
+  int code = host().Test(&answer.message, &done, abi.status_ignore);
+  if (code == success && done != 0) {
     if (answer.replies) return true;
     code = reply(answer);
   }
-  if (code != MPI_SUCCESS) fail(answer.client, code);
+  if (code != success) fail(answer.client, code);
   return false;
 }
 
 // Moves the data of a request that has arrived, and sends the reply.
 int Answering::reply(Answer& answer) {
-  Request request;
+  Asked request;
   std::memcpy(&request, answer.request.data(), sizeof request);
   const bool puts = request.kind == rma::Kind::put;
   const size_t bytes = request.block_bytes * request.blocks;
@@ -100,20 +100,20 @@ bool Answering::take_new() {
   bool found_any = false;
   for (int i = 0; i < new_at_once && bytes_ < most_bytes && answers_.size() < most_answers; ++i) {
     int found = 0, bytes = 0;
-    MPI_Status status;
-    int code = mpi.Iprobe(MPI_ANY_SOURCE, request_tag, communicator_, &found, &status);
-    if (code == MPI_SUCCESS && found == 0) return found_any;
+    Status status;
+    int code = mpi.Iprobe(abi.any_source, request_tag, communicator_, &found, &status);
+    if (code == success && found == 0) return found_any;
     Answer* answer = nullptr;
-    if (code == MPI_SUCCESS) code = mpi.Get_count(&status, mpi.type_byte, &bytes);
-    if (code == MPI_SUCCESS) {
+    if (code == success) code = mpi.Get_count(&status, mpi.type_byte, &bytes);
+    if (code == success) {
       answer = &answers_.emplace_back();
-      answer->client = status.MPI_SOURCE;
+      answer->client = source_of(status);
       answer->request = buffers_.take(static_cast<size_t>(bytes));
       bytes_ += answer->request.size();
       code = mpi.Irecv(answer->request.data(), bytes, mpi.type_byte, answer->client, request_tag,
                        communicator_, &answer->message);
     }
-    if (code != MPI_SUCCESS) {
+    if (code != success) {
       fail(answer == nullptr ? -1 : answer->client, code);
       return true;
     }

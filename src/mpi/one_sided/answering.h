@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "mpi/abi/host.h"
+#include "mpi/host/host.h"
 #include "mpi/one_sided/message_buffers.h"
 #include "mpi/one_sided/pieces.h"
 #include "rma/process_mover.h"
@@ -22,7 +22,7 @@ namespace tutti::mpi {
 class Answering {
  public:
   // The communicator returns errors as codes, and outlives the object. `heap`: this process's.
-  Answering(MPI_Comm communicator, const rma::Extent& heap);
+  Answering(Comm communicator, const rma::Extent& heap);
   ~Answering();
   Answering(const Answering&) = delete;
 
@@ -38,7 +38,7 @@ class Answering {
   struct Answer {
     int client = 0;
     MessageBuffer request, reply;
-    MPI_Request message{};  // that is received, then the one that is sent
+    Request message{};  // that is received, then the one that is sent
     bool replies = false;
   };
 
@@ -48,7 +48,7 @@ class Answering {
   int reply(Answer& answer);
   void fail(int client, int code);
 
-  const MPI_Comm communicator_;
+  const Comm communicator_;
   const std::vector<rma::Peer> peers_;  // first the buffers, then this process as the target
   rma::ProcessMover mover_;
   MessageBuffers buffers_;

@@ -115,12 +115,12 @@ void Asking::send(uint64_t number, Moving& moving) {
   piece.has_arrived = false;
   const rma::Transfer& transfer = piece.transfer;
   const bool puts = transfer.kind == rma::Kind::put;
-  const Request request{.address = transfer.remote,
-                        .stride = transfer.remote_stride,
-                        .block_bytes = transfer.block_bytes,
-                        .blocks = transfer.blocks,
-                        .kind = transfer.kind,
-                        .place = place};
+  const Asked request{.address = transfer.remote,
+                      .stride = transfer.remote_stride,
+                      .block_bytes = transfer.block_bytes,
+                      .blocks = transfer.blocks,
+                      .kind = transfer.kind,
+                      .place = place};
   piece.request = buffers_.take(sizeof request + (puts ? transfer.bytes() : 0));
   piece.reply = buffers_.take(sizeof(Reply) + (puts ? 0 : transfer.bytes()));
   std::memcpy(piece.request.data(), &request, sizeof request);
@@ -135,10 +135,10 @@ void Asking::send(uint64_t number, Moving& moving) {
   int code = mpi.Irecv(piece.reply.data(), static_cast<int>(piece.reply.size()), mpi.type_byte,
                        moving.rank, first_reply_tag + static_cast<int>(place), communicator_,
                        &piece.receiving);
-  if (code == MPI_SUCCESS)
+  if (code == success)
     code = mpi.Isend(piece.request.data(), static_cast<int>(piece.request.size()), mpi.type_byte,
                      moving.rank, request_tag, communicator_, &piece.sending);
-  if (code != MPI_SUCCESS) fail(moving.rank, code);
+  if (code != success) fail(moving.rank, code);
 }
 
 // Some places at a time, in turn, because each look may cost a call of the network.
@@ -163,14 +163,14 @@ bool Asking::receive_some() {
 bool Asking::advance(Piece& piece) {
   const int rank = moving_.at(piece.number).rank;
   int done = piece.has_arrived ? 1 : 0;
-  int code = MPI_SUCCESS;
-  if (done == 0) code = host().Test(&piece.receiving, &done, MPI_STATUS_IGNORE);
-  if (code == MPI_SUCCESS && done != 0) {
+  int code = success;
+  if (done == 0) code = host().Test(&piece.receiving, &done, abi.status_ignore);
+  if (code == success && done != 0) {
     piece.has_arrived = true;
-    code = host().Test(&piece.sending, &done, MPI_STATUS_IGNORE);
+    code = host().Test(&piece.sending, &done, abi.status_ignore);
   }
-  if (code != MPI_SUCCESS) fail(rank, code);
-  if (code != MPI_SUCCESS || done == 0) return false;
+  if (code != success) fail(rank, code);
+  if (code != success || done == 0) return false;
   finish(piece);
   return true;
 }

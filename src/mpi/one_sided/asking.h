@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "mpi/abi/host.h"
+#include "mpi/host/host.h"
 #include "mpi/one_sided/message_buffers.h"
 #include "mpi/one_sided/pieces.h"
 #include "rma/far_ranks.h"
@@ -26,7 +26,7 @@ class Asking {
  public:
   // The communicator returns errors as codes, and outlives the object. Each rank gets a window that
   // begins as `window` is.
-  Asking(MPI_Comm communicator, const rma::Window& window)
+  Asking(Comm communicator, const rma::Window& window)
       : communicator_(communicator), window_(window), buffers_(window.most()) {}
   // Nothing is under way, unless messages have failed.
   ~Asking();
@@ -65,7 +65,7 @@ class Asking {
     uint64_t number = 0;  // of its transfer; 0: the place is free
     rma::Transfer transfer{};
     MessageBuffer request, reply;
-    MPI_Request sending{}, receiving{};
+    Request sending{}, receiving{};
     bool has_arrived = false;  // the reply
     size_t filled = 0;         // what the window says
     std::chrono::steady_clock::time_point sent{};
@@ -78,7 +78,7 @@ class Asking {
   void finish(Piece& piece);
   void fail(int rank, int code);
 
-  const MPI_Comm communicator_;
+  const Comm communicator_;
   const rma::Window window_;
   rma::Window& window_to(int rank) { return windows_.try_emplace(rank, window_).first->second; }
   uint64_t last_ = 0;

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/options.h"
-#include "mpi/abi/inside.h"
+#include "mpi/host/inside.h"
 #include "mpi/communicators/served_lanes.h"
 #include "mpi/job/drive_host.h"
 #include "mpi/job/end.h"
@@ -45,7 +45,7 @@ rma::Window window_to_rank() {
   // Targets take no more from all ranks together (answering.cpp).
   constexpr size_t most = size_t{16} << 20;
   const std::optional<rma::SaturationMap>& map = native::saturation_maps().between_nodes;
-  size_t told = map ? std::min(most, rma::bytes_under_way(*map, most_piece)) : 0;
+  size_t told = map ? std::min(most, rma::bytes_under_way(*map, most_piece())) : 0;
   if (options().under_way_bytes != 0) told = options().under_way_bytes;
   if (told == 0) return {first, grown};
   log_line(LogLevel::info, "%zu bytes are under way at once to a rank of another node", told);
@@ -106,7 +106,7 @@ rma::Extent own_heap() {
 
 }  // namespace
 
-std::shared_ptr<BetweenNodes> BetweenNodes::make(MPI_Comm over, size_t most, exec::WaitStyle style,
+std::shared_ptr<BetweenNodes> BetweenNodes::make(Comm over, size_t most, exec::WaitStyle style,
                                                  const ServersTold& told) {
   const Host& mpi = host();
   remove_ended();
@@ -272,7 +272,7 @@ void BetweenNodes::leave() {
   const std::lock_guard lock(mutex_);
   if (std::exchange(leaves_, true)) return;
   if (asking_.failure().empty() && answering_.failure().empty() &&
-      host().Ibarrier(communicator_.get(), &all_have_left_) == MPI_SUCCESS)
+      host().Ibarrier(communicator_.get(), &all_have_left_) == success)
     return;
   communicator_.abandon();  // it is of no use, and others may not free it
   shm::publish(ended_, 1);
@@ -283,7 +283,7 @@ bool BetweenNodes::drive_end() {
   if (!leaves_ || has_ended()) return false;
   int done = 0;
   const bool failed = !answering_.failure().empty() ||
-                      host().Test(&all_have_left_, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS;
+                      host().Test(&all_have_left_, &done, abi.status_ignore) != success;
   if (failed) communicator_.abandon();
   // All have had their replies, so these leave soon.
   if (!failed && (done == 0 || !answering_.is_idle())) return false;

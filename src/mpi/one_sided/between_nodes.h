@@ -17,8 +17,8 @@
 
 #include "exec/lane.h"
 #include "exec/waiter.h"
-#include "mpi/abi/host.h"
-#include "mpi/abi/private_communicator.h"
+#include "mpi/host/host.h"
+#include "mpi/host/private_communicator.h"
 #include "mpi/one_sided/answering.h"
 #include "mpi/one_sided/asking.h"
 #include "report/tally.h"
@@ -43,7 +43,7 @@ class BetweenNodes final : public rma::FarRanks {
 
   // Collective over the communicator of a group. `most`: transfers that may be outstanding. Throws
   // Error(unavailable), at all ranks or at none.
-  static std::shared_ptr<BetweenNodes> make(MPI_Comm over, size_t most, exec::WaitStyle style,
+  static std::shared_ptr<BetweenNodes> make(Comm over, size_t most, exec::WaitStyle style,
                                             const ServersTold& told);
   // Use make().
   BetweenNodes(PrivateCommunicator communicator, std::vector<rma::Extent> heaps, int rank,
@@ -108,7 +108,7 @@ class BetweenNodes final : public rma::FarRanks {
   Asking asking_;
   Answering answering_;
   bool leaves_ = false;
-  MPI_Request all_have_left_{};
+  Request all_have_left_{};
   Clock::time_point last_moved_;
   report::TransfersBetweenNodes done_;
 };

@@ -7,8 +7,8 @@
 
 #include "base/options.h"
 #include "exec/waiter.h"
-#include "mpi/abi/host.h"
-#include "mpi/abi/inside.h"
+#include "mpi/host/host.h"
+#include "mpi/host/inside.h"
 #include "mpi/communicators/registry.h"
 #include "mpi/job/drive_host.h"
 #include "mpi/one_sided/between_nodes.h"
@@ -38,13 +38,13 @@ struct ProcessGroup final : Placed, tutti_group {
   }
   // True at all ranks or at none: each rank reaches those of one team. Ranks that were spawned are
   // not reached, because messages with them would keep the jobs connected.
-  bool spans_nodes(MPI_Comm communicator) const {
+  bool spans_nodes(Comm communicator) const {
     if (simulated || !in_world(communicator, ranks)) return false;
     for (int other = 0; other < ranks; ++other)
       if (one_sided.peer(other).elsewhere) return true;
     return false;
   }
-  void reach_other_nodes(MPI_Comm communicator) {
+  void reach_other_nodes(Comm communicator) {
     between_nodes = BetweenNodes::make(communicator, one_sided.most_outstanding(),
                                        node->wait_style(), node->servers_told());
     one_sided.reach_far(*between_nodes);
@@ -53,10 +53,10 @@ struct ProcessGroup final : Placed, tutti_group {
 
 // Collective: true if `own` is true at all ranks of the communicator. Others may wait for this
 // rank's part in transfers before they enter, so this wait drives them.
-bool all(MPI_Comm communicator, bool own) {
+bool all(Comm communicator, bool own) {
   const uint64_t here = own ? 1 : 0;
   uint64_t least = 0;
-  MPI_Request request{};
+  Request request{};
   int done = 0;
   int code = host().Iallreduce(&here, &least, 1, host().type_uint64, host().op_min, communicator,
                                &request);
@@ -64,27 +64,27 @@ bool all(MPI_Comm communicator, bool own) {
   waiter.until(
       [&] {
         drive_transfers();
-        if (code == MPI_SUCCESS) code = host().Test(&request, &done, MPI_STATUS_IGNORE);
-        return code != MPI_SUCCESS || done != 0;
+        if (code == success) code = host().Test(&request, &done, abi.status_ignore);
+        return code != success || done != 0;
       },
       [] { return Code::ok; });
-  return code == MPI_SUCCESS && least == 1;
+  return code == success && least == 1;
 }
 
-tutti_status make_group(MPI_Comm communicator, tutti_group** group) {
+tutti_status make_group(Comm communicator, tutti_group** group) {
   const Host& mpi = host();
   const Inside inside;
   int ranks = 0, rank = 0, inter = 0;
   native::require(group != nullptr, "group is null; pass the address of a tutti_group*");
-  native::require(communicator != mpi.comm_null, "the communicator is MPI_COMM_NULL");
+  native::require(communicator != mpi.comm_null, "the communicator is host().comm_null");
   if (!registry_is_open() || !may_set_up() || options().disable)
     throw Error(
         Code::unavailable,
         "Tutti is off: MPI does not run (groups exist between MPI_Init and MPI_Finalize), or "
         "TUTTI_DISABLE is set");
-  if (mpi.Comm_test_inter(communicator, &inter) != MPI_SUCCESS || inter != 0 ||
-      mpi.Comm_size(communicator, &ranks) != MPI_SUCCESS ||
-      mpi.Comm_rank(communicator, &rank) != MPI_SUCCESS)
+  if (mpi.Comm_test_inter(communicator, &inter) != success || inter != 0 ||
+      mpi.Comm_size(communicator, &ranks) != success ||
+      mpi.Comm_rank(communicator, &rank) != success)
     throw Error(Code::invalid_argument, "the communicator is no intracommunicator");
   std::unique_ptr<ProcessGroup> made;
   std::string why = "a rank of the communicator could not make its group";
@@ -131,7 +131,7 @@ tutti_status tutti_group_of_communicator(uint64_t communicator, tutti_group** gr
       return status;
     }
   }
-  return tutti::native::guarded([&] { return make_group((MPI_Comm)communicator, group); });
+  return tutti::native::guarded([&] { return make_group(comm_of(communicator), group); });
 }
 
 tutti_team* tutti_node_team(void) {

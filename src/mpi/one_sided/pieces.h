@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "mpi/abi/host.h"
+#include "mpi/host/abi.h"
 #include "rma/transfer.h"
 
 namespace tutti::mpi {
@@ -19,12 +19,13 @@ namespace tutti::mpi {
 // Open MPI sends less than 64 KiB without asking the receiver first, which saves a round trip. With
 // MPICH such pieces could exceed the number of messages that libfabric keeps, and jobs hung where
 // it was 64 (run/messages.h); pieces of 64 KiB did not.
-inline constexpr size_t most_piece = size_t{abi == Abi::openmpi ? 63 : 64} << 10;
+constexpr size_t most_piece_of(Abi kind) { return size_t{kind == Abi::openmpi ? 63u : 64u} << 10; }
+inline size_t most_piece() { return most_piece_of(abi.kind); }
 
 inline constexpr int request_tag = 0;
 inline constexpr int first_reply_tag = 1;
 
-struct Request {
+struct Asked {
   uint64_t address = 0;  // of the first block, in the target's process
   int64_t stride = 0;    // of the blocks there
   uint64_t block_bytes = 0;
@@ -33,7 +34,7 @@ struct Request {
   uint32_t place = 0;
   uint32_t unused = 0;
 };
-static_assert(sizeof(Request) == 40, "it is sent as bytes");
+static_assert(sizeof(Asked) == 40, "it is sent as bytes");
 
 struct Reply {
   uint32_t code = 0;  // a Code
@@ -53,16 +54,16 @@ class Cutter {
     rma::Transfer piece = whole_;
     piece.local += offset(whole_.local_stride);
     piece.remote += offset(whole_.remote_stride);
-    if (whole_.block_bytes > most_piece) {
+    if (whole_.block_bytes > most_piece()) {
       piece.blocks = 1;
-      piece.block_bytes = std::min<uint64_t>(most_piece, whole_.block_bytes - in_block_);
+      piece.block_bytes = std::min<uint64_t>(most_piece(), whole_.block_bytes - in_block_);
       in_block_ += piece.block_bytes;
       if (in_block_ < whole_.block_bytes) return piece;
       in_block_ = 0;
       ++block_;
       return piece;
     }
-    const uint64_t fit = most_piece / whole_.block_bytes;
+    const uint64_t fit = most_piece() / whole_.block_bytes;
     piece.blocks = static_cast<uint32_t>(std::min<uint64_t>(fit, whole_.blocks - block_));
     block_ += piece.blocks;
     return piece;

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <thread>
 
-#include "mpi/abi/private_communicator.h"
+#include "mpi/host/private_communicator.h"
 
 namespace tutti::mpi {
 namespace {
@@ -38,13 +38,13 @@ void answer(Messages& messages) {
 
 }  // namespace
 
-Clocks::Clocks(MPI_Comm communicator) {
+Clocks::Clocks(Comm communicator) {
   host().Comm_rank(communicator, &rank_);
   host().Comm_size(communicator, &ranks_);
   find_nodes(communicator);
 }
 
-void Clocks::find_nodes(MPI_Comm communicator) {
+void Clocks::find_nodes(Comm communicator) {
   const Host& mpi = host();
   int leader = rank_;
   mpi.Bcast(&leader, sizeof leader, mpi.type_byte, 0,

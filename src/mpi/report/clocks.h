@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "mpi/abi/host.h"
+#include "mpi/host/host.h"
 #include "mpi/report/messages.h"
 #include "trace/header.h"
 #include "trace/ticks.h"
@@ -29,7 +29,7 @@ struct Reading {
 class Clocks {
  public:
   // Collective over `communicator`, which is private and has the ranks of MPI_COMM_WORLD.
-  explicit Clocks(MPI_Comm communicator);
+  explicit Clocks(Comm communicator);
 
   // Collective. Reads the clocks of all nodes. The first call is the origin of the nanoseconds.
   // Throws what messages throw.
@@ -44,7 +44,7 @@ class Clocks {
   trace::Anchor anchor(int node, int reading) const;
 
  private:
-  void find_nodes(MPI_Comm communicator);
+  void find_nodes(Comm communicator);
 
   int rank_ = 0;
   int ranks_ = 0;

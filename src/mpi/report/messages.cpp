@@ -19,13 +19,13 @@ void require_came(Code code, int peer) {
 
 }  // namespace
 
-Code Messages::await(MPI_Request& request, int peer) {
+Code Messages::await(Request& request, int peer) {
   // Simulated ranks cannot die, and can wait for each other only inside the host.
-  if (simulated) return host().Wait(&request, MPI_STATUS_IGNORE), Code::ok;
+  if (simulated) return host().Wait(&request, abi.status_ignore), Code::ok;
   exec::Waiter waiter(exec::pace_of_messages(exec::WaitStyle::spin));
   const auto is_here = [&] {
     int done = 0;
-    host().Test(&request, &done, MPI_STATUS_IGNORE);
+    host().Test(&request, &done, abi.status_ignore);
     return done != 0;
   };
   return waiter.until(is_here, [&] {
@@ -41,7 +41,7 @@ Code Messages::await(MPI_Request& request, int peer) {
 void Messages::send(const void* bytes, size_t count, int to) {
   const auto* at = static_cast<const std::byte*>(bytes);
   for (size_t sent = 0; sent < count; sent += piece) {
-    MPI_Request request{};
+    Request request{};
     host().Isend(at + sent, static_cast<int>(std::min(piece, count - sent)), host().type_byte, to,
                  0, communicator_, &request);
     require_came(await(request, to), to);
@@ -51,7 +51,7 @@ void Messages::send(const void* bytes, size_t count, int to) {
 void Messages::receive(void* bytes, size_t count, int from) {
   auto* at = static_cast<std::byte*>(bytes);
   for (size_t done = 0; done < count; done += piece) {
-    MPI_Request request{};
+    Request request{};
     host().Irecv(at + done, static_cast<int>(std::min(piece, count - done)), host().type_byte, from,
                  0, communicator_, &request);
     const Code code = await(request, from);

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "mpi/abi/host.h"
+#include "mpi/host/host.h"
 
 namespace tutti::mpi {
 
@@ -17,7 +17,7 @@ class Messages {
  public:
   static constexpr size_t piece = size_t{1} << 22;  // the limit for the bytes of one message
 
-  explicit Messages(MPI_Comm communicator) : communicator_(communicator) {}
+  explicit Messages(Comm communicator) : communicator_(communicator) {}
 
   // `has_died`: whether a rank is one of this node's whose process has ended. At first nobody is.
   void know_who_died(std::function<bool(int rank)> has_died) { has_died_ = std::move(has_died); }
@@ -28,9 +28,9 @@ class Messages {
   void receive(void* bytes, size_t count, int from);
 
  private:
-  Code await(MPI_Request& request, int peer);
+  Code await(Request& request, int peer);
 
-  MPI_Comm communicator_;
+  Comm communicator_;
   std::function<bool(int)> has_died_ = [](int) { return false; };
 };
 

@@ -15,7 +15,7 @@
 #include "base/only_one.h"
 #include "base/options.h"
 #include "base/process.h"
-#include "mpi/abi/host.h"
+#include "mpi/host/host.h"
 #include "report/board_file.h"
 #include "report/pages.h"
 #include "select/library.h"
@@ -63,14 +63,14 @@ bool wait_for_others(const report::Board& board, const exec::ProgressHook& hook)
 
 // Waits for the reductions of all ranks. Code::dead_peer: a process of this node's board has died,
 // without which they do not end. Code::unavailable: it has ended because of a stall.
-Code wait_for_all(std::array<MPI_Request, 2> requests, const std::optional<report::Board>& board) {
+Code wait_for_all(std::array<Request, 2> requests, const std::optional<report::Board>& board) {
   exec::Waiter waiter(exec::pace_of_set_up());
   return waiter.until(
       [&] {
         bool all = true;
-        for (MPI_Request& request : requests) {
+        for (Request& request : requests) {
           int done = 0;
-          host().Test(&request, &done, MPI_STATUS_IGNORE);
+          host().Test(&request, &done, abi.status_ignore);
           all = all && done != 0;
         }
         return all;
@@ -107,7 +107,7 @@ bool write_report(const std::string& destination, const std::string& why_no_team
     const auto sum = std::make_unique<report::Board::Sum>(board->sum());
     report::write_pages(
         whole ? destination : file_of_node(destination),
-        {sum->numbers, own->algorithms, sum->most, abi_name, why_no_team, select::refusals(), ranks,
+        {sum->numbers, own->algorithms, sum->most, abi.name, why_no_team, select::refusals(), ranks,
          -1, own->found, sum->missing, whole ? std::vector<int>() : sum->ranks});
   };
   if (board) board->leave(own->numbers, own->most);
@@ -121,7 +121,7 @@ bool write_report(const std::string& destination, const std::string& why_no_team
     Numbers own_numbers, numbers;
   };
   const auto write = [&](const Reduced& all) {
-    report::write_pages(destination, {all.numbers, own->algorithms, all.most, abi_name, why_no_team,
+    report::write_pages(destination, {all.numbers, own->algorithms, all.most, abi.name, why_no_team,
                                       select::refusals(), ranks, -1, own->found});
   };
   auto reduced = std::make_unique<Reduced>();
@@ -137,7 +137,7 @@ bool write_report(const std::string& destination, const std::string& why_no_team
     return true;
   }
   // All ranks get the sum, so that none of them ends its wait if one has died.
-  std::array<MPI_Request, 2> requests{};
+  std::array<Request, 2> requests{};
   mpi.Iallreduce(&reduced->own_most, &reduced->most, report::most_count, mpi.type_uint64,
                  mpi.op_max, mpi.comm_world, &requests[0]);
   mpi.Iallreduce(&reduced->own_numbers, &reduced->numbers, report::number_count, mpi.type_uint64,
@@ -190,7 +190,7 @@ void write_report_of_sessions(const std::string& destination) {
     const std::string none;
     report::write_pages(
         here < ranks ? file_of_node(destination) : destination,
-        {sum->numbers, own->algorithms, sum->most, abi_name, none, select::refusals(), ranks, -1,
+        {sum->numbers, own->algorithms, sum->most, abi.name, none, select::refusals(), ranks, -1,
          own->found, sum->missing, known < ranks ? sum->ranks : std::vector<int>()});
     if (known >= here) file->remove();
   }
@@ -214,7 +214,7 @@ void write_own_report(const std::string& destination, const std::string& why_no_
   mpi.Comm_rank(mpi.comm_world, &rank);
   mpi.Comm_size(mpi.comm_world, &ranks);
   report::try_read_tally([&](const Contents& own) {
-    report::write_pages(destination, {own.numbers, own.algorithms, own.most, abi_name, why_no_team,
+    report::write_pages(destination, {own.numbers, own.algorithms, own.most, abi.name, why_no_team,
                                       select::refusals(), ranks, rank, own.found});
   });
 }

@@ -17,7 +17,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/options.h"
-#include "mpi/abi/private_communicator.h"
+#include "mpi/host/private_communicator.h"
 #include "mpi/report/clocks.h"
 #include "mpi/report/messages.h"
 #include "trace/file.h"
@@ -124,7 +124,7 @@ std::unique_ptr<trace::File> begin_file(const std::string& header, uint64_t reco
 trace::Job describe_nodes() {
   const Clocks& clocks = *job->clocks;
   trace::Job description;
-  description.mpi = abi_name;
+  description.mpi = abi.name;
   for (int reason = 0; reason < static_cast<int>(Reason::count_); ++reason)
     description.reasons.emplace_back(describe(static_cast<Reason>(reason)));
   for (size_t node = 0; node < clocks.leaders().size(); ++node) {
@@ -246,7 +246,7 @@ bool write_trace(std::function<bool(int)> has_died) {
 
 uint64_t new_identity() { return static_cast<uint64_t>(job->rank) << 32 | identities.fetch_add(1); }
 
-uint32_t note_communicator(MPI_Comm communicator, uint64_t identity, int rank, int ranks) {
+uint32_t note_communicator(Comm communicator, uint64_t identity, int rank, int ranks) {
   std::vector<int> world;
   // Only one member lists all members; otherwise the file would grow with the square of the ranks.
   if (rank == 0) {
@@ -254,13 +254,13 @@ uint32_t note_communicator(MPI_Comm communicator, uint64_t identity, int rank, i
     std::vector<int> own(static_cast<size_t>(ranks));
     std::iota(own.begin(), own.end(), 0);
     world.resize(own.size());
-    MPI_Group group, all;
+    Group group, all;
     mpi.Comm_group(communicator, &group);
     mpi.Comm_group(mpi.comm_world, &all);
     mpi.Group_translate_ranks(group, ranks, own.data(), all, world.data());
     mpi.Group_free(&group);
     mpi.Group_free(&all);
-    for (int& member : world) member = member == MPI_UNDEFINED ? -1 : member;
+    for (int& member : world) member = member == abi.undefined ? -1 : member;
   }
   return tracer()->communicator({identity, std::move(world)});
 }

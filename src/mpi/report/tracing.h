@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "mpi/abi/host.h"
+#include "mpi/host/host.h"
 #include "report/reason.h"
 #include "plan/plan.h"
 #include "trace/tracer.h"
@@ -35,7 +35,7 @@ bool write_trace(std::function<bool(int rank)> has_died);
 // tells the others.
 uint64_t new_identity();
 // Adds the communicator to this process's table and returns its number there.
-uint32_t note_communicator(MPI_Comm communicator, uint64_t identity, int rank, int ranks);
+uint32_t note_communicator(Comm communicator, uint64_t identity, int rank, int ranks);
 
 // Records a call that the host MPI served, from `entry` until now.
 void trace_host_call(uint64_t entry, plan::Collective collective, Reason reason, size_t bytes,

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "mpi/abi/held.h"
-#include "mpi/abi/packing.h"
-#include "mpi/abi/types.h"
+#include "mpi/host/held.h"
+#include "mpi/host/packing.h"
+#include "mpi/host/types.h"
 #include "mpi/collectives/general.h"
 #include "mpi/job/self.h"
 
@@ -20,7 +20,7 @@ void CallBuffers::SideLayout::clear(size_t in_memory) {
 }
 
 CallBuffers::SideLayout::Element CallBuffers::SideLayout::look_at(Communicator& communicator,
-                                                                  MPI_Datatype type) {
+                                                                  Datatype type) {
   if (in_memory_ != 0) return {in_memory_, true, true};
   if (const size_t known = communicator.dense_bytes(type); known != 0) return {known, true, true};
   const TypeShape shape = shape_of(type);
@@ -28,9 +28,9 @@ CallBuffers::SideLayout::Element CallBuffers::SideLayout::look_at(Communicator& 
   return {shape.bytes, shape.dense, shape.named};
 }
 
-bool CallBuffers::SideLayout::describe_equal(Communicator& communicator, void* data,
-                                             MPI_Count count, MPI_Datatype type, size_t blocks) {
-  if (count < 0 || type == host().type_null || data == MPI_IN_PLACE) return false;
+bool CallBuffers::SideLayout::describe_equal(Communicator& communicator, void* data, Count count,
+                                             Datatype type, size_t blocks) {
+  if (count < 0 || type == host().type_null || data == abi.in_place) return false;
   const Element element = look_at(communicator, type);
   data_ = data;
   count_ = static_cast<size_t>(count);
@@ -42,18 +42,18 @@ bool CallBuffers::SideLayout::describe_equal(Communicator& communicator, void* d
 
 bool CallBuffers::SideLayout::describe_own(Communicator& communicator, const Side& side,
                                            size_t blocks, bool may_be_absolute) {
-  if (side.data == MPI_IN_PLACE || !side.counts.given() || !side.displacements.given())
+  if (side.data == abi.in_place || !side.counts.given() || !side.displacements.given())
     return false;
   blocks_.resize(blocks);
   size_t total = 0;
   for (size_t i = 0; i < blocks; ++i) {
-    const MPI_Count count = side.counts[i];
+    const Count count = side.counts[i];
     Block& block = blocks_[i];
     block = {};
     if (count < 0) return false;
     // Some programs give MPI_DATATYPE_NULL with a count of 0.
     if (count == 0) continue;
-    const MPI_Datatype type = side.type_of(i);
+    const Datatype type = side.type_of(i);
     if (type == host().type_null) return false;
     const Element element = look_at(communicator, type);
     block.count = static_cast<size_t>(count);
@@ -63,7 +63,7 @@ bool CallBuffers::SideLayout::describe_own(Communicator& communicator, const Sid
     total += block.bytes;
     dense_ = dense_ && element.dense;
     const auto displacement = side.displacements[i];
-    if (side.types != nullptr)
+    if (side.types.given())
       block.at = reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(side.data) +
                                          static_cast<uintptr_t>(displacement));
     else
@@ -135,16 +135,16 @@ bool CallBuffers::describe_combined(Communicator& communicator, const Call& call
   const auto rank = static_cast<size_t>(communicator.rank());
   const plan::Definition definition{call.collective, communicator.ranks(), call.root};
   const bool receives = definition.has_out(communicator.rank());
-  if (call.out.data == MPI_IN_PLACE) return false;
+  if (call.out.data == abi.in_place) return false;
   const bool at_root = !plan::rooted(call.collective) || communicator.rank() == call.root;
-  if (call.in.data == MPI_IN_PLACE && !at_root) return false;
-  void* const from = call.in.data == MPI_IN_PLACE ? call.out.data : call.in.data;
+  if (call.in.data == abi.in_place && !at_root) return false;
+  void* const from = call.in.data == abi.in_place ? call.out.data : call.in.data;
   in_place_ = receives && from == call.out.data;
-  MPI_Count own = call.in.count;
-  MPI_Aint elements = own;  // that this rank gives
+  Count own = call.in.count;
+  Aint elements = own;  // that this rank gives
   if (v_form_) {
     if (!call.in.counts.given()) return false;
-    std::vector<MPI_Aint> starts(ranks);
+    std::vector<Aint> starts(ranks);
     elements = 0;
     for (size_t i = 0; i < ranks; ++i) {
       starts[i] = elements;
@@ -233,7 +233,7 @@ Reason CallBuffers::describe_neighbours(Communicator& communicator, const Call& 
   const auto describe = [&](SideLayout& layout, const Side& side, size_t blocks) {
     if (blocks == 0) return true;
     if (side.counts.given())
-      return layout.describe_own(communicator, side, blocks, side.types != nullptr);
+      return layout.describe_own(communicator, side, blocks, side.types.given());
     return layout.describe_equal(communicator, side.data, side.count, side.type, blocks);
   };
   if (!describe(in_, call.in, given) || !describe(out_, call.out, got))
@@ -244,7 +244,7 @@ Reason CallBuffers::describe_neighbours(Communicator& communicator, const Call& 
 
 void CallBuffers::hold_types() {
   for (const SideLayout* side : {&in_, &out_})
-    for (const MPI_Datatype type : side->derived()) {
+    for (const Datatype type : side->derived()) {
       held_types_.reserve(held_types_.size() + 1);
       hold_type(type);
       held_types_.push_back(type);
@@ -294,7 +294,7 @@ void CallBuffers::give_to(eager::Operation& operation) {
 }
 
 void CallBuffers::release() noexcept {
-  for (const MPI_Datatype type : held_types_) release_type(type);
+  for (const Datatype type : held_types_) release_type(type);
   held_types_.clear();
   if (holds_op_) release_op(held_op_);
   holds_op_ = false;

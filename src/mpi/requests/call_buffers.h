@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "eager/operation.h"
-#include "mpi/abi/host_op.h"
+#include "mpi/host/host_op.h"
 #include "mpi/collectives/call.h"
 #include "mpi/communicators/communicator.h"
 #include "report/reason.h"
@@ -54,7 +54,7 @@ class CallBuffers {
     if (has_derived()) hold_types();
   }
   // The first error of the host's reductions.
-  int take_error() { return host_op_ == nullptr ? MPI_SUCCESS : host_op_->take_error(); }
+  int take_error() { return host_op_ == nullptr ? success : host_op_->take_error(); }
   // Lets the types and the operation go. The object may then describe another call.
   void release() noexcept;
 
@@ -67,7 +67,7 @@ class CallBuffers {
     // which combines elements there; 0: elements with gaps are packed.
     void clear(size_t in_memory);
     // Both return false if an argument is wrong.
-    bool describe_equal(Communicator& communicator, void* data, MPI_Count count, MPI_Datatype type,
+    bool describe_equal(Communicator& communicator, void* data, Count count, Datatype type,
                         size_t blocks);
     // `may_be_absolute`: with MPI_BOTTOM, displacements may be addresses, also for named types.
     bool describe_own(Communicator& communicator, const Side& side, size_t blocks,
@@ -82,7 +82,7 @@ class CallBuffers {
     std::byte* data() const { return static_cast<std::byte*>(data_); }
     size_t bytes() const { return bytes_; }  // of a block, where all are equal
     bool is_dense() const { return dense_; }
-    const std::vector<MPI_Datatype>& derived() const { return derived_; }
+    const std::vector<Datatype>& derived() const { return derived_; }
 
     int pack(int32_t block, std::byte* to, size_t bytes) override;
     int unpack(const std::byte* from, int32_t block, size_t bytes) override;
@@ -91,7 +91,7 @@ class CallBuffers {
     struct Block {
       void* at = nullptr;
       size_t count = 0;
-      MPI_Datatype type{};
+      Datatype type{};
       size_t bytes = 0;
     };
     struct Element {
@@ -99,19 +99,19 @@ class CallBuffers {
       bool dense = true;
       bool named = true;
     };
-    Element look_at(Communicator& communicator, MPI_Datatype type);
+    Element look_at(Communicator& communicator, Datatype type);
     Block block(int32_t index) const;
 
     void* data_ = nullptr;
     size_t count_ = 0;
-    MPI_Datatype type_{};
+    Datatype type_{};
     size_t in_memory_ = 0;
     size_t bytes_ = 0;
     bool dense_ = true;
     std::vector<Block> blocks_;  // none: all are equal
     std::vector<ptrdiff_t> at_;  // of list()
     std::vector<size_t> lengths_;
-    std::vector<MPI_Datatype> derived_;  // the types that the program may free
+    std::vector<Datatype> derived_;  // the types that the program may free
   };
 
   void clear(const Call& call);
@@ -132,8 +132,8 @@ class CallBuffers {
   exec::Combine host_combine_;
   std::unique_ptr<HostReduction> host_op_;
   exec::VParts parts_;
-  std::vector<MPI_Datatype> held_types_;
-  MPI_Op held_op_{};
+  std::vector<Datatype> held_types_;
+  Op held_op_{};
   bool holds_op_ = false;
 };
 

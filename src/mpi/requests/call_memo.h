@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "mpi/abi/known_types.h"
+#include "mpi/host/known_types.h"
 #include "mpi/collectives/call.h"
 #include "mpi/requests/call_buffers.h"
 
@@ -30,7 +30,7 @@ class CallMemo {
   // Remembers a call that `buffers` describe and that `operation` uses, unless the description
   // serves one call only. `generation` is the registry's: while it stays, handles keep their
   // communicators. Throws bad_alloc; the memo is then not valid.
-  void note(const Call& call, MPI_Comm comm, uint64_t generation, Entries entries,
+  void note(const Call& call, Comm comm, uint64_t generation, Entries entries,
             const CallBuffers& buffers, const eager::Operation& operation) {
     valid_ = false;
     if (!buffers.serves_again()) return;
@@ -52,7 +52,7 @@ class CallMemo {
   void clear() { valid_ = false; }
 
   // True if the call has the same arguments; in() and out() are then its addresses.
-  [[gnu::always_inline]] bool is_like(const Call& call, MPI_Comm comm, uint64_t generation) const {
+  [[gnu::always_inline]] bool is_like(const Call& call, Comm comm, uint64_t generation) const {
     if (!valid_ || comm != comm_ || generation != generation_ || call.function != call_.function ||
         call.root != call_.root || call.op != call_.op)
       return false;
@@ -84,8 +84,7 @@ class CallMemo {
     }
     bool is_like(const Side& side) const {
       if (side.data != side_.data || side.count != side_.count || side.type != side_.type ||
-          side.counts.given() != side_.counts.given() ||
-          (side.types == nullptr) != (side_.types == nullptr))
+          side.counts.given() != side_.counts.given() || side.types.given() != side_.types.given())
         return false;
       if (entries_ == 0) return true;
       size_t at = 0;
@@ -101,10 +100,10 @@ class CallMemo {
     using Array = std::pair<const void*, size_t>;
     static std::array<Array, 5> arrays_of(const Side& side, size_t entries) {
       return {{{side.counts.plain(), entries * sizeof(int)},
-               {side.counts.large(), entries * sizeof(MPI_Count)},
+               {side.counts.large(), entries * sizeof(Count)},
                {side.displacements.plain(), entries * sizeof(int)},
-               {side.displacements.large(), entries * sizeof(MPI_Aint)},
-               {side.types, entries * sizeof(MPI_Datatype)}}};
+               {side.displacements.large(), entries * sizeof(Aint)},
+               {side.types.of_host(), Datatypes::bytes_of(entries)}}};
     }
     Side side_{};
     size_t entries_ = 0;
@@ -118,7 +117,7 @@ class CallMemo {
   }
   // Special addresses, and one address on both sides, have meanings of their own.
   static bool has_special(const Call& call) {
-    return call.in.data == MPI_IN_PLACE || call.out.data == MPI_IN_PLACE ||
+    return call.in.data == abi.in_place || call.out.data == abi.in_place ||
            (call.in.data == call.out.data && call.in.data != nullptr &&
             call.shape != Shape::vector);
   }
@@ -144,7 +143,7 @@ class CallMemo {
   bool valid_ = false;
   bool movable_ = false;  // only the addresses of the buffers may change
   From in_from_ = From::nowhere, out_from_ = From::nowhere;
-  MPI_Comm comm_{};
+  Comm comm_{};
   uint64_t generation_ = 0;
   Call call_{};
   ptrdiff_t alias_ = 0;  // of CallBuffers

@@ -18,7 +18,7 @@ void end_lane_requests() noexcept {
 Reason LaneNonblocking::try_to_start(Communicator& communicator, const Call& call) {
   try {
     if (const Reason reason = describe(communicator, call); reason != Reason::none) return reason;
-    if (fill() != MPI_SUCCESS) return Reason::wrong_arguments;
+    if (fill() != success) return Reason::wrong_arguments;
     use(communicator.lanes());
     begin([&](group::Lanes& lanes) { return lanes.issue(prepared_call()); });
     return Reason::none;
@@ -27,8 +27,8 @@ Reason LaneNonblocking::try_to_start(Communicator& communicator, const Call& cal
   }
 }
 
-Reason LaneNonblocking::start_call(Communicator& communicator, const Call& call,
-                                   MPI_Request* request, int* code) {
+Reason LaneNonblocking::start_call(Communicator& communicator, const Call& call, Request* request,
+                                   int* code) {
   LaneNonblocking* const made = Pool::instance().take(communicator.handle(), code);
   if (made == nullptr) return Reason::none;
   const auto give_up = [&] {
@@ -51,7 +51,7 @@ Reason LaneNonblocking::start_call(Communicator& communicator, const Call& call,
 
 int LaneNonblocking::start() {
   return raise_error("MPI_Start is given the request of a non-blocking collective",
-                     MPI_ERR_REQUEST);
+                     abi.err_request);
 }
 
 bool LaneNonblocking::tell() noexcept {

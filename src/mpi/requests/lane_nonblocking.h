@@ -14,7 +14,7 @@ class LaneNonblocking final : public LaneRequest {
  public:
   // Starts a call on a communicator that has lanes. Returns Reason::none, with an MPI error code in
   // *code, or why the host must make the call. May throw, and has then started nothing.
-  static Reason start_call(Communicator& communicator, const Call& call, MPI_Request* request,
+  static Reason start_call(Communicator& communicator, const Call& call, Request* request,
                            int* code);
 
   int start() override;
@@ -28,7 +28,7 @@ class LaneNonblocking final : public LaneRequest {
   void ended() noexcept override { forget(); }
   Reason try_to_start(Communicator& communicator, const Call& call);
 
-  MPI_Request handle_{};
+  Request handle_{};
 };
 
 // To be called when MPI ends: destroys the objects that are not under way. Logs the number of those

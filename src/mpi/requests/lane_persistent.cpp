@@ -24,14 +24,14 @@ Reason LanePersistent::prepare(Communicator& communicator) {
 
 // A rank that cannot serve the call takes part in the agreement all the same, so no rank waits for
 // it.
-Reason LanePersistent::make(Communicator& communicator, const Call& call, MPI_Request* request) {
+Reason LanePersistent::make(Communicator& communicator, const Call& call, Request* request) {
   std::unique_ptr<LanePersistent, Discard> made;
-  MPI_Request handle{};
+  Request handle{};
   Reason reason = Reason::no_lane;
   try {
     made.reset(new LanePersistent);
     reason = made->describe(communicator, call);
-    if (reason == Reason::none && take_handle(made.get(), &handle) != MPI_SUCCESS)
+    if (reason == Reason::none && take_handle(made.get(), &handle) != success)
       reason = Reason::no_lane;
   } catch (const Error& error) {
     reason = refused(communicator, error).reason;
@@ -69,23 +69,23 @@ int LanePersistent::start() {
 int LanePersistent::start_round() {
   if (state_ != State::idle)
     return raise_error("a persistent collective is started again before it has been completed",
-                       MPI_ERR_REQUEST);
+                       abi.err_request);
   // The others wait for this rank's part even if its data could not be packed.
   const int packing = fill();
   begin([&](group::Lanes& lanes) { return lanes.issue(lease_.index(), prepared_); });
-  return packing == MPI_SUCCESS ? MPI_SUCCESS : raise(communicator(), packing);
+  return packing == success ? success : raise(communicator(), packing);
 }
 
 int find_for_request(Communicator& communicator, const Call& call, Reason between_nodes,
                      Reason* reason) {
   *reason = communicator.find_records(between_nodes);
-  const MPI_Comm comm = communicator.handle();
+  const Comm comm = communicator.handle();
   if (*reason != Reason::nonblocking_before_set_up || options().servers.count == 0 ||
       communicator.is_decided() || host_refuses(comm, call))
-    return MPI_SUCCESS;
+    return success;
   communicator.expect_nonblocking();
   const Found found = find(comm);
-  if (found.code == MPI_SUCCESS) *reason = communicator.find_records(between_nodes);
+  if (found.code == success) *reason = communicator.find_records(between_nodes);
   return found.code;
 }
 

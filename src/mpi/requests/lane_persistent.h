@@ -18,7 +18,7 @@ class LanePersistent final : public LaneRequest {
  public:
   // Makes the request of a call on a communicator that has lanes. Collective. Returns Reason::none,
   // or why the host must make it, at all ranks alike. May throw.
-  static Reason make(Communicator& communicator, const Call& call, MPI_Request* request);
+  static Reason make(Communicator& communicator, const Call& call, Request* request);
 
   int start() override;
   bool tell() noexcept override {

@@ -35,7 +35,7 @@ LaneRequest::Clock::time_point LaneRequest::now() {
   return report::recording() ? Clock::now() : Clock::time_point{};
 }
 
-MPI_Comm LaneRequest::communicator() const {
+Comm LaneRequest::communicator() const {
   const bool lives = lanes_ != nullptr && lanes_->communicator() == communicator_;
   return lives ? communicator_ : self_communicator();
 }
@@ -215,31 +215,31 @@ std::byte* LaneRequest::place(const Packed& packed, size_t block) {
 
 // If blocks have other bytes than the operation's, the next one overwrites what is too long.
 int LaneRequest::fill() {
-  int code = MPI_SUCCESS;
+  int code = success;
   for (size_t block = 0; block < in_.blocks; ++block) {
     const size_t bytes = in_.lengths != nullptr ? in_.lengths[block] : described_.in_bytes;
     if (bytes == 0) continue;
-    int its = MPI_SUCCESS;
+    int its = success;
     if (described_.packs_in != nullptr)
       its = described_.packs_in->pack(static_cast<int32_t>(block), place(in_, block), bytes);
     else
       std::memcpy(place(in_, block), described_.in + block * bytes, bytes);
-    if (code == MPI_SUCCESS) code = its;
+    if (code == success) code = its;
   }
   return code;
 }
 
 int LaneRequest::unpack() {
-  int code = MPI_SUCCESS;
+  int code = success;
   for (size_t block = 0; block < out_.blocks; ++block) {
     const size_t bytes = out_.lengths != nullptr ? out_.lengths[block] : described_.bytes;
     if (bytes == 0) continue;
-    int its = MPI_SUCCESS;
+    int its = success;
     if (described_.packs_out != nullptr)
       its = described_.packs_out->unpack(place(out_, block), static_cast<int32_t>(block), bytes);
     else
       std::memcpy(described_.out, place(out_, block), bytes);
-    if (code == MPI_SUCCESS) code = its;
+    if (code == success) code = its;
   }
   return code;
 }
@@ -308,10 +308,10 @@ int LaneRequest::complete() {
 
 // Raises the errors of the operation, which is over.
 int LaneRequest::finish() {
-  const MPI_Comm comm = communicator();
+  const Comm comm = communicator();
   const std::shared_ptr<exec::LaneOperation> operation = issued_.operation;
   const bool failed = operation != nullptr && operation->code != Code::ok;
-  const int unpacking = failed ? MPI_SUCCESS : unpack();
+  const int unpacking = failed ? success : unpack();
   const std::shared_ptr<ServedLanes> lanes = lanes_;  // the end may forget them
   state_ = State::taken;
   ServedCalls::note();
@@ -320,13 +320,13 @@ int LaneRequest::finish() {
   if (!failed && among_neighbours_ && !lanes->neighbours()->fault.empty()) {
     log_line(LogLevel::error, "%s", lanes->neighbours()->fault.c_str());
     let_launcher_read();
-    return raise(comm, MPI_ERR_TRUNCATE);
+    return raise(comm, abi.err_truncate);
   }
-  if (!failed) return unpacking == MPI_SUCCESS ? MPI_SUCCESS : raise(comm, unpacking);
+  if (!failed) return unpacking == success ? success : raise(comm, unpacking);
   log_line(LogLevel::error, "%s", operation->failure.c_str());
   let_launcher_read();  // the handler may abort the job
   if (operation->stalled) end_job(comm);
-  return raise(comm, operation->code == Code::mismatch ? MPI_ERR_TRUNCATE : MPI_ERR_OTHER);
+  return raise(comm, operation->code == Code::mismatch ? abi.err_truncate : abi.err_other);
 }
 
 int LaneRequest::raise_error(const char* what, int code) {

@@ -61,7 +61,7 @@ class LaneRequest : public OwnRequest {
   virtual void ended() noexcept = 0;
   // Lets the call's handles and the lanes go, until another call is described.
   void forget() noexcept;
-  MPI_Comm communicator() const;
+  Comm communicator() const;
 
  private:
   // The data of one side that does not lie in the program's buffer while the operation is under
@@ -109,7 +109,7 @@ class LaneRequest : public OwnRequest {
 
   std::shared_ptr<ServedLanes> lanes_;  // null: it describes no call
   group::Lanes::Issued issued_;         // without an operation if the call has no data
-  MPI_Comm communicator_{};
+  Comm communicator_{};
   CallBuffers buffers_;
   eager::Operation described_;
   group::Call call_;

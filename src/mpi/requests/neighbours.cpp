@@ -10,7 +10,7 @@
 #include "mpi/requests/lane_persistent.h"
 #include "mpi/requests/nonblocking.h"
 #include "mpi/requests/persistent.h"
-#include "mpi/requests/requests.h"
+#include "mpi/requests/hosts_requests.h"
 #include "mpi/requests/staged_request.h"
 #include "report/tally.h"
 
@@ -21,7 +21,7 @@ using Clock = std::chrono::steady_clock;
 
 // For the report and traces: the bytes of this rank's first block that has data, to or from a
 // neighbour. Counts and types of blocks beyond the rank's edges do not exist.
-size_t bytes_of_first_block(const Call& call, MPI_Comm comm) {
+size_t bytes_of_first_block(const Call& call, Comm comm) {
   const auto neighbourhood = neighbourhood_of(comm);
   if (!neighbourhood) return 0;
   const auto first_of = [](const Side& side, size_t blocks) -> size_t {
@@ -55,15 +55,15 @@ Nonblocking* start_by_records(Communicator& communicator, const Call& call, std:
 // Makes a call by the host's function `make` and returns its code. If it has succeeded, calls
 // note(RECORD) with what the report says about it, provided that there is a report.
 template <class Make, class Note>
-int by_host(const Call& call, MPI_Comm comm, Reason reason, Make&& make, Note&& note) {
+int by_host(const Call& call, Comm comm, Reason reason, Make&& make, Note&& note) {
   const auto begin = report::recording() ? Clock::now() : Clock::time_point{};
   const uint64_t entry = tracer() != nullptr ? trace::ticks() : 0;
-  int code = MPI_SUCCESS;
+  int code = success;
   {
     const Inside inside;  // some hosts call MPI_* themselves
     code = make();
   }
-  if (code != MPI_SUCCESS || (!report::recording() && tracer() == nullptr)) return code;
+  if (code != success || (!report::recording() && tracer() == nullptr)) return code;
   report::Record record;
   record.collective = call.collective;
   record.neighbourhood = true;
@@ -77,24 +77,24 @@ int by_host(const Call& call, MPI_Comm comm, Reason reason, Make&& make, Note&& 
 }
 
 // Counts a call of the host's among the first calls of a communicator.
-int counted_unless_refused(Communicator& communicator, const Call& call, MPI_Comm comm, int code) {
-  if (communicator.is_decided() || (code == MPI_SUCCESS && host_refuses(comm, call))) return code;
+int counted_unless_refused(Communicator& communicator, const Call& call, Comm comm, int code) {
+  if (communicator.is_decided() || (code == success && host_refuses(comm, call))) return code;
   return counted(communicator, code);
 }
 
 // Serves a call, by its copies if it is staged. The host makes it as the program made it.
 [[gnu::always_inline]] inline int serve(Communicator& known, const Call& call, StagedCall* staged,
-                                        MPI_Comm comm) {
+                                        Comm comm) {
   Reason reason = known.find_records(Reason::neighbours_between_nodes);
-  if (reason == Reason::set_up_broken) return raise(comm, MPI_ERR_OTHER);
+  if (reason == Reason::set_up_broken) return raise(comm, abi.err_other);
   if (reason == Reason::none) {
-    int code = MPI_SUCCESS;
+    int code = success;
     Nonblocking* const operation = start_by_records(
         known, staged != nullptr ? staged->call() : call, RecordRequest::blocking, &reason, &code);
     if (operation != nullptr) {
       const int completed = operation->complete();
       operation->tell();
-      if (staged != nullptr && !staged->bring_back()) return raise(comm, MPI_ERR_OTHER);
+      if (staged != nullptr && !staged->bring_back()) return raise(comm, abi.err_other);
       return first_error(code, completed).code;
     }
     if (reason == Reason::none) return code;
@@ -105,8 +105,7 @@ int counted_unless_refused(Communicator& communicator, const Call& call, MPI_Com
 }
 
 // The same while buffers may be in a GPU's memory.
-[[gnu::cold, gnu::noinline]] int serve_staged(Communicator& known, const Call& call,
-                                              MPI_Comm comm) {
+[[gnu::cold, gnu::noinline]] int serve_staged(Communicator& known, const Call& call, Comm comm) {
   const std::unique_ptr<StagedCall> staged = StagedCall::of(call, comm);
   if (staged != nullptr) staged->fetch();
   return serve(known, call, staged.get(), comm);
@@ -114,9 +113,9 @@ int counted_unless_refused(Communicator& communicator, const Call& call, MPI_Com
 
 }  // namespace
 
-int serve_neighbours(const Call& call, MPI_Comm comm) {
+int serve_neighbours(const Call& call, Comm comm) {
   const Found found = find(comm);
-  if (found.code != MPI_SUCCESS) return found.code;
+  if (found.code != success) return found.code;
   if (found.communicator == nullptr) return call_host(call, comm);
   Communicator& known = *found.communicator;
   if (found.gpu) return guarded(comm, [&] { return serve_staged(known, call, comm); });
@@ -126,12 +125,12 @@ int serve_neighbours(const Call& call, MPI_Comm comm) {
 namespace {
 
 // The host makes the calls as the program made them, and Tutti with buffers that it can read.
-int start_readable(const Call& call, const Call& as_made, MPI_Comm comm, MPI_Request* request) {
+int start_readable(const Call& call, const Call& as_made, Comm comm, Request* request) {
   Communicator* const known = known_communicator(comm);
   Reason reason = known == nullptr ? Reason::nonblocking_before_set_up
                                    : known->find_records(Reason::neighbours_between_nodes);
   if (reason == Reason::none) {
-    int code = MPI_SUCCESS;
+    int code = success;
     Nonblocking* const operation =
         start_by_records(*known, call, RecordRequest::nonblocking, &reason, &code);
     if (operation != nullptr) *request = operation->handle();
@@ -141,31 +140,31 @@ int start_readable(const Call& call, const Call& as_made, MPI_Comm comm, MPI_Req
     }
   }
   if (reason == Reason::neighbours_between_nodes && known->lanes() != nullptr) {
-    int code = MPI_SUCCESS;
+    int code = success;
     reason = LaneNonblocking::start_call(*known, call, request, &code);
     if (reason == Reason::none) return code;
   }
   const int code = by_host(
       as_made, comm, reason, [&] { return call_host(as_made, comm, request); }, report::record);
-  if (code == MPI_SUCCESS && !host_refuses(comm, as_made)) expect_nonblocking(comm);
+  if (code == success && !host_refuses(comm, as_made)) expect_nonblocking(comm);
   return code;
 }
 
-int init_readable(Communicator& known, const Call& call, const Call& as_made, MPI_Info info,
-                  MPI_Request* request) {
-  const MPI_Comm comm = known.handle();
+int init_readable(Communicator& known, const Call& call, const Call& as_made, Info info,
+                  Request* request) {
+  const Comm comm = known.handle();
   Reason reason = Reason::none;
   const int found_records =
       find_for_request(known, call, Reason::neighbours_between_nodes, &reason);
-  if (found_records != MPI_SUCCESS) return found_records;
-  if (reason == Reason::set_up_broken) return raise(comm, MPI_ERR_OTHER);
+  if (found_records != success) return found_records;
+  if (reason == Reason::set_up_broken) return raise(comm, abi.err_other);
   if (reason == Reason::none) {
     const int code = make_persistent(known, call, request, &reason);
-    if (code != MPI_SUCCESS || reason == Reason::none) return code;
+    if (code != success || reason == Reason::none) return code;
   }
   if (reason == Reason::neighbours_between_nodes && known.lanes() != nullptr) {
     reason = LanePersistent::make(known, call, request);
-    if (reason == Reason::none) return MPI_SUCCESS;
+    if (reason == Reason::none) return success;
   }
   const int code = by_host(
       as_made, comm, reason, [&] { return call_host(as_made, comm, info, request); },
@@ -175,25 +174,24 @@ int init_readable(Communicator& known, const Call& call, const Call& as_made, MP
 
 }  // namespace
 
-int start_neighbours(const Call& call, MPI_Comm comm, MPI_Request* request) {
+int start_neighbours(const Call& call, Comm comm, Request* request) {
   if (host().foreign || Inside::depth != 0) return call_host(call, comm, request);
   return guarded(comm, [&] {
     return StagedRequest::make(call, comm, false, request,
-                               [&](const Call& readable, MPI_Request* made) {
+                               [&](const Call& readable, Request* made) {
                                  return start_readable(readable, call, comm, made);
                                });
   });
 }
 
-int neighbours_init(const Call& call, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+int neighbours_init(const Call& call, Comm comm, Info info, Request* request) {
   const Found found = find(comm);
-  if (found.code != MPI_SUCCESS) return found.code;
+  if (found.code != success) return found.code;
   if (found.communicator == nullptr) return call_host(call, comm, info, request);
   return guarded(comm, [&] {
-    return StagedRequest::make(
-        call, comm, true, request, [&](const Call& readable, MPI_Request* made) {
-          return init_readable(*found.communicator, readable, call, info, made);
-        });
+    return StagedRequest::make(call, comm, true, request, [&](const Call& readable, Request* made) {
+      return init_readable(*found.communicator, readable, call, info, made);
+    });
   });
 }
 

@@ -13,10 +13,10 @@
 namespace tutti::mpi {
 
 // Serves MPI_Neighbor_alltoall and the like.
-int serve_neighbours(const Call& call, MPI_Comm comm);
+int serve_neighbours(const Call& call, Comm comm);
 // Starts MPI_Ineighbor_alltoall and the like.
-int start_neighbours(const Call& call, MPI_Comm comm, MPI_Request* request);
+int start_neighbours(const Call& call, Comm comm, Request* request);
 // Makes the request of MPI_Neighbor_alltoall_init and the like.
-int neighbours_init(const Call& call, MPI_Comm comm, MPI_Info info, MPI_Request* request);
+int neighbours_init(const Call& call, Comm comm, Info info, Request* request);
 
 }  // namespace tutti::mpi

@@ -19,7 +19,7 @@ using Clock = std::chrono::steady_clock;
 constexpr int log_of_kinds = 6;
 constinit TUTTI_PER_THREAD Nonblocking* spares[1 << log_of_kinds] = {};
 
-uint32_t kind_of(const Call& call, MPI_Comm comm) {
+uint32_t kind_of(const Call& call, Comm comm) {
   const uint64_t mixed = static_cast<uint64_t>(call.function) + 31 * (uint64_t)comm +
                          977 * static_cast<uint64_t>(call.in.count + call.out.count) +
                          64901 * static_cast<uint64_t>(call.root) +
@@ -29,7 +29,7 @@ uint32_t kind_of(const Call& call, MPI_Comm comm) {
 
 }  // namespace
 
-Nonblocking* Nonblocking::take(const Call& call, MPI_Comm comm, int* code) {
+Nonblocking* Nonblocking::take(const Call& call, Comm comm, int* code) {
   const uint32_t kind = kind_of(call, comm);
   if (Nonblocking* const spare = std::exchange(spares[kind], nullptr)) {
     if (!spare->is_outdated()) return spare;
@@ -42,7 +42,7 @@ Nonblocking* Nonblocking::take(const Call& call, MPI_Comm comm, int* code) {
   return taken;
 }
 
-Nonblocking* Nonblocking::recall(const Call& call, MPI_Comm comm) noexcept {
+Nonblocking* Nonblocking::recall(const Call& call, Comm comm) noexcept {
   Nonblocking*& spare = spares[kind_of(call, comm)];
   if (spare == nullptr || !spare->memo_.is_like(call, comm, shm::load_relaxed(generation)))
     return nullptr;
@@ -87,7 +87,7 @@ CallMemo::Entries entries_of(const eager::Neighbourhood& own, const Call& call) 
 void Nonblocking::describe_call(Communicator& communicator, const Call& call, uint64_t now,
                                 Reason* reason) {
   memo_.clear();
-  const MPI_Comm comm = communicator.handle();
+  const Comm comm = communicator.handle();
   if (!call.on_neighbourhood()) {
     *reason = describe(communicator, call);
     if (*reason != Reason::none) return;
@@ -106,7 +106,7 @@ void Nonblocking::describe_call(Communicator& communicator, const Call& call, ui
 }
 
 int Nonblocking::start_again(const Call& call) {
-  int code = MPI_SUCCESS;
+  int code = success;
   try {
     use_again(*remembered_, memo_.in(call), memo_.out(call));
     if (!memo_.is_movable()) hold_again();
@@ -121,7 +121,7 @@ int Nonblocking::start_again(const Call& call) {
 
 int Nonblocking::start_call(Communicator& communicator, const Call& call, std::string_view form,
                             Reason* reason) {
-  int code = MPI_SUCCESS;
+  int code = success;
   const uint64_t now = shm::load_relaxed(generation);
   try {
     set_form(form);
@@ -131,7 +131,7 @@ int Nonblocking::start_call(Communicator& communicator, const Call& call, std::s
       if (!memo_.is_movable() && form != blocking) hold_again();
     } else {
       describe_call(communicator, call, now, reason);
-      if (*reason != Reason::none) return MPI_SUCCESS;
+      if (*reason != Reason::none) return success;
       remembered_ = &communicator.served_by();
     }
     code = begin(records().stores());
@@ -151,7 +151,7 @@ uint64_t Nonblocking::traced_number() const {
 
 int Nonblocking::start() {
   return raise_error("MPI_Start is given the request of a non-blocking collective",
-                     MPI_ERR_REQUEST);
+                     abi.err_request);
 }
 
 bool Nonblocking::tell() noexcept {
@@ -162,30 +162,29 @@ bool Nonblocking::tell() noexcept {
 
 namespace {
 
-int start_by_host(const Call& call, MPI_Comm comm, MPI_Request* request, Reason reason) {
+int start_by_host(const Call& call, Comm comm, Request* request, Reason reason) {
   const bool records = report::recording();
   const auto begin = records ? Clock::now() : Clock::time_point{};
   const uint64_t entry = tracer() != nullptr ? trace::ticks() : 0;
-  int code = MPI_SUCCESS;
+  int code = success;
   {
     const Inside inside;
     code = call_host(call, comm, request);
   }
   // A call that the host has refused at this rank alone must not change what this rank does next.
-  if (code == MPI_SUCCESS && !host_refuses(comm, call)) expect_nonblocking(comm);
+  if (code == success && !host_refuses(comm, call)) expect_nonblocking(comm);
   const size_t bytes = bytes_to_report(call);
   if (tracer() != nullptr) trace_host_call(entry, call.collective, reason, bytes, call.root);
-  if (records && code == MPI_SUCCESS)
+  if (records && code == success)
     report::record({call.collective, bytes, reason, {}, Clock::now() - begin});
   return code;
 }
 
-// Starts an operation by `start`, which returns an MPI error code. The program gets its handle if
+// Starts an operation by `start`, which returns an MPI error code. use(handle) gets its handle if
 // it is under way then.
-template <class Start>
-[[gnu::always_inline]] inline int started(Nonblocking& operation, MPI_Request* request,
-                                          Start&& start) {
-  int code = MPI_SUCCESS;
+template <class Use, class Start>
+[[gnu::always_inline]] inline int started(Nonblocking& operation, Use&& use, Start&& start) {
+  int code = success;
   try {
     code = start();
   } catch (...) {
@@ -193,24 +192,24 @@ template <class Start>
     throw;
   }
   if (operation.state() == OwnRequest::State::pending)
-    *request = operation.handle();
+    use(operation.handle());
   else
     operation.give_back();
   return code;
 }
 
 // Starts a call that this thread has not made lately; the host starts it as the program made it.
-int start_anew(const Call& call, const Call& as_made, MPI_Comm comm, MPI_Request* request) {
-  int code = MPI_SUCCESS;
+int start_anew(const Call& call, const Call& as_made, Comm comm, Request* request) {
+  int code = success;
   Communicator* const known = known_communicator(comm);
   Reason reason = known == nullptr ? Reason::nonblocking_before_set_up
                                    : known->find_records(Reason::nonblocking_between_nodes);
   if (reason == Reason::none) {
     Nonblocking* const operation = Nonblocking::take(call, comm, &code);
     if (operation == nullptr) return code;
-    code = started(*operation, request, [&] {
-      return operation->start_call(*known, call, RecordRequest::nonblocking, &reason);
-    });
+    code = started(
+        *operation, [&](Request handle) { *request = handle; },
+        [&] { return operation->start_call(*known, call, RecordRequest::nonblocking, &reason); });
     // Also if memory ran out at this rank alone: the others have made the call.
     if (reason == Reason::none && !known->expects_nonblocking()) known->expect_nonblocking();
     if (reason == Reason::none) return code;
@@ -224,15 +223,21 @@ int start_anew(const Call& call, const Call& as_made, MPI_Comm comm, MPI_Request
 
 }  // namespace
 
-int start_nonblocking(const Call& call, MPI_Comm comm, MPI_Request* request) {
-  if (host().foreign || Inside::depth != 0) return call_host(call, comm, request);
+int start_nonblocking(const Call& call, Comm comm, RequestPlace request) {
+  Nonblocking* const operation = Inside::depth == 0 ? Nonblocking::recall(call, comm) : nullptr;
+  if (operation == nullptr && (host().foreign || Inside::depth != 0))
+    return request.store_made([&](Request* made) { return call_host(call, comm, made); });
   return guarded(comm, [&]() -> int {
-    if (Nonblocking* const operation = Nonblocking::recall(call, comm))
-      return started(*operation, request, [&] { return operation->start_again(call); });
-    return StagedRequest::make(call, comm, false, request,
-                               [&](const Call& readable, MPI_Request* made) {
-                                 return start_anew(readable, call, comm, made);
-                               });
+    if (operation != nullptr)
+      return started(
+          *operation, [&](Request handle) { request.store(handle); },
+          [&] { return operation->start_again(call); });
+    return request.store_made([&](Request* place) {
+      return StagedRequest::make(call, comm, false, place,
+                                 [&](const Call& readable, Request* made) {
+                                   return start_anew(readable, call, comm, made);
+                                 });
+    });
   });
 }
 

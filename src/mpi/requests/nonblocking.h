@@ -15,18 +15,18 @@ namespace tutti::mpi {
 
 // Starts a non-blocking collective, by Tutti or by the host, at all ranks alike. Returns an MPI
 // error code.
-int start_nonblocking(const Call& call, MPI_Comm comm, MPI_Request* request);
+int start_nonblocking(const Call& call, Comm comm, RequestPlace request);
 
 class Nonblocking final : public RecordRequest {
  public:
   // An idle object with a handle, if possible one that has served a call like this; null, with an
   // MPI error code that was raised on the communicator, if there is none. Throws bad_alloc.
-  static Nonblocking* take(const Call& call, MPI_Comm comm, int* code);
+  static Nonblocking* take(const Call& call, Comm comm, int* code);
   // An idle object of this thread that has served a call like this on a communicator that still
   // lives, for start_again(); null if there is none. `call` is not one among neighbours.
-  static Nonblocking* recall(const Call& call, MPI_Comm comm) noexcept;
+  static Nonblocking* recall(const Call& call, Comm comm) noexcept;
   void give_back() noexcept;
-  MPI_Request handle() const { return handle_; }
+  Request handle() const { return handle_; }
 
   // Starts the call on a communicator that serves it, and returns an MPI error code. Sets *reason,
   // and starts nothing, if the host must make the call. `form` is nonblocking; for a call among
@@ -51,7 +51,7 @@ class Nonblocking final : public RecordRequest {
   uint64_t traced_number() const override;
   void describe_call(Communicator& communicator, const Call& call, uint64_t now, Reason* reason);
 
-  MPI_Request handle_{};
+  Request handle_{};
   uint32_t kind_ = 0;  // of the call that it serves, or has served
   uint64_t ends_ = 0;  // Pool::ends() when it was taken
   CallMemo memo_;

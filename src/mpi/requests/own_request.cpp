@@ -13,7 +13,7 @@ using Table = group::HandleTable<OwnRequest, void>;
 
 struct Handles {
   std::mutex mutex;
-  std::vector<MPI_Request> all, free;
+  std::vector<Request> all, free;
   Table table;
 };
 
@@ -23,7 +23,7 @@ Handles& handles() {
   return made;
 }
 
-uint64_t key_of(MPI_Request handle) { return (uint64_t)handle; }
+uint64_t key_of(Request handle) { return (uint64_t)handle; }
 
 // Makes a handle and appends it to the free ones. The caller holds the lock.
 int make_handle(Handles& handles) {
@@ -31,30 +31,30 @@ int make_handle(Handles& handles) {
   const Host& mpi = host();
   handles.all.reserve(handles.all.size() + 1);
   handles.free.reserve(handles.all.size() + 1);
-  MPI_Request made{};
+  Request made{};
   const int code =
-      mpi.Send_init(&nothing, 0, mpi.type_byte, MPI_PROC_NULL, 0, self_communicator(), &made);
-  if (code != MPI_SUCCESS) return code;
+      mpi.Send_init(&nothing, 0, mpi.type_byte, abi.proc_null, 0, self_communicator(), &made);
+  if (code != success) return code;
   handles.all.push_back(made);
   handles.free.push_back(made);
   shm::store_relaxed(own_handles, handles.all.size());
-  return MPI_SUCCESS;
+  return success;
 }
 
 }  // namespace
 
-int take_handle(OwnRequest* request, MPI_Request* handle) {
+int take_handle(OwnRequest* request, Request* handle) {
   Handles& handles = mpi::handles();
   const std::lock_guard<std::mutex> lock(handles.mutex);
   if (handles.free.empty())
-    if (const int code = make_handle(handles); code != MPI_SUCCESS) return code;
+    if (const int code = make_handle(handles); code != success) return code;
   handles.table.put(key_of(handles.free.back()), {request});
   *handle = handles.free.back();
   handles.free.pop_back();
-  return MPI_SUCCESS;
+  return success;
 }
 
-void give_back_handle(MPI_Request handle) noexcept {
+void give_back_handle(Request handle) noexcept {
   Handles& handles = mpi::handles();
   const std::lock_guard<std::mutex> lock(handles.mutex);
   handles.table.remove(key_of(handle));
@@ -66,16 +66,11 @@ void free_handles() noexcept {
   const std::lock_guard<std::mutex> lock(handles.mutex);
   shm::store_relaxed(own_handles, 0);
   handles.table.clear();
-  for (MPI_Request& handle : handles.all) host().Request_free(&handle);
+  for (Request& handle : handles.all) host().Request_free(&handle);
   handles.all.clear();
   handles.free.clear();
 }
 
-OwnRequest* own_request(MPI_Request handle) { return handles().table.find(key_of(handle)).object; }
-
-MPI_Request no_request() {
-  static const MPI_Request null = MPI_REQUEST_NULL;
-  return null;
-}
+OwnRequest* own_request(Request handle) { return handles().table.find(key_of(handle)).object; }
 
 }  // namespace tutti::mpi

@@ -12,7 +12,7 @@
 
 #include <cstdint>
 
-#include "mpi/abi/host.h"
+#include "mpi/host/host.h"
 #include "shm/order.h"
 
 namespace tutti::mpi {
@@ -59,14 +59,14 @@ class OwnRequest {
   bool lends_ = false;
 
  private:
-  int code_ = MPI_SUCCESS;
+  int code_ = success;
 };
 
 // Takes a handle for an OwnRequest, which own_request then finds. Returns an MPI error code. Throws
 // bad_alloc.
-int take_handle(OwnRequest* request, MPI_Request* handle);
+int take_handle(OwnRequest* request, Request* handle);
 // own_request no longer finds it, and it may be taken again.
-void give_back_handle(MPI_Request handle) noexcept;
+void give_back_handle(Request handle) noexcept;
 // Frees the handles, when MPI ends. No OwnRequest may be used afterwards.
 void free_handles() noexcept;
 
@@ -75,9 +75,6 @@ void free_handles() noexcept;
 inline constinit shm::Word own_handles{0};
 inline bool has_own_requests() { return shm::load_relaxed(own_handles) != 0; }
 // The OwnRequest of a handle; null if the request is the host's.
-OwnRequest* own_request(MPI_Request handle);
-
-// MPI_REQUEST_NULL.
-MPI_Request no_request();
+OwnRequest* own_request(Request handle);
 
 }  // namespace tutti::mpi

@@ -7,7 +7,7 @@
 #include "mpi/communicators/topology.h"
 #include "mpi/job/thrown.h"
 #include "mpi/requests/lane_persistent.h"
-#include "mpi/requests/requests.h"
+#include "mpi/requests/hosts_requests.h"
 #include "mpi/requests/staged_request.h"
 #include "report/tally.h"
 
@@ -66,9 +66,9 @@ Persistent::~Persistent() {
   if (closes_) records().close(*opened_);
 }
 
-int Persistent::hand_over(std::unique_ptr<Persistent> made, MPI_Request* request) {
+int Persistent::hand_over(std::unique_ptr<Persistent> made, Request* request) {
   const int code = take_handle(made.get(), request);
-  if (code == MPI_SUCCESS) (void)made.release();  // the handle's table finds it
+  if (code == success) (void)made.release();  // the handle's table finds it
   return code;
 }
 
@@ -79,7 +79,7 @@ int Persistent::start() {
 int Persistent::start_round() {
   if (state_ != State::idle)
     return raise_error("a persistent collective is started again before it has been completed",
-                       MPI_ERR_REQUEST);
+                       abi.err_request);
   return begin(stores_);
 }
 
@@ -88,9 +88,9 @@ uint64_t Persistent::traced_number() const {
   return (opened_->number() + 1) << 32 | operation().number;
 }
 
-int make_persistent(Communicator& communicator, const Call& call, MPI_Request* request,
+int make_persistent(Communicator& communicator, const Call& call, Request* request,
                     Reason* reason) {
-  int code = MPI_SUCCESS;
+  int code = success;
   std::unique_ptr<Persistent> made =
       call.on_neighbourhood() ? Persistent::make_of_neighbours(communicator, call, reason, &code)
                               : Persistent::make(communicator, call, reason, &code);
@@ -100,46 +100,45 @@ int make_persistent(Communicator& communicator, const Call& call, MPI_Request* r
 namespace {
 
 // The host makes the request as the program asked for it, and Tutti with buffers that it can read.
-int init_readable(Communicator& known, const Call& call, const Call& as_made, MPI_Info info,
-                  MPI_Request* request) {
-  const MPI_Comm comm = known.handle();
+int init_readable(Communicator& known, const Call& call, const Call& as_made, Info info,
+                  Request* request) {
+  const Comm comm = known.handle();
   Reason reason = Reason::none;
   const int found_records =
       find_for_request(known, call, Reason::persistent_between_nodes, &reason);
-  if (found_records != MPI_SUCCESS) return found_records;
-  if (reason == Reason::set_up_broken) return raise(comm, MPI_ERR_OTHER);
+  if (found_records != success) return found_records;
+  if (reason == Reason::set_up_broken) return raise(comm, abi.err_other);
   if (reason == Reason::none) {
     const int code = make_persistent(known, call, request, &reason);
-    if (code != MPI_SUCCESS || reason == Reason::none) return code;
+    if (code != success || reason == Reason::none) return code;
   }
   if (reason == Reason::persistent_between_nodes && known.lanes() != nullptr) {
     reason = LanePersistent::make(known, call, request);
-    if (reason == Reason::none) return MPI_SUCCESS;
+    if (reason == Reason::none) return success;
   }
   const uint64_t entry = tracer() != nullptr ? trace::ticks() : 0;
-  int code = MPI_SUCCESS;
+  int code = success;
   {
     const Inside inside;
     code = call_host(as_made, comm, info, request);
   }
   const size_t bytes = bytes_to_report(call);
   if (tracer() != nullptr) trace_host_call(entry, call.collective, reason, bytes, call.root);
-  if (report::recording() && code == MPI_SUCCESS)
+  if (report::recording() && code == success)
     note_hosts_request(*request, {call.collective, bytes, reason, {}, {}});
   return counted(known, code);
 }
 
 }  // namespace
 
-int persistent_init(const Call& call, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+int persistent_init(const Call& call, Comm comm, Info info, Request* request) {
   const Found found = find(comm);
-  if (found.code != MPI_SUCCESS) return found.code;
+  if (found.code != success) return found.code;
   if (found.communicator == nullptr) return call_host(call, comm, info, request);
   return guarded(comm, [&] {
-    return StagedRequest::make(
-        call, comm, true, request, [&](const Call& readable, MPI_Request* made) {
-          return init_readable(*found.communicator, readable, call, info, made);
-        });
+    return StagedRequest::make(call, comm, true, request, [&](const Call& readable, Request* made) {
+      return init_readable(*found.communicator, readable, call, info, made);
+    });
   });
 }
 

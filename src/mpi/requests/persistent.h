@@ -19,12 +19,11 @@ namespace tutti::mpi {
 
 // Makes a persistent request, by Tutti or by the host, at all ranks alike. Collective; returns an
 // MPI error code.
-int persistent_init(const Call& call, MPI_Comm comm, MPI_Info info, MPI_Request* request);
+int persistent_init(const Call& call, Comm comm, Info info, Request* request);
 
 // Makes the request on a communicator that serves it, also for a call among neighbours. Returns an
 // MPI error code, which has been raised, and sets *reason if the host must make the request.
-int make_persistent(Communicator& communicator, const Call& call, MPI_Request* request,
-                    Reason* reason);
+int make_persistent(Communicator& communicator, const Call& call, Request* request, Reason* reason);
 
 class Persistent final : public RecordRequest {
  public:
@@ -41,7 +40,7 @@ class Persistent final : public RecordRequest {
   // Gives the object a handle, by which the program then knows it, and destroys it if there is
   // none. Returns an MPI error code. The object otherwise lives until it is destroyed by the
   // program's MPI_Request_free (requests.h).
-  static int hand_over(std::unique_ptr<Persistent> made, MPI_Request* request);
+  static int hand_over(std::unique_ptr<Persistent> made, Request* request);
 
   int start() override;
   bool tell() noexcept override {

@@ -38,7 +38,7 @@ std::string RecordRequest::described() const {
 }
 
 // The communicator for errors: that of the call, or MPI_COMM_SELF after its end.
-MPI_Comm RecordRequest::communicator() const {
+Comm RecordRequest::communicator() const {
   const bool lives = service_ != nullptr && service_->uses() == use_;
   return lives ? communicator_ : self_communicator();
 }
@@ -107,7 +107,7 @@ void RecordRequest::use(std::shared_ptr<NeighbourRecords> neighbours) {
 int RecordRequest::begin(exec::SlotStores& stores) {
   const auto begin = report::recording() ? Clock::now() : Clock::time_point{};
   if (trace_ != nullptr) trace_->enter();
-  int packing = MPI_SUCCESS;
+  int packing = success;
   try {
     packing = eager::start(*sequence_, operation_, stores);
   } catch (const Error& error) {
@@ -148,7 +148,7 @@ bool RecordRequest::starts_later(exec::SlotStores& stores, int* packing) {
 int RecordRequest::raise_lack_of_memory(const Error& error) {
   log_line(LogLevel::error, "%s: %s", described().c_str(), error.what());
   let_launcher_read();
-  return raise(communicator(), MPI_ERR_NO_MEM);
+  return raise(communicator(), abi.err_no_mem);
 }
 
 bool RecordRequest::is_far_ahead() const {
@@ -291,7 +291,7 @@ bool RecordRequest::complete_quickly() noexcept {
 }
 
 int RecordRequest::complete() {
-  if (complete_quickly()) return MPI_SUCCESS;
+  if (complete_quickly()) return success;
   const auto begin = report::recording() ? Clock::now() : Clock::time_point{};
   const bool among_neighbours = neighbours_ != nullptr;  // the end may forget it
   const std::string_view name = among_neighbours ? neighbours_name : records_name;
@@ -318,16 +318,16 @@ int RecordRequest::finish(const eager::Outcome& outcome) {
   if (trace_ != nullptr)
     trace_->exit({operation_.program, neighbours_ != nullptr ? neighbours_name : records_name,
                   traced_as_, traced_number(), bytes_});
-  const MPI_Comm comm = communicator();
+  const Comm comm = communicator();
   int code = outcome.packing;
-  if (code == MPI_SUCCESS) code = buffers_.take_error();
+  if (code == success) code = buffers_.take_error();
   note_end();
   if (outcome.code == Code::ok) return code;
   if (!outcome.failure.empty()) {
     log_line(LogLevel::error, "%s", outcome.failure.c_str());
     let_launcher_read();  // the handler may abort the job
   }
-  return raise(comm, outcome.code == Code::mismatch ? MPI_ERR_TRUNCATE : MPI_ERR_OTHER);
+  return raise(comm, outcome.code == Code::mismatch ? abi.err_truncate : abi.err_other);
 }
 
 // Waits until the operation is ready, or `seen` of the ranks that it awaits have started it.

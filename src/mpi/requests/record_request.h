@@ -98,7 +98,7 @@ class RecordRequest : public OwnRequest, private eager::Waits {
   const CallBuffers& buffers() const { return buffers_; }
   bool is_among_neighbours() const { return neighbours_ != nullptr; }
   std::string described() const;
-  MPI_Comm communicator() const;
+  Comm communicator() const;
 
  private:
   template <class Describe>
@@ -119,7 +119,7 @@ class RecordRequest : public OwnRequest, private eager::Waits {
   int finish(const eager::Outcome& outcome);
 
   std::string_view form_;
-  MPI_Comm communicator_{};     // on which the call was made
+  Comm communicator_{};         // on which the call was made
   uint64_t use_ = 0;            // of the service by this communicator
   Service* service_ = nullptr;  // that of the communicator; null: no call
   Records* records_ = nullptr;

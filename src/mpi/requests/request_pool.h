@@ -26,7 +26,7 @@ class RequestPool {
 
   // An idle object, or a new one with a handle; null, with an MPI error code that was raised on the
   // communicator, if there is none. Throws bad_alloc.
-  Request* take(MPI_Comm comm, int* code) {
+  Request* take(Comm comm, int* code) {
     {
       const std::lock_guard<std::mutex> lock(mutex_);
       if (!idle_.empty()) {
@@ -45,7 +45,7 @@ class RequestPool {
       destroy(made);
       throw;
     }
-    if (*code == MPI_SUCCESS) return made;
+    if (*code == success) return made;
     destroy(made);
     raise(comm, *code);
     return nullptr;

@@ -2,7 +2,7 @@
 
 namespace tutti::mpi {
 
-void StagedRequest::hand_over(MPI_Request own, MPI_Request served) noexcept {
+void StagedRequest::hand_over(Request own, Request served) noexcept {
   handle_ = own;
   served_handle_ = served;
   state_ = served_->state();
@@ -20,9 +20,9 @@ int StagedRequest::start() {
 int StagedRequest::complete() {
   const int code = served_->complete();
   state_ = State::taken;
-  if (call_->bring_back() || code != MPI_SUCCESS) return code;
+  if (call_->bring_back() || code != success) return code;
   return served_->raise_error("the results of a collective could not be copied to the GPU",
-                              MPI_ERR_OTHER);
+                              abi.err_other);
 }
 
 bool StagedRequest::tell() noexcept {

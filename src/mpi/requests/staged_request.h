@@ -19,20 +19,19 @@ class StagedRequest final : public OwnRequest {
   // host makes the call as the program made it, and the request is then the host's. Returns an MPI
   // error code, which has been raised. May throw.
   template <class Make>
-  static int make(const Call& call, MPI_Comm comm, bool persistent, MPI_Request* request,
-                  Make&& make) {
+  static int make(const Call& call, Comm comm, bool persistent, Request* request, Make&& make) {
     std::unique_ptr<StagedCall> staged = gpu::is_there() ? StagedCall::of(call, comm) : nullptr;
     if (staged == nullptr) return make(call, request);
     std::unique_ptr<StagedRequest, Discard> made(new StagedRequest(std::move(staged)));
-    MPI_Request handle{}, served = no_request();
-    if (const int code = take_handle(made.get(), &handle); code != MPI_SUCCESS)
+    Request handle{}, served = host().request_null;
+    if (const int code = take_handle(made.get(), &handle); code != success)
       return raise(comm, code);
     if (!persistent) made->call_->fetch();
     const int code = make(made->call_->call(), &served);
     made->served_ = own_request(served);
-    if (code != MPI_SUCCESS || made->served_ == nullptr) {
+    if (code != success || made->served_ == nullptr) {
       give_back_handle(handle);
-      if (code == MPI_SUCCESS) *request = served;
+      if (code == success) *request = served;
       return code;
     }
     made->hand_over(handle, served);
@@ -57,11 +56,11 @@ class StagedRequest final : public OwnRequest {
   };
   explicit StagedRequest(std::unique_ptr<StagedCall> call) : call_(std::move(call)) {}
   ~StagedRequest() = default;
-  void hand_over(MPI_Request own, MPI_Request served) noexcept;
+  void hand_over(Request own, Request served) noexcept;
 
   std::unique_ptr<StagedCall> call_;
   OwnRequest* served_ = nullptr;
-  MPI_Request handle_{}, served_handle_{};
+  Request handle_{}, served_handle_{};
 };
 
 }  // namespace tutti::mpi
