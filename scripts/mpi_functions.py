@@ -26,9 +26,7 @@ from mpi_table import (
 )
 
 ROOT = Path(__file__).resolve().parent.parent
-HEAD = (
-    f"// Made by scripts/mpi_functions.py from {TABLE}.\n"
-)
+HEAD = f"// Made by scripts/mpi_functions.py from {TABLE}.\n"
 
 # How a Fortran routine's argument is converted for the C function. `types` and `request` need more
 # code, which fortran_collective() writes.
