@@ -342,77 +342,116 @@ void put_in_order(LargeVector<Transfer>& transfers, const LargeVector<int32_t>& 
   }
 }
 
-}  // namespace
+// Gives each transfer the least stage that the rules allow, then sorts the transfers by stage.
+class Scheduler {
+ public:
+  Scheduler(Plan& plan, Buffers buffers)
+      : plan_(plan),
+        table_(plan, aliasing_of<LastUse>(buffers)),
+        reached_(static_cast<size_t>(plan.ranks)),
+        behind_(plan.transfers.size(), -1) {}
 
-void schedule(Plan& plan, Buffers buffers) {
-  BlockTable<LastUse> table(plan, aliasing_of<LastUse>(buffers));
-  Chains readers;
-  std::vector<Reached> reached(static_cast<size_t>(plan.ranks));
-  auto& transfers = plan.transfers;
-  std::vector<int32_t> post_of, send_of;  // by message
-  // By send: the transfer of its stage that it is sorted behind; -1: none.
-  LargeVector<int32_t> behind(transfers.size(), -1);
-  for (int32_t i = 0; i < static_cast<int32_t>(transfers.size()); ++i) {
-    Transfer& transfer = transfers[i];
+  void run() {
+    auto& transfers = plan_.transfers;
+    for (int32_t i = 0; i < static_cast<int32_t>(transfers.size()); ++i) {
+      Transfer& transfer = transfers[i];
+      Reached& reached = reached_[transfer.executor()];
+      int32_t stage = std::max(transfer.stage, reached.least);
+      stage = after_uses(i, stage);
+      stage = after_message(transfer, i, stage);
+      // A message without data replaces a token.
+      const bool has_data = transfer.dst.count > 0;
+      if (transfer.kind == TransferKind::send && !has_data && reached.latest >= 0)
+        stage = std::max(stage, reached.latest);
+      if (transfer.kind == TransferKind::token ||
+          (transfer.kind == TransferKind::receive && !has_data)) {
+        if (transfer.kind == TransferKind::token) stage = after_peers(transfer, stage);
+        reached.least = stage;
+        reached.token = i;
+      }
+      if (transfer.kind == TransferKind::send && has_data)
+        behind_[i] = made_by(transfer, reached, stage);
+      reached.latest = std::max(reached.latest, stage);
+      transfer.stage = stage;
+    }
+    put_in_order(transfers, behind_);
+  }
+
+ private:
+  // After the earlier transfers that use the same blocks, if one of the two writes. A block that
+  // another rank has used is handed over, which takes a stage.
+  int32_t after_uses(int32_t i, int32_t stage) {
+    const Transfer& transfer = plan_.transfers[i];
     const int32_t executor = transfer.executor();
-    int32_t stage = std::max(transfer.stage, reached[executor].least);
-    auto after = [&](int32_t earlier) {
+    const auto after = [&](int32_t earlier) {
       if (earlier < 0 || earlier == i) return;
-      const bool handed_over =
-          transfers[earlier].executor() != executor && transfer.stage == stage_automatic;
-      stage = std::max(stage, transfers[earlier].stage + (handed_over ? 1 : 0));
+      const Transfer& before = plan_.transfers[earlier];
+      const bool handed_over = before.executor() != executor && transfer.stage == stage_automatic;
+      stage = std::max(stage, before.stage + (handed_over ? 1 : 0));
     };
     for (const Region& src : transfer.src) {
       if (!transfer.reads()) break;
-      table.each(src, [&](LastUse& use) {
+      table_.each(src, [&](LastUse& use) {
         after(use.writer);
-        readers.add(use.readers, i);
+        readers_.add(use.readers, i);
       });
     }
     if (transfer.writes()) {
-      table.each(transfer.dst, [&](LastUse& use) {
+      table_.each(transfer.dst, [&](LastUse& use) {
         after(use.writer);
-        readers.each(use.readers, after);
+        readers_.each(use.readers, after);
         use = {i, {}};
       });
     }
-    const auto made_by = [&](const Transfer& sent, int32_t its_stage) {
-      int32_t last = reached[executor].token;
-      table.each(sent.src.front(), [&](LastUse& use) { last = std::max(last, use.writer); });
-      return last >= 0 && transfers[last].stage == its_stage ? last : -1;
-    };
-    if (transfer.kind == TransferKind::post) post_of.push_back(i);
-    if (transfer.kind == TransferKind::send) send_of.push_back(i);
+    return stage;
+  }
+
+  // A send may not end before its message has been posted, and a message takes some stages to come.
+  // It is posted as late as that allows.
+  int32_t after_message(const Transfer& transfer, int32_t i, int32_t stage) {
+    auto& transfers = plan_.transfers;
+    if (transfer.kind == TransferKind::post) post_of_.push_back(i);
+    if (transfer.kind == TransferKind::send) send_of_.push_back(i);
     if (transfer.kind == TransferKind::sent) {
-      // A send may not end before its message has been posted.
-      stage = std::max({stage, transfers[send_of[transfer.message]].stage + stages_until_sent,
-                        transfers[post_of[transfer.message]].stage});
+      stage = std::max({stage, transfers[send_of_[transfer.message]].stage + stages_until_sent,
+                        transfers[post_of_[transfer.message]].stage});
     }
     if (transfer.kind == TransferKind::receive) {
-      stage = std::max(stage, transfers[send_of[transfer.message]].stage + stages_until_come);
-      Transfer& post = transfers[post_of[transfer.message]];
+      stage = std::max(stage, transfers[send_of_[transfer.message]].stage + stages_until_come);
+      Transfer& post = transfers[post_of_[transfer.message]];
       post.stage = std::max(post.stage, stage - most_stages_ahead);
     }
-    // True for a message without data, which replaces a token.
-    const bool says_only = transfer.kind == TransferKind::send && transfer.dst.count == 0;
-    if (says_only && reached[executor].latest >= 0)
-      stage = std::max(stage, reached[executor].latest);
-    if (transfer.kind == TransferKind::token ||
-        (transfer.kind == TransferKind::receive && transfer.dst.count == 0)) {
-      for (const Region& src : transfer.src) {
-        const int32_t latest = transfer.kind == TransferKind::token ? reached[src.rank].latest : -1;
-        if (latest >= 0)
-          stage = std::max(stage, latest + (transfer.stage == stage_automatic ? 1 : 0));
-      }
-      reached[executor].least = stage;
-      reached[executor].token = i;
-    }
-    if (transfer.kind == TransferKind::send && !says_only) behind[i] = made_by(transfer, stage);
-    reached[executor].latest = std::max(reached[executor].latest, stage);
-    transfer.stage = stage;
+    return stage;
   }
-  put_in_order(transfers, behind);
-}
+
+  // After the last transfers of a token's peers.
+  int32_t after_peers(const Transfer& token, int32_t stage) const {
+    for (const Region& src : token.src) {
+      const int32_t latest = reached_[src.rank].latest;
+      if (latest >= 0) stage = std::max(stage, latest + (token.stage == stage_automatic ? 1 : 0));
+    }
+    return stage;
+  }
+
+  // The transfer of its stage that a send is sorted behind, because it makes the data or is the
+  // token that the send follows; -1: none.
+  int32_t made_by(const Transfer& sent, const Reached& reached, int32_t stage) {
+    int32_t last = reached.token;
+    table_.each(sent.src.front(), [&](LastUse& use) { last = std::max(last, use.writer); });
+    return last >= 0 && plan_.transfers[last].stage == stage ? last : -1;
+  }
+
+  Plan& plan_;
+  BlockTable<LastUse> table_;
+  Chains readers_;
+  std::vector<Reached> reached_;
+  std::vector<int32_t> post_of_, send_of_;  // by message
+  LargeVector<int32_t> behind_;             // by send, as made_by
+};
+
+}  // namespace
+
+void schedule(Plan& plan, Buffers buffers) { Scheduler(plan, buffers).run(); }
 
 Plan stage(Plan plan, const placement::Nodes& nodes, Buffers buffers) {
   if (const int64_t moved = moves(plan); moved > max_moves) {

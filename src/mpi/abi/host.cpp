@@ -248,6 +248,15 @@ void make_keyval(bool is_copied, void (*at_end)(void* value), int* keyval) {
                                 reinterpret_cast<void*>(at_end));
 }
 
+void* attribute_of(Comm handle, int keyval) {
+  void* value = nullptr;
+  int found = 0;
+  const Inside inside;
+  return host().Comm_get_attr(handle, keyval, &value, &found) == MPI_SUCCESS && found != 0
+             ? value
+             : nullptr;
+}
+
 std::string host_version() {
   std::string text(static_cast<size_t>(abi.longest_version), '\0');
   int length = 0;

@@ -16,7 +16,7 @@ namespace {
 
 // Broadcasts a vector of a type with gaps, packed in the communicator's scratch.
 Served bcast_packed(Communicator& communicator, const Call& call, size_t bytes) {
-  std::byte* const packed = communicator.scratch(0, bytes);
+  std::byte* const packed = communicator.memory().scratch(0, bytes);
   const bool at_root = communicator.group()->rank() == call.root;
   const auto count = static_cast<size_t>(call.in.count);
   int packing = success;
@@ -26,7 +26,7 @@ Served bcast_packed(Communicator& communicator, const Call& call, size_t bytes) 
       communicator.group()->run({call.collective, packed, packed, bytes, call.root}));
   if (!at_root && code == success)
     packing = unpack(packed, call.in.data, count, call.in.type, communicator.handle(), bytes);
-  communicator.release_scratch();
+  communicator.memory().release_scratch();
   return first_error(code, packing);
 }
 
@@ -54,7 +54,7 @@ class Packed {
   void place(size_t part) {
     part_ = part;
     packed_ = !shape_.dense || own_part_ != part;
-    data_ = packed_ ? communicator_.scratch(which_, parts_ * std::max(part, own_part_))
+    data_ = packed_ ? communicator_.memory().scratch(which_, parts_ * std::max(part, own_part_))
                     : static_cast<std::byte*>(side_.data);
   }
   // If this side's parts have another length, each is packed to where a part begins; the next one
@@ -121,7 +121,7 @@ Served run(Communicator& communicator, const Call& call, const Roles& roles, siz
   const int code = communicator.finish(
       communicator.group()->run({call.collective, in.data(), out.data(), part, call.root}));
   if (roles.uses_out && code == success) packing = first_error(packing, out.unpack_all()).code;
-  communicator.release_scratch();
+  communicator.memory().release_scratch();
   return first_error(code, packing);
 }
 
@@ -171,7 +171,7 @@ Served parts_by_group(Communicator& communicator, const Call& call) {
 }
 
 std::optional<group::Call> plain_bcast(Communicator& communicator, const Call& call) {
-  const size_t element = communicator.dense_bytes(call.in.type);
+  const size_t element = communicator.memory().dense_bytes(call.in.type);
   if (element == 0 || call.in.count <= 0 || call.in.data == nullptr || call.root < 0 ||
       call.root >= communicator.group()->ranks())
     return {};
@@ -191,7 +191,8 @@ std::optional<group::Call> plain_parts(Communicator& communicator, const Call& c
   const Buffer out{call.out.data, call.out.count, call.out.type};
   const Buffer& shared = plan::gathers(call.collective) ? in : out;
   if (shared.count <= 0 || shared.count > INT_MAX || !is_buffer(shared.data)) return {};
-  const size_t part = communicator.dense_bytes(shared.type) * static_cast<size_t>(shared.count);
+  const size_t part =
+      communicator.memory().dense_bytes(shared.type) * static_cast<size_t>(shared.count);
   if (part == 0 || (both && !sides_agree(in, out))) return {};
   if (both && plan::exchanges(call.collective) && in.data == out.data) return {};
   if (both && !plan::exchanges(call.collective)) {

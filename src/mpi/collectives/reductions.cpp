@@ -36,7 +36,7 @@ bool measure_vector(const group::Group& group, const Call& call, Lengths& length
 // The bytes of an element as it is combined: as it lies in memory for a kernel, else packed.
 size_t element_bytes(Communicator& communicator, const Call& call, const exec::Combine* kernel) {
   if (kernel != nullptr) return kernel->element;
-  const size_t known = communicator.dense_bytes(call.in.type);
+  const size_t known = communicator.memory().dense_bytes(call.in.type);
   return known != 0 ? known : signature_bytes(call.in.type);
 }
 
@@ -46,7 +46,7 @@ bool measure_parts(Communicator& communicator, const Call& call, size_t element,
   if (!call.in.counts.given()) return false;
   const auto ranks = static_cast<size_t>(communicator.group()->ranks());
   const auto rank = static_cast<size_t>(communicator.group()->rank());
-  PartTable& in = communicator.parts(0);
+  PartTable& in = communicator.memory().parts(0);
   in.hold(ranks);
   size_t total = 0, longest = 0, elements = 0;
   for (size_t part = 0; part < ranks; ++part) {
@@ -59,7 +59,7 @@ bool measure_parts(Communicator& communicator, const Call& call, size_t element,
     elements += static_cast<size_t>(count);
   }
   lengths = {elements, static_cast<size_t>(call.in.counts[rank]), longest};
-  PartTable& out = communicator.parts(1);
+  PartTable& out = communicator.memory().parts(1);
   out.hold(1);
   out.at[0] = 0;
   out.bytes[0] = in.bytes[rank];
@@ -94,7 +94,8 @@ const void* source(const Call& call) {
   if (!call.v_form())
     return communicator.finish(
         communicator.group()->run({call.collective, in, out, count, call.root, &combine}));
-  const exec::VParts parts{communicator.parts(0).parts(), communicator.parts(1).parts()};
+  const exec::VParts parts{communicator.memory().parts(0).parts(),
+                           communicator.memory().parts(1).parts()};
   return communicator.finish(communicator.group()->run(
       {call.collective, in, out, 0, 0, &combine, &parts, lengths.longest}));
 }
@@ -103,8 +104,8 @@ const void* source(const Call& call) {
 Served run_packed(Communicator& communicator, const Call& call, const Lengths& lengths,
                   const exec::Combine& combine) {
   const size_t bytes_in = lengths.in * combine.element, bytes_out = lengths.out * combine.element;
-  std::byte* const in = communicator.scratch(0, bytes_in);
-  std::byte* const out = lengths.out > 0 ? communicator.scratch(1, bytes_out) : nullptr;
+  std::byte* const in = communicator.memory().scratch(0, bytes_in);
+  std::byte* const out = lengths.out > 0 ? communicator.memory().scratch(1, bytes_out) : nullptr;
   const Comm handle = communicator.handle();
   int packing = pack(source(call), lengths.in, call.in.type, handle, in, bytes_in);
   const int code = run(communicator, call, in, out, lengths, combine);
@@ -112,7 +113,7 @@ Served run_packed(Communicator& communicator, const Call& call, const Lengths& l
     const int unpacking = unpack(out, call.out.data, lengths.out, call.in.type, handle, bytes_out);
     packing = first_error(packing, unpacking).code;
   }
-  communicator.release_scratch();
+  communicator.memory().release_scratch();
   return first_error(code, packing);
 }
 

@@ -9,7 +9,7 @@
 #include "mpi/host/packing.h"
 #include "mpi/host/types.h"
 #include "mpi/collectives/general.h"
-#include "mpi/communicators/part_table.h"
+#include "mpi/communicators/call_memory.h"
 
 namespace tutti::mpi {
 namespace {
@@ -55,7 +55,7 @@ Plain measure_parts(const Communicator& communicator, const Side& side, size_t e
 [[gnu::always_inline]] inline Plain measure_plain(Communicator& communicator, const Side& side,
                                                   bool parted, PartTable& table, size_t& only,
                                                   exec::Parts& parts) {
-  const size_t element = !side.types.given() ? communicator.dense_bytes(side.type) : 0;
+  const size_t element = !side.types.given() ? communicator.memory().dense_bytes(side.type) : 0;
   if (element == 0 || side.data == abi.in_place) return Plain::no;
   if (!parted) {
     parts = {&at_the_start, &only};
@@ -75,7 +75,7 @@ class Ends {
         which_(which),
         parted_(parted),
         parts_(parted ? static_cast<size_t>(communicator.group()->ranks()) : 1),
-        table_(communicator.parts(which)) {}
+        table_(communicator.memory().parts(which)) {}
 
   // Returns false if an argument is wrong.
   bool measure() {
@@ -151,7 +151,7 @@ class Ends {
   // one is kept.
   void look_at(Datatype type) {
     if (type == element_.type) return;
-    const size_t known = communicator_.dense_bytes(type);
+    const size_t known = communicator_.memory().dense_bytes(type);
     const TypeShape shape = known != 0 ? TypeShape{known, true} : shape_of(type);
     element_ = {type, shape.bytes, shape.dense};
   }
@@ -163,7 +163,7 @@ class Ends {
         table_.at[part] = static_cast<ptrdiff_t>(total);
         total += table_.bytes[part];
       }
-      data_ = communicator_.scratch(which_, total);
+      data_ = communicator_.memory().scratch(which_, total);
       return;
     }
     data_ = static_cast<std::byte*>(side_.data);
@@ -214,7 +214,7 @@ int share(const Communicator& communicator, const Call& call, Ends& in, Ends& ou
   // Only in an allgatherv do all ranks have the counts of all parts.
   const plan::CollectiveProperties& is = plan::properties_of(call.collective);
   if (is.rooted || is.parted_in) return group::unknown_length;
-  const size_t* const bytes = communicator.parts(1).bytes.data();
+  const size_t* const bytes = communicator.memory().parts(1).bytes.data();
   return *std::max_element(bytes, bytes + communicator.group()->ranks());
 }
 
@@ -236,7 +236,7 @@ Served run_any(Communicator& communicator, const Call& call, const Roles& roles)
       group.run({call.collective, in.data(), out.data(), 0, call.root, nullptr, &parts, longest}));
   if (roles.uses_out && out.packed() && code == success)
     packing = first_error(packing, out.unpack_all()).code;
-  communicator.release_scratch();
+  communicator.memory().release_scratch();
   return first_error(code, packing);
 }
 
@@ -276,13 +276,13 @@ Served v_parts_by_group(Communicator& communicator, const Call& call) {
   size_t only[2];
   if (roles.uses_in) {
     const Plain measured = measure_plain(communicator, call.in, plan::parted_in(call.collective),
-                                         communicator.parts(0), only[0], parts.in);
+                                         communicator.memory().parts(0), only[0], parts.in);
     if (measured != Plain::yes)
       return measured == Plain::no ? run_any(communicator, call, roles) : Reason::wrong_arguments;
   }
   if (roles.uses_out) {
     const Plain measured = measure_plain(communicator, call.out, plan::parted_out(call.collective),
-                                         communicator.parts(1), only[1], parts.out);
+                                         communicator.memory().parts(1), only[1], parts.out);
     if (measured != Plain::yes)
       return measured == Plain::no ? run_any(communicator, call, roles) : Reason::wrong_arguments;
   }

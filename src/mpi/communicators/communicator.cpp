@@ -106,42 +106,22 @@ Communicator::~Communicator() {
     retire(std::move(records_service_));
   }
   if (service_ != nullptr) service_->serve(host().comm_null);
-  if (persistent_lanes_ != nullptr) persistent_lanes_->serve(host().comm_null);
-  if (lanes_ != nullptr) lanes_->serve(host().comm_null);
-  persistent_lanes_.reset();
-  lanes_.reset();
-  if (net_ == nullptr && service_ != nullptr && tracer() == nullptr && world_lasts()) {
+  if (several_nodes_ != nullptr) {
+    several_nodes_->end_lanes();
+    if (service_ != nullptr) service_->group.reset();
+    if (report::recording()) several_nodes_->record_sent();
+    return;
+  }
+  if (service_ == nullptr) return;
+  if (tracer() == nullptr && world_lasts())
     park(std::move(service_));
-    return;
-  }
-  if (net_ == nullptr) {
-    if (service_ != nullptr) retire(std::move(service_));
-    return;
-  }
-  if (service_ != nullptr) service_->group.reset();
-  if (report::recording()) record_sent();
-  const Inside inside;
-  leaders_.reset();
-  net_.reset();
-  messages_.reset();
-}
-
-void Communicator::record_sent() const {
-  const auto sent = [](const net::PointToPoint::Sent& by) {
-    return report::Sent{by.messages, by.bytes};
-  };
-  const report::Sent led = leaders_ != nullptr
-                               ? report::Sent{leaders_->calls().calls, leaders_->calls().bytes}
-                               : report::Sent{};
-  report::record_messages(sent(net_->sent_between_nodes()), sent(net_->sent_within_node()), led);
-  if (lanes_ != nullptr) lanes_->record_sent();
-  if (persistent_lanes_ != nullptr) persistent_lanes_->record_sent();
+  else
+    retire(std::move(service_));
 }
 
 void Communicator::decide_by(const select::Table* table) {
   group_->decide_by(table);
-  if (lanes_ != nullptr) lanes_->lanes().decide_by(table);
-  if (persistent_lanes_ != nullptr) persistent_lanes_->decide_by(table);
+  if (several_nodes_ != nullptr) several_nodes_->decide_by(table);
 }
 
 void Communicator::renew(Comm handle, uint64_t number) {
@@ -150,30 +130,10 @@ void Communicator::renew(Comm handle, uint64_t number) {
   calls_left_ = calls_to_host(handle);
   noted_ = Noted::not_yet;
   expects_nonblocking_ = false;
-  born_ = {};
-  if (handle == host().comm_world) born_.key = key_of_world;
-  children_ = 0;
-  children_of_groups_.clear();
+  ancestry_ = Ancestry(handle == host().comm_world ? Lineage{key_of_world, nullptr} : Lineage{});
   by_lineage_ = ByLineage::unknown;
   meeting_ = Meeting::unknown;
   reason_ = Reason::set_up_pending;
-}
-
-Lineage Communicator::next_child() {
-  const Lineage& from = born_.known() ? born_ : got_;
-  if (!from.known()) return {};
-  return {key_of_child(from.key, Descent::made_by_all, ++children_), from.team};
-}
-
-// Ranks may call MPI_Comm_create_group while other ranks set up, so a lineage that set-up gives
-// does not count.
-Lineage Communicator::next_child(uint64_t group, int tag) {
-  if (!born_.known()) return {};
-  const uint32_t number = ++children_of_groups_[{group, tag}];
-  const eager::Key of_group = key_of_child(born_.key, Descent::made_by_group, group);
-  return {key_of_child(of_group, Descent::made_by_group,
-                       static_cast<uint64_t>(static_cast<uint32_t>(tag)) << 32 | number),
-          born_.team};
 }
 
 // Why records that are opened by the lineage cannot serve the communicator; none: they can. Local.
@@ -186,8 +146,8 @@ Reason Communicator::judge_lineage() {
   mpi.Comm_rank(handle_, &rank_);
   if (ranks_ < 2) return Reason::one_rank;
   if (!may_set_up()) return Reason::different_options;
-  if (!born_.known()) return Reason::nonblocking_before_set_up;
-  const std::shared_ptr<Team> team = born_.team != nullptr ? born_.team : world_team();
+  if (!born().known()) return Reason::nonblocking_before_set_up;
+  const std::shared_ptr<Team> team = born().team != nullptr ? born().team : world_team();
   if (team == nullptr || options().reach == ReachChoice::net)
     return Reason::nonblocking_before_set_up;
   members_ = team->members(handle_, ranks_);
@@ -210,10 +170,10 @@ Reason Communicator::find_by_lineage() {
       records_service_->team->directory()->page(members_.front());
   records_service_->missing_types =
       static_cast<uint32_t>(shm::load_relaxed(of_first.missing_types));
-  records_service_->open_records(born_.key, members_, rank_);
+  records_service_->open_records(born().key, members_, rank_);
   records_service_->serve(handle_);
   if (tracer() != nullptr)
-    traced_as_ = note_communicator(handle_, traced_identity(handle_, born_.key), rank_, ranks_);
+    traced_as_ = note_communicator(handle_, traced_identity(handle_, born().key), rank_, ranks_);
   return Reason::none;
 }
 
@@ -254,16 +214,29 @@ Reason Communicator::set_up() {
     std::vector<int> members = team_->members(handle_, ranks);
     if (!members.empty()) return join(std::move(members));
   }
-  if (in_world(handle_, ranks)) {
-    const Reason reason = span_nodes(ranks);
-    if (reason == Reason::none) return reason;
-    net_.reset();
-    messages_.reset();
-    return reason;
-  }
+  if (in_world(handle_, ranks)) return span_nodes(ranks);
   team_.reset();
   if (!may_ask(handle_, ranks)) return Reason::not_on_one_node;
   return form_team(ranks);
+}
+
+Reason Communicator::span_nodes(int ranks) {
+  Reason why_not = Reason::none;
+  several_nodes_ = SeveralNodes::make(handle_, ranks, team_, &why_not);
+  if (several_nodes_ == nullptr) return why_not;
+  group::Group::Settings settings = several_nodes_->settings();
+  service().missing_types = several_nodes_->missing_types();
+  service().layout = settings.layout;
+  if (tracer() != nullptr)
+    settings.communicator = traced_as_ =
+        note_communicator(handle_, several_nodes_->identity(), rank_, ranks);
+  complete(settings);
+  make_group(settings);
+  several_nodes_->make_lanes(settings);
+  if (rank_ == 0)
+    log_line(LogLevel::info, "a communicator of %d ranks on %d nodes goes by messages between them",
+             ranks, settings.nodes.count());
+  return Reason::none;
 }
 
 // Sets up if the ranks are of several jobs, or of a job without MPI_COMM_WORLD. They join the team
@@ -342,8 +315,9 @@ Reason Communicator::join(std::vector<int> members) {
     if (rank_ == 0) forgo(grant);
     return Reason::host_failed;
   }
-  if (!born_.known())
-    got_ = {key_of_child({{grant.lineage, team_->identity()}}, Descent::set_up, 0), team_};
+  if (!born().known())
+    ancestry_.set_up_with(
+        {key_of_child({{grant.lineage, team_->identity()}}, Descent::set_up, 0), team_});
   return use(grant, std::move(members), nullptr);
 }
 
@@ -410,14 +384,6 @@ bool Communicator::all_attached(bool attached) {
   return all == 1;
 }
 
-size_t Communicator::find_dense_bytes(Datatype type) {
-  const NamedType* const named = named_type(type);
-  if (named == nullptr || !named->dense) return 0;
-  dense_type_ = type;
-  dense_bytes_ = named->bytes;
-  return dense_bytes_;
-}
-
 int Communicator::fail() {
   if (!said_) {
     say(group_->failure());
@@ -440,16 +406,6 @@ const std::shared_ptr<NeighbourRecords>& Communicator::neighbour_records() {
 
 void Communicator::say(const std::string& what) {
   if (!std::exchange(said_, true)) log_line(LogLevel::error, "%s", what.c_str());
-}
-
-std::byte* Communicator::scratch(int which, size_t bytes) {
-  std::vector<std::byte>& memory = scratch_[static_cast<size_t>(which)];
-  if (memory.size() < bytes) memory.resize(bytes);
-  return memory.data();
-}
-
-void Communicator::release_scratch() {
-  for (std::vector<std::byte>& memory : scratch_) group::release_scratch(memory);
 }
 
 }  // namespace tutti::mpi

@@ -40,19 +40,15 @@
 #include "group/group.h"
 #include "mpi/host/host.h"
 #include "mpi/host/private_communicator.h"
-#include "mpi/communicators/leaders.h"
 #include "mpi/communicators/lineage.h"
 #include "mpi/communicators/neighbour_records.h"
-#include "mpi/communicators/node_areas.h"
-#include "mpi/communicators/part_table.h"
+#include "mpi/communicators/call_memory.h"
 #include "mpi/job/found_table.h"
 #include "mpi/job/served.h"
-#include "mpi/communicators/persistent_lanes.h"
-#include "mpi/communicators/served_lanes.h"
 #include "mpi/communicators/service.h"
+#include "mpi/communicators/several_nodes.h"
 #include "mpi/job/team.h"
 #include "report/reason.h"
-#include "net/point_to_point.h"
 
 namespace tutti::mpi {
 
@@ -62,8 +58,6 @@ enum class Noted : uint8_t {
   by_calls,      // it was made and will be freed by calls that Tutti sees
   by_attribute,  // the host calls the delete callback of an attribute
 };
-
-using report::Reason;
 
 class Communicator {
  public:
@@ -97,14 +91,9 @@ class Communicator {
     count();
     return true;
   }
-  // Of a communicator that was made from one with a lineage; before anything else uses it.
-  void descend(Lineage lineage) { born_ = std::move(lineage); }
-  bool has_lineage() const { return born_.known(); }
-  // The lineage of the next communicator that the program makes from this one: by a collective on
-  // it, or by MPI_Comm_create_group of the ranks with this hash. The caller holds the registry's
-  // lock.
-  Lineage next_child();
-  Lineage next_child(uint64_t group, int tag);
+  // For a communicator that was made from one with a lineage; before anything else uses it.
+  void descend(Lineage lineage) { ancestry_ = Ancestry(std::move(lineage)); }
+  Ancestry& ancestry() { return ancestry_; }
   // Whether non-blocking collectives are to be expected on it, so that it sets up in its next
   // blocking collective, or when it is made.
   bool expects_nonblocking() const { return expects_nonblocking_; }
@@ -142,20 +131,20 @@ class Communicator {
   // True if it uses a team that has processes of several jobs.
   bool is_of_several_jobs() const {
     return (team_ != nullptr && team_->of_several_jobs()) ||
-           (born_.team != nullptr && born_.team->of_several_jobs());
+           (born().team != nullptr && born().team->of_several_jobs());
   }
   // True if it ends with MPI_COMM_WORLD, and Tutti has made communicators for it, which must be
   // freed before. Those that were made beside open sessions may be of these.
   bool has_messages_of_world() const {
-    return net_ != nullptr && (noted_ == Noted::by_calls || handle_ == host().comm_world);
+    return several_nodes_ != nullptr && (noted_ == Noted::by_calls || handle_ == host().comm_world);
   }
   // Null if the ranks exchange no messages.
-  const net::PointToPoint* net() const { return net_.get(); }
-  // Null unless a rule may ask for the host's collectives among the nodes' leaders.
-  const HostLeaders* leaders() const { return leaders_.get(); }
+  SeveralNodes* several_nodes() const { return several_nodes_.get(); }
   // The team's segment that its areas are in; null if this rank shares memory with no other. To be
   // called only if group() is not null.
-  shm::Segment* segment() const { return net_ != nullptr ? areas_.segment() : service_->segment; }
+  shm::Segment* segment() const {
+    return several_nodes_ != nullptr ? several_nodes_->segment() : service_->segment;
+  }
   // Why the host makes the collectives that records would serve; none: served_by() has records for
   // them, which this function opens if need be. The same at all ranks. `between_nodes` is the
   // reason on several nodes. Makes no collective calls. If it throws, memory lacks at this rank
@@ -165,13 +154,9 @@ class Communicator {
     if (!group_->on_one_node()) return between_nodes;
     return service_->may_have_records() ? Reason::none : Reason::no_growing_memory;
   }
-  // The lanes in which its non-blocking collectives run, at all ranks or at none; null unless it is
-  // over several nodes and there are servers.
-  const std::shared_ptr<ServedLanes>& lanes() const { return lanes_; }
-  // A lane for a persistent collective, if there are lanes(). Collective (persistent_lanes.h).
-  PersistentLanes::Lease take_persistent_lane(bool serves) {
-    return persistent_lanes_->take(lanes_->messages(), handle_, serves);
-  }
+  // True if its non-blocking collectives run in lanes, at all ranks or at none: it is over several
+  // nodes, and there are servers.
+  bool has_lanes() const { return several_nodes_ != nullptr && several_nodes_->lanes() != nullptr; }
   // Changes the rules by which the group and the lanes choose algorithms from now on; null: no
   // table. All ranks call it with the same rules, between the same two collectives.
   void decide_by(const select::Table* table);
@@ -182,10 +167,6 @@ class Communicator {
   // no topology. For the thread that makes collective calls on it, if find_records has returned
   // none. May throw, and has then opened nothing.
   const std::shared_ptr<NeighbourRecords>& neighbour_records();
-  // Adds the messages that it has sent to the report. net() must not be null. MPI_Finalize calls it
-  // before it writes the report, and the destructor calls it, which has no effect once the report
-  // is written.
-  void record_sent() const;
   // Null before set-up, and if its calls stay on the host; reason() then says why.
   group::Group* group() const { return group_; }
   // Of this process in the communicator, and how many there are. To be called only if it serves
@@ -199,12 +180,7 @@ class Communicator {
   const exec::Combine* kernel(Datatype type, Op op) { return service_->kernel(type, op); }
   bool host_combines(Datatype type, Op op) const { return service_->host_combines(type, op); }
 
-  // Bytes of a named datatype without gaps; 0 for any other. The last such type is remembered.
-  size_t dense_bytes(Datatype type) {
-    if (type == dense_type_ && dense_bytes_ != 0) [[likely]]
-      return dense_bytes_;
-    return find_dense_bytes(type);
-  }
+  CallMemory& memory() { return memory_; }
   // Bytes of the largest element that fits the slots' rings. The same at all ranks.
   size_t largest_element() const { return largest_element_; }
 
@@ -221,14 +197,6 @@ class Communicator {
   // is logged.
   void say(const std::string& what);
 
-  // Where the parts of a call's buffers are, valid during the call. 0: in, 1: out.
-  PartTable& parts(int which) { return parts_[static_cast<size_t>(which)]; }
-
-  // Scratch memory of at least this many bytes for packed data. There are two, 0 and 1, which are
-  // kept for later calls; release_scratch frees the large ones.
-  std::byte* scratch(int which, size_t bytes);
-  void release_scratch();
-
  private:
   // Whether it sets up through the memory of its team, in its first blocking collective.
   enum class Meeting : uint8_t { unknown, expected, no, over };
@@ -236,7 +204,7 @@ class Communicator {
   // no others, even if it could not make them yet or the communicator sets up.
   enum class ByLineage : uint8_t { unknown, no, chosen };
 
-  size_t find_dense_bytes(Datatype type);
+  const Lineage& born() const { return ancestry_.born(); }
   Reason find_by_lineage();
   Reason judge_lineage();
   Reason set_up();
@@ -253,15 +221,11 @@ class Communicator {
   Announcements::Announced await_rank_0(const eager::Key& key);
   Code await(const std::vector<int>& awaited, const std::function<bool()>& is_here);
   bool all_have_touched(shm::Word* closed);
-  // The next three are in several_nodes.cpp.
   Reason span_nodes(int ranks);
-  void make_lanes(const group::Group::Settings& settings, const std::vector<int32_t>& here,
-                  const placement::PeriodicRow& machine_nodes);
-  group::Leaders* make_leaders(const placement::Levels& levels, int ranks);
   // Sets what is the same for all groups and lanes of this process.
   void complete(group::Group::Settings& settings) const;
   // All ranks are of MPI_COMM_WORLD. To be called once set-up has found its team or its nodes.
-  bool of_world() const { return net_ != nullptr || team_->of_world(); }
+  bool of_world() const { return several_nodes_ != nullptr || team_->of_world(); }
   void make_group(const group::Group::Settings& settings);
   Service& service();
   bool all_attached(bool attached);
@@ -270,10 +234,7 @@ class Communicator {
   uint64_t number_;
   int calls_left_;  // calls that the host makes before it sets up
   int rank_ = 0, ranks_ = 0;
-  // `born_` is constant once it has been made. `got_` is what set-up gives one without a lineage.
-  Lineage born_, got_;
-  uint64_t children_ = 0;
-  std::map<std::pair<uint64_t, int>, uint32_t> children_of_groups_;  // by the group's hash and tag
+  Ancestry ancestry_;
   Meeting meeting_ = Meeting::unknown;
   ByLineage by_lineage_ = ByLineage::unknown;
   Reason no_records_ = Reason::none;  // why its lineage does not serve
@@ -282,15 +243,9 @@ class Communicator {
   bool decided_ = false;
   bool said_ = false;
   Reason reason_ = Reason::set_up_pending;
-  // The group in service_ uses the next five, so they come before it and end after it.
+  // The group in service_ uses the next two, so they come before it and end after it.
   std::shared_ptr<Team> team_;
-  PrivateCommunicator messages_;  // of net_
-  int64_t private_left_ = 0;  // how many private ones set-up may still take, the same at all ranks
-  std::unique_ptr<net::PointToPoint> net_;
-  std::unique_ptr<HostLeaders> leaders_;
-  NodeAreas areas_;                     // of the group, if there are several nodes
-  std::shared_ptr<ServedLanes> lanes_;  // of non-blocking collectives
-  std::unique_ptr<PersistentLanes> persistent_lanes_;
+  std::unique_ptr<SeveralNodes> several_nodes_;
   std::unique_ptr<Service> service_;
   std::unique_ptr<Service> records_service_;  // has records alone, opened by the lineage
   std::vector<int> members_;       // its ranks in its lineage's team, once they are needed
@@ -298,10 +253,7 @@ class Communicator {
   std::shared_ptr<NeighbourRecords> neighbours_;
   uint32_t traced_as_ = 0;
   size_t largest_element_ = 0;
-  Datatype dense_type_{};
-  size_t dense_bytes_ = 0;
-  std::array<std::vector<std::byte>, 2> scratch_;
-  std::array<PartTable, 2> parts_;
+  CallMemory memory_;
 };
 
 // For the end of MPI: waits until nobody needs an announcement of this process, because all have

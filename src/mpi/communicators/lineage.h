@@ -13,7 +13,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <utility>
 
 #include "eager/directory.h"
 #include "mpi/job/team.h"
@@ -50,5 +52,40 @@ inline eager::Key key_of_child(const eager::Key& from, Descent descent, uint64_t
   if (child.words[0] == 0) child.words[0] = 1;
   return child;
 }
+
+// The lineage of one communicator, and those of the communicators that are made from it. The
+// registry's lock guards the functions that are not const.
+class Ancestry {
+ public:
+  Ancestry() = default;
+  explicit Ancestry(Lineage born) : born_(std::move(born)) {}
+
+  // The lineage since its making, which does not change once anything uses it.
+  const Lineage& born() const { return born_; }
+  // Set-up gives a lineage to one that was born without.
+  void set_up_with(Lineage lineage) { got_ = std::move(lineage); }
+
+  // The lineage of the next communicator that the program makes by a collective on this one.
+  Lineage next_child() {
+    const Lineage& from = born_.known() ? born_ : got_;
+    if (!from.known()) return {};
+    return {key_of_child(from.key, Descent::made_by_all, ++children_), from.team};
+  }
+  // The same for MPI_Comm_create_group of the ranks with this hash. Ranks may call it while other
+  // ranks set up, so a lineage that set-up gives does not count.
+  Lineage next_child(uint64_t group, int tag) {
+    if (!born_.known()) return {};
+    const uint32_t number = ++children_of_groups_[{group, tag}];
+    const eager::Key of_group = key_of_child(born_.key, Descent::made_by_group, group);
+    return {key_of_child(of_group, Descent::made_by_group,
+                         static_cast<uint64_t>(static_cast<uint32_t>(tag)) << 32 | number),
+            born_.team};
+  }
+
+ private:
+  Lineage born_, got_;
+  uint64_t children_ = 0;
+  std::map<std::pair<uint64_t, int>, uint32_t> children_of_groups_;  // by the group's hash and tag
+};
 
 }  // namespace tutti::mpi

@@ -34,7 +34,7 @@ void Communicator::judge_meeting() {
 }
 
 bool Communicator::may_meet_by_lineage() {
-  if (decided_ || !born_.known() || !may_set_up() || options().reach == ReachChoice::net ||
+  if (decided_ || !born().known() || !may_set_up() || options().reach == ReachChoice::net ||
       options().setup_after != setup_after_automatic ||
       options().reproducible == Reproducible::placement)
     return false;
@@ -46,7 +46,7 @@ bool Communicator::may_meet_by_lineage() {
   mpi.Comm_size(handle_, &ranks_);
   mpi.Comm_rank(handle_, &rank_);
   // Only the world's team stays until all announcements have been read (settle_announcements).
-  const std::shared_ptr<Team> team = born_.team != nullptr ? nullptr : world_team();
+  const std::shared_ptr<Team> team = born().team != nullptr ? nullptr : world_team();
   if (ranks_ < 2 || team == nullptr || team->announcements() == nullptr) return false;
   members_ = team->members(handle_, ranks_);
   if (members_.empty()) return false;
@@ -58,7 +58,7 @@ void Communicator::meet(const std::function<bool()>& is_refused) {
   const Inside inside;
   const bool refused = is_refused();
   if (refused && rank_ != 0) return;
-  const eager::Key key = key_of_child(born_.key, Descent::granted, 0);
+  const eager::Key key = key_of_child(born().key, Descent::granted, 0);
   const Announcements::Announced announced =
       rank_ == 0 ? announce(key, refused) : await_rank_0(key);
   meeting_ = Meeting::over;

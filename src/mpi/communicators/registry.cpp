@@ -20,31 +20,17 @@ shm::Word generation{1};
 
 namespace {
 
-struct OpenSession {
-  uint64_t handle;
-  Group processes;
-};
-
 struct Registry {
   std::mutex mutex;
   bool record = false;
-  // These three change under the lock and are read without it.
+  // These two change under the lock and are read without it.
   shm::Word is_open{0};
-  shm::Word off{0};
   shm::Word left_world{0};
   uint64_t made = 0;  // communicators so far
   std::unordered_map<uint64_t, Communicator> communicators;
   // Nodes of communicators that ended before they set up, to be used again.
   std::vector<decltype(communicators)::node_type> spare;
-  std::shared_ptr<Team> team;  // the world's
-  std::string why_no_team;
-  std::shared_ptr<const GatheredPlacement> placement;
-  Group world{};  // the world's processes, if world_known
-  bool world_known = false;
-  std::vector<OpenSession> sessions;
-  std::vector<std::weak_ptr<Team>> teams;  // of communicators, in the order of making
   int keyval = abi.keyval_invalid;
-  int trust_keyval = abi.keyval_invalid;
 };
 
 // Never destroyed: exit handlers may still call MPI.
@@ -103,15 +89,6 @@ void forget(void* value) {
   }
 }
 
-// The value of a communicator's attribute; null if it has none.
-void* attribute(Comm handle, int keyval) {
-  void* value = nullptr;
-  int found = 0;
-  const Inside inside;
-  return host().Comm_get_attr(handle, keyval, &value, &found) == success && found != 0 ? value
-                                                                                       : nullptr;
-}
-
 // Finds a communicator after MPI_COMM_WORLD has ended; null if the registry has none. The world's
 // communicators that were not freed have then ended without notice, and a session's communicator
 // may have the handle of one.
@@ -126,7 +103,7 @@ Communicator* find_in_sessions(Comm handle) {
   // has ended with the world.
   const Noted noted = found->second.noted();
   if (noted == Noted::not_yet ||
-      (noted == Noted::by_attribute && attribute(handle, registry.keyval) == &found->second)) {
+      (noted == Noted::by_attribute && attribute_of(handle, registry.keyval) == &found->second)) {
     tables().known.put(key_of(handle), {&found->second});
     return &found->second;
   }
@@ -224,7 +201,7 @@ void open_registry(bool record) {
   const std::lock_guard<std::mutex> lock(registry.mutex);
   if (is_open(registry)) return;
   make_keyval(false, forget, &registry.keyval);
-  make_keyval(true, nullptr, &registry.trust_keyval);  // a duplicate has the same ranks
+  open_processes();
   registry.record = record;
   registry.spare.reserve(most_spare);
   shm::store_relaxed(registry.left_world, 0);
@@ -234,7 +211,6 @@ void open_registry(bool record) {
 void close_registry() {
   Registry& registry = mpi::registry();
   std::vector<Ended> ended;
-  std::shared_ptr<Team> team;
   {
     const std::lock_guard<std::mutex> lock(registry.mutex);
     if (!is_open(registry)) return;
@@ -244,26 +220,12 @@ void close_registry() {
     while (!registry.communicators.empty())
       ended.push_back(registry.communicators.extract(registry.communicators.begin()));
     registry.spare.clear();
-    registry.teams.clear();
-    team = std::move(registry.team);
-    if (std::exchange(registry.world_known, false)) host().Group_free(&registry.world);
   }
   const Inside inside;
   destroy(std::move(ended));
   end_services();
   host().Comm_free_keyval(&registry.keyval);
-  host().Comm_free_keyval(&registry.trust_keyval);
-  team.reset();
-}
-
-void enter_world(std::shared_ptr<Team> team, std::string why_no_team,
-                 std::shared_ptr<const GatheredPlacement> placement) {
-  Registry& registry = mpi::registry();
-  const std::lock_guard<std::mutex> lock(registry.mutex);
-  registry.team = std::move(team);
-  registry.why_no_team = std::move(why_no_team);
-  registry.placement = std::move(placement);
-  registry.world_known = host().Comm_group(host().comm_world, &registry.world) == success;
+  close_processes();
 }
 
 void leave_world() {
@@ -282,19 +244,12 @@ void leave_world() {
     tables().clear();
     forget_remembered();
     shm::store_relaxed(registry.left_world, 1);
-    registry.placement.reset();
-    if (registry.world_known) rebase(&registry.world, registry.sessions.front().processes);
-    if (registry.team != nullptr) registry.team->leave_world(registry.sessions.front().processes);
+    end_world();
   }
   destroy(std::move(ended));
 }
 
 bool world_lasts() { return is_open(registry()) && shm::load_relaxed(registry().left_world) == 0; }
-
-void switch_off() {
-  const std::lock_guard<std::mutex> lock(registry().mutex);
-  shm::store_relaxed(registry().off, 1);
-}
 
 bool registry_is_open() { return is_open(registry()); }
 
@@ -303,96 +258,6 @@ std::vector<const Communicator*> known_communicators() {
   std::vector<const Communicator*> all;
   for (const auto& [key, communicator] : registry().communicators) all.push_back(&communicator);
   return all;
-}
-
-std::shared_ptr<Team> world_team() {
-  const std::lock_guard<std::mutex> lock(registry().mutex);
-  return registry().team;
-}
-
-const std::string& why_no_team() { return registry().why_no_team; }
-
-bool in_world(Comm communicator, int ranks) {
-  const std::lock_guard<std::mutex> lock(registry().mutex);
-  return registry().world_known && all_within(communicator, ranks, registry().world);
-}
-
-std::shared_ptr<const GatheredPlacement> world_placement(Comm communicator, int ranks,
-                                                         std::vector<int>* members) {
-  const std::lock_guard<std::mutex> lock(registry().mutex);
-  if (registry().placement != nullptr && registry().world_known)
-    *members = places_in(communicator, ranks, registry().world);
-  return registry().placement;
-}
-
-bool may_set_up() { return shm::load_relaxed(registry().off) == 0; }
-
-void note_session(uint64_t session, Group processes) {
-  const std::lock_guard<std::mutex> lock(registry().mutex);
-  registry().sessions.push_back({session, processes});
-}
-
-bool forget_session(uint64_t session) {
-  Registry& registry = mpi::registry();
-  const std::lock_guard<std::mutex> lock(registry.mutex);
-  const auto found =
-      std::find_if(registry.sessions.begin(), registry.sessions.end(),
-                   [&](const OpenSession& known) { return known.handle == session; });
-  if (found == registry.sessions.end()) return false;
-  Group processes = found->processes;
-  registry.sessions.erase(found);
-  // Groups that were made from this session's group are made anew from another session's.
-  if (shm::load_relaxed(registry.left_world) != 0 && !registry.sessions.empty()) {
-    if (registry.world_known) rebase(&registry.world, registry.sessions.front().processes);
-    if (registry.team != nullptr) registry.team->leave_world(registry.sessions.front().processes);
-  }
-  host().Group_free(&processes);
-  return true;
-}
-
-bool knows_session(uint64_t session) {
-  const std::lock_guard<std::mutex> lock(registry().mutex);
-  return std::any_of(registry().sessions.begin(), registry().sessions.end(),
-                     [&](const OpenSession& known) { return known.handle == session; });
-}
-
-bool any_session() {
-  const std::lock_guard<std::mutex> lock(registry().mutex);
-  return !registry().sessions.empty();
-}
-
-void trust(Comm communicator) {
-  host().Comm_set_attr(communicator, registry().trust_keyval, &registry());
-}
-bool trusted(Comm communicator) {
-  return attribute(communicator, registry().trust_keyval) != nullptr;
-}
-
-bool may_ask(Comm communicator, int ranks) {
-  if (trusted(communicator) || noted_team(communicator, ranks) != nullptr) return true;
-  const std::lock_guard<std::mutex> lock(registry().mutex);
-  return std::any_of(registry().sessions.begin(), registry().sessions.end(),
-                     [&](const OpenSession& session) {
-                       return all_within(communicator, ranks, session.processes);
-                     });
-}
-
-void note_team(const std::shared_ptr<Team>& team) {
-  std::vector<std::weak_ptr<Team>>& teams = registry().teams;
-  const std::lock_guard<std::mutex> lock(registry().mutex);
-  std::erase_if(teams, [](const std::weak_ptr<Team>& noted) { return noted.expired(); });
-  teams.push_back(team);
-}
-
-std::shared_ptr<Team> noted_team(Comm communicator, int ranks) {
-  std::vector<std::shared_ptr<Team>> alive;  // released without the lock
-  const std::lock_guard<std::mutex> lock(registry().mutex);
-  for (const std::weak_ptr<Team>& noted : registry().teams)
-    if (std::shared_ptr<Team> team = noted.lock()) alive.push_back(std::move(team));
-  const auto newest = std::find_if(alive.rbegin(), alive.rend(), [&](const auto& team) {
-    return team->covers(communicator, ranks);
-  });
-  return newest == alive.rend() ? nullptr : *newest;
 }
 
 namespace {
@@ -427,7 +292,7 @@ Newborn communicator_made(const Making& making, Comm handle) noexcept {
     }
     const bool by_group = making.by == Making::By::group && parent != nullptr;
     const uint64_t group =
-        by_group && parent->has_lineage() ? hash_of(making.group, making.parent) : 0;
+        by_group && parent->ancestry().born().known() ? hash_of(making.group, making.parent) : 0;
     Communicator* made = nullptr;
     bool in_session = false;
     Ended stale;  // destroyed without the lock
@@ -435,11 +300,12 @@ Newborn communicator_made(const Making& making, Comm handle) noexcept {
       const std::lock_guard<std::mutex> lock(registry.mutex);
       Lineage lineage;
       if (parent != nullptr)
-        lineage = by_group ? parent->next_child(group, making.tag) : parent->next_child();
+        lineage = by_group ? parent->ancestry().next_child(group, making.tag)
+                           : parent->ancestry().next_child();
       if (handle == none) return Newborn::nothing;
       // With an open session, it would not be known whether the communicator ends with the world,
       // so it gets an attribute.
-      in_session = !registry.sessions.empty();
+      in_session = any_session();
       if (in_session && !by_session && !lineage.known()) return Newborn::nothing;
       if (registry.communicators.contains(key_of(handle)))
         stale = take_out(registry, key_of(handle));

@@ -1,8 +1,7 @@
-// The registry of communicators, in which a call finds its Communicator. It also holds what this
-// process knows about other processes: the world, sessions, and teams.
+// The registry of communicators, in which a call finds its Communicator.
 //
 // A process has one registry, with a lock that is not held while communicating; any thread may call
-// its functions. registry_is_open, world_lasts and why_no_team take no lock, because only the begin
+// its functions. registry_is_open and world_lasts take no lock, because only the begin
 // and the end of MPI change what they read. The registry is opened by MPI_Init or the first session
 // and closed by MPI_Finalize or the end of the last session, whichever comes later. While it is
 // closed, every call goes to the host. A thread remembers some communicators that it used, by
@@ -23,7 +22,7 @@
 
 #include "mpi/host/inside.h"
 #include "mpi/communicators/communicator.h"
-#include "mpi/job/gathered_placement.h"
+#include "mpi/communicators/processes.h"
 
 namespace tutti::mpi {
 
@@ -34,51 +33,12 @@ bool registry_is_open();
 // All communicators of the registry. For MPI_Finalize, when no other thread ends one.
 std::vector<const Communicator*> known_communicators();
 
-// Stores what is known about the world, the ranks of MPI_COMM_WORLD, at the end of MPI_Init. The
-// team may be null, for the given reason. The placement is null if none was gathered.
-void enter_world(std::shared_ptr<Team> team, std::string why_no_team,
-                 std::shared_ptr<const GatheredPlacement> placement);
 // For MPI_Finalize, if sessions go on. Nothing that was made from MPI_COMM_WORLD may be used any
 // more. Decisions stay as they were, because other ranks may not have called MPI_Finalize yet.
 void leave_world();
 // True if the registry is open and leave_world was not called, so that services may be parked. Also
 // true in a process that has sessions and no MPI_COMM_WORLD.
 bool world_lasts();
-// From now on no communicator sets up, because the ranks have not agreed in MPI_Init.
-void switch_off();
-
-std::shared_ptr<Team> world_team();
-const std::string& why_no_team();
-// True if all ranks of a communicator are in the world.
-bool in_world(Comm communicator, int ranks);
-// The world's placement; null if none was gathered or MPI_COMM_WORLD has ended. If it is not null,
-// *members are the communicator's ranks as ranks of the world, or empty if one is not in it.
-std::shared_ptr<const GatheredPlacement> world_placement(Comm communicator, int ranks,
-                                                         std::vector<int>* members);
-// False after switch_off.
-bool may_set_up();
-
-// Adds an open session of this process, and the group of its job's processes, which the registry
-// then owns. forget_session is false if the registry did not have the session.
-void note_session(uint64_t session, Group processes);
-bool forget_session(uint64_t session);
-bool knows_session(uint64_t session);
-bool any_session();
-
-// Marks a communicator of several jobs as trusted: all of its ranks run under Tutti. Its duplicates
-// are then trusted too.
-void trust(Comm communicator);
-bool trusted(Comm communicator);
-
-// True if Tutti may ask the ranks of a communicator that are not all in the world to form a team,
-// because all of them will answer: the communicator is trusted, or they are of one job that has
-// sessions, or members of a team that was formed so. The same at all of them.
-bool may_ask(Comm communicator, int ranks);
-// note_team adds a team that was formed so, for as long as a communicator uses it. noted_team is
-// the newest of these that covers a communicator; null if none does.
-void note_team(const std::shared_ptr<Team>& team);
-std::shared_ptr<Team> noted_team(Comm communicator, int ranks);
-
 // How the program makes a communicator: by a collective on a parent, by one that does not wait, so
 // that the communicator may be used later only (MPI_Comm_idup), by MPI_Comm_create_group, or from a
 // group of a session's processes, without a parent.

@@ -1,13 +1,5 @@
-// The set-up of a communicator whose ranks are on several nodes, or use no shared memory
-// (TUTTI_REACH=net).
-//
-// The ranks of each node take areas (node_areas.h). If ranks of a node do not share memory, each of
-// them counts as a node and has an area of its own. Set-up uses the private communicator, which
-// carries only the ranks' messages from then on.
-//
-// A communicator takes private ones for its messages, its leaders and its lanes. All of them come
-// from the host's supply, which is the program's, too (MPICH has about 2,000). So Tutti takes only
-// a bounded share of it, and further communicators stay on the host.
+#include "mpi/communicators/several_nodes.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -15,21 +7,16 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "mpi/communicators/registry.h"
-#include "mpi/communicators/communicator.h"
 #include "mpi/job/drive_host.h"
 #include "mpi/job/servers.h"
 #include "mpi/report/tracing.h"
+#include "mpi/host/inside.h"
 #include "mpi/host/types.h"
+#include "report/tally.h"
 #include "select/select.h"
 
 namespace tutti::mpi {
 namespace {
-
-// Facts that rank 0 sends to all ranks.
-struct Common {
-  uint64_t identity = 0;  // of the communicator, in traces
-  uint32_t missing_types = 0;
-};
 
 // None is taken where a rank has so many communicators in all, so that Tutti never takes the
 // program's last ones.
@@ -57,35 +44,93 @@ exec::WaitStyle style_of_one(const GatheredPlacement& placement) {
 
 }  // namespace
 
-// Makes the lanes of non-blocking collectives, if servers are asked for. Collective. If some rank
-// has no server, or no memory for them, there are none, and the host serves these collectives and
-// persistent ones.
-void Communicator::make_lanes(const group::Group::Settings& settings,
-                              const std::vector<int32_t>& here,
-                              const placement::PeriodicRow& machine_nodes) {
-  if (options().servers.count == 0 || private_left_ == 0) return;
-  --private_left_;
-  ServedLanes::Making making{settings, here, here.size() > 1 ? team_ : nullptr, machine_nodes};
-  std::string why_not;
-  lanes_ = ServedLanes::make(handle_, making, &why_not);
-  if (lanes_ == nullptr) {
-    if (rank_ == 0)
-      log_once("lanes", LogLevel::warning,
-               "non-blocking and persistent collectives between nodes stay on the host MPI, as "
-               "without TUTTI_SERVERS: %s",
-               why_not.c_str());
-    return;
+std::unique_ptr<SeveralNodes> SeveralNodes::make(Comm over, int ranks,
+                                                 const std::shared_ptr<Team>& team,
+                                                 Reason* why_not) {
+  std::vector<int> members;
+  const std::shared_ptr<const GatheredPlacement> gathered = world_placement(over, ranks, &members);
+  *why_not = team == nullptr ? Reason::no_shared_memory : Reason::not_on_one_node;
+  if (gathered == nullptr || members.empty()) return nullptr;
+  const placement::WorldPlacement& world = gathered->of_world();
+  const int machine_nodes = world.machine_node_count(members);
+  if (machine_nodes == 1 && options().reach != ReachChoice::net) return nullptr;
+  std::unique_ptr<SeveralNodes> made(new SeveralNodes(over, ranks));
+  *why_not = made->take_messages(world, members);
+  if (*why_not != Reason::none) return nullptr;
+  *why_not = made->take_areas(*gathered, members, team);
+  if (*why_not != Reason::none) return nullptr;
+  made->settings_.shape.counts[topo::node_level] = machine_nodes;
+  made->settings_.leaders = made->make_leaders();
+  return made;
+}
+
+SeveralNodes::SeveralNodes(Comm over, int ranks) : over_(over) {
+  host().Comm_rank(over, &settings_.rank);
+  settings_.ranks = ranks;
+}
+
+// All further objects use the private communicator, so they end before it.
+SeveralNodes::~SeveralNodes() {
+  const Inside inside;
+  leaders_.reset();
+  net_.reset();
+  messages_.reset();
+}
+
+Reason SeveralNodes::take_messages(const placement::WorldPlacement& world,
+                                   const std::vector<int>& members) {
+  private_left_ = private_communicators_left(over_);
+  if (private_left_ < 0) return Reason::host_failed;
+  if (private_left_ == 0) {
+    if (settings_.rank == 0)
+      log_once("communicators", LogLevel::warning,
+               "this program has many communicators between nodes; further ones stay on the host "
+               "MPI, whose supply of communicators is kept for the program");
+    return Reason::communicators_kept;
   }
-  lanes_->serve(handle_);
-  persistent_lanes_ = std::make_unique<PersistentLanes>(std::move(making));
+  --private_left_;
+  messages_ = PrivateCommunicator::split(over_, 0, settings_.rank);
+  if (!messages_) return Reason::host_failed;
+  messages_.return_errors();
+  machine_nodes_ = world.machine_nodes(members);
+  net_ = std::make_unique<net::PointToPoint>(messages_.get(), net::Tags{0, largest_tag()},
+                                             machine_nodes_, settings_.rank);
+  settings_.net = net_.get();
+  return Reason::none;
+}
+
+Reason SeveralNodes::take_areas(const GatheredPlacement& gathered, const std::vector<int>& members,
+                                const std::shared_ptr<Team>& team) {
+  const Host& mpi = host();
+  const placement::WorldPlacement& world = gathered.of_world();
+  settings_.nodes = world.nodes(members);
+  here_ = settings_.nodes.members(settings_.rank, settings_.ranks);
+  bool willing = true;
+  std::vector<NodeAreas> areas = NodeAreas::agree(messages_.get(), here_, team, 1, &willing);
+  if (areas.empty()) return Reason::shared_memory_exhausted;
+  areas_ = std::move(areas.front());
+  settings_.areas = areas_.areas();
+  settings_.layout = areas_.layout();
+  common_ = {tracer() != nullptr ? new_identity() : 0, mpi::missing_types()};
+  if (mpi.Bcast(&common_, sizeof common_, mpi.type_byte, 0, messages_.get()) != success)
+    return Reason::host_failed;
+  const bool alone = here_.size() == 1;
+  team_ = alone ? nullptr : team;
+  settings_.style = alone ? style_of_one(gathered) : team->wait_style();
+  settings_.oversubscribed = world.oversubscribed(members);
+  settings_.hook =
+      alone ? exec::ProgressHook{[](void*) { drive_host(); }, nullptr} : team->progress_hook();
+  settings_.levels = world.levels(members);
+  return Reason::none;
 }
 
 // Makes the leaders only if a rule or a variable may ask for them, because their communicator costs
 // the host memory and time. Null if none are made.
-group::Leaders* Communicator::make_leaders(const placement::Levels& levels, int ranks) {
+group::Leaders* SeveralNodes::make_leaders() {
   if (!select::may_go_by_host(overrides_of_job(true)) || private_left_ == 0) return nullptr;
   --private_left_;
-  leaders_ = HostLeaders::make(net_->communicator(), algo::leaders(levels, ranks));
+  leaders_ =
+      HostLeaders::make(net_->communicator(), algo::leaders(settings_.levels, settings_.ranks));
   if (leaders_ == nullptr)
     log_once("leaders", LogLevel::warning,
              "the host MPI made no communicator of the nodes' leaders; the next rule serves "
@@ -93,69 +138,46 @@ group::Leaders* Communicator::make_leaders(const placement::Levels& levels, int 
   return leaders_.get();
 }
 
-Reason Communicator::span_nodes(int ranks) {
-  const Host& mpi = host();
-  std::vector<int> members;
-  const std::shared_ptr<const GatheredPlacement> gathered =
-      world_placement(handle_, ranks, &members);
-  const Reason by_host = team_ == nullptr ? Reason::no_shared_memory : Reason::not_on_one_node;
-  if (gathered == nullptr || members.empty()) return by_host;
-  const placement::WorldPlacement& world = gathered->of_world();
-  const int machine_nodes = world.machine_node_count(members);
-  if (machine_nodes == 1 && options().reach != ReachChoice::net) return by_host;
-  int rank = 0;
-  mpi.Comm_rank(handle_, &rank);
-  private_left_ = private_communicators_left(handle_);
-  if (private_left_ < 0) return Reason::host_failed;
-  if (private_left_ == 0) {
-    if (rank == 0)
-      log_once("communicators", LogLevel::warning,
-               "this program has many communicators between nodes; further ones stay on the host "
-               "MPI, whose supply of communicators is kept for the program");
-    return Reason::communicators_kept;
-  }
+void SeveralNodes::make_lanes(const group::Group::Settings& settings) {
+  if (options().servers.count == 0 || private_left_ == 0) return;
   --private_left_;
-  messages_ = PrivateCommunicator::split(handle_, 0, rank);
-  if (!messages_) return Reason::host_failed;
-  messages_.return_errors();
-  const Comm messages = messages_.get();
-  net_ = std::make_unique<net::PointToPoint>(messages, net::Tags{0, largest_tag()},
-                                             world.machine_nodes(members), rank);
+  ServedLanes::Making making{settings, here_, team_, machine_nodes_};
+  std::string why_not;
+  lanes_ = ServedLanes::make(over_, making, &why_not);
+  if (lanes_ == nullptr) {
+    if (settings.rank == 0)
+      log_once("lanes", LogLevel::warning,
+               "non-blocking and persistent collectives between nodes stay on the host MPI, as "
+               "without TUTTI_SERVERS: %s",
+               why_not.c_str());
+    return;
+  }
+  lanes_->serve(over_);
+  persistent_lanes_ = std::make_unique<PersistentLanes>(std::move(making));
+}
 
-  const placement::Nodes nodes = world.nodes(members);
-  const std::vector<int32_t> here = nodes.members(rank, ranks);
-  bool willing = true;
-  std::vector<NodeAreas> areas = NodeAreas::agree(messages, here, team_, 1, &willing);
-  if (areas.empty()) return Reason::shared_memory_exhausted;
-  areas_ = std::move(areas.front());
+void SeveralNodes::end_lanes() {
+  if (persistent_lanes_ != nullptr) persistent_lanes_->serve(host().comm_null);
+  if (lanes_ != nullptr) lanes_->serve(host().comm_null);
+  persistent_lanes_.reset();
+  lanes_.reset();
+}
 
-  group::Group::Settings settings;
-  settings.areas = areas_.areas();
-  Common common{tracer() != nullptr ? new_identity() : 0, missing_types()};
-  if (mpi.Bcast(&common, sizeof common, mpi.type_byte, 0, messages) != success)
-    return Reason::host_failed;
-  service().missing_types = common.missing_types;
-  settings.layout = service().layout = areas_.layout();
-  settings.rank = rank;
-  settings.ranks = ranks;
-  settings.nodes = nodes;
-  settings.net = net_.get();
-  settings.style = here.size() > 1 ? team_->wait_style() : style_of_one(*gathered);
-  settings.oversubscribed = world.oversubscribed(members);
-  settings.hook = here.size() > 1 ? team_->progress_hook()
-                                  : exec::ProgressHook{[](void*) { drive_host(); }, nullptr};
-  settings.levels = world.levels(members);
-  settings.shape.counts[topo::node_level] = machine_nodes;
-  if (tracer() != nullptr)
-    settings.communicator = traced_as_ = note_communicator(handle_, common.identity, rank, ranks);
-  settings.leaders = make_leaders(settings.levels, ranks);
-  complete(settings);
-  make_group(settings);
-  make_lanes(settings, here, world.machine_nodes(members));
-  if (rank == 0)
-    log_line(LogLevel::info, "a communicator of %d ranks on %d nodes goes by messages between them",
-             ranks, nodes.count());
-  return Reason::none;
+void SeveralNodes::decide_by(const select::Table* table) {
+  if (lanes_ != nullptr) lanes_->lanes().decide_by(table);
+  if (persistent_lanes_ != nullptr) persistent_lanes_->decide_by(table);
+}
+
+void SeveralNodes::record_sent() const {
+  const auto sent = [](const net::PointToPoint::Sent& by) {
+    return report::Sent{by.messages, by.bytes};
+  };
+  const report::Sent led = leaders_ != nullptr
+                               ? report::Sent{leaders_->calls().calls, leaders_->calls().bytes}
+                               : report::Sent{};
+  report::record_messages(sent(net_->sent_between_nodes()), sent(net_->sent_within_node()), led);
+  if (lanes_ != nullptr) lanes_->record_sent();
+  if (persistent_lanes_ != nullptr) persistent_lanes_->record_sent();
 }
 
 }  // namespace tutti::mpi

@@ -116,7 +116,7 @@ void go_on_without_tutti() {
 
 void note_what_was_sent() {
   for (const Communicator* communicator : known_communicators())
-    if (communicator->net() != nullptr) communicator->record_sent();
+    if (communicator->several_nodes() != nullptr) communicator->several_nodes()->record_sent();
   record_server();
 }
 

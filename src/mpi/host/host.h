@@ -75,6 +75,9 @@ inline const Host& host() {
 // at_end(value), if it is not null, is called when a communicator with a value ends.
 void make_keyval(bool is_copied, void (*at_end)(void* value), int* keyval);
 
+// The value of a communicator's attribute; null if it has none.
+void* attribute_of(Comm handle, int keyval);
+
 // What the host says of itself: its name and version.
 std::string host_version();
 

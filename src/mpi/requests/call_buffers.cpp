@@ -22,7 +22,8 @@ void CallBuffers::SideLayout::clear(size_t in_memory) {
 CallBuffers::SideLayout::Element CallBuffers::SideLayout::look_at(Communicator& communicator,
                                                                   Datatype type) {
   if (in_memory_ != 0) return {in_memory_, true, true};
-  if (const size_t known = communicator.dense_bytes(type); known != 0) return {known, true, true};
+  if (const size_t known = communicator.memory().dense_bytes(type); known != 0)
+    return {known, true, true};
   const TypeShape shape = shape_of(type);
   if (!shape.named && (derived_.empty() || derived_.back() != type)) derived_.push_back(type);
   return {shape.bytes, shape.dense, shape.named};

@@ -40,7 +40,7 @@ Reason LanePersistent::make(Communicator& communicator, const Call& call, Reques
   }
   const bool serves = reason == Reason::none;
   const Inside inside;
-  PersistentLanes::Lease lease = communicator.take_persistent_lane(serves);
+  PersistentLanes::Lease lease = communicator.several_nodes()->take_persistent_lane(serves);
   if (!serves) return reason;
   if (lease.lanes() == nullptr) {
     reason = Reason::no_lane;

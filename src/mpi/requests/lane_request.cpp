@@ -84,7 +84,8 @@ Reason LaneRequest::describe(Communicator& communicator, const Call& call) {
 
 // Only a rank whose arguments are wrong leaves the call to the host, which raises the error.
 Reason LaneRequest::describe_neighbours(Communicator& communicator, const Call& call) {
-  const ServedLanes::Neighbours* const neighbours = communicator.lanes()->neighbours();
+  const ServedLanes::Neighbours* const neighbours =
+      communicator.several_nodes()->lanes()->neighbours();
   if (neighbours == nullptr) return Reason::wrong_arguments;
   const eager::Neighbourhood& own = neighbours->own;
   communicator_ = communicator.handle();

@@ -139,7 +139,7 @@ int start_readable(const Call& call, const Call& as_made, Comm comm, Request* re
       return code;
     }
   }
-  if (reason == Reason::neighbours_between_nodes && known->lanes() != nullptr) {
+  if (reason == Reason::neighbours_between_nodes && known->has_lanes()) {
     int code = success;
     reason = LaneNonblocking::start_call(*known, call, request, &code);
     if (reason == Reason::none) return code;
@@ -162,7 +162,7 @@ int init_readable(Communicator& known, const Call& call, const Call& as_made, In
     const int code = make_persistent(known, call, request, &reason);
     if (code != success || reason == Reason::none) return code;
   }
-  if (reason == Reason::neighbours_between_nodes && known.lanes() != nullptr) {
+  if (reason == Reason::neighbours_between_nodes && known.has_lanes()) {
     reason = LanePersistent::make(known, call, request);
     if (reason == Reason::none) return success;
   }

@@ -214,7 +214,7 @@ int start_anew(const Call& call, const Call& as_made, Comm comm, Request* reques
     if (reason == Reason::none && !known->expects_nonblocking()) known->expect_nonblocking();
     if (reason == Reason::none) return code;
   }
-  if (reason == Reason::nonblocking_between_nodes && known->lanes() != nullptr) {
+  if (reason == Reason::nonblocking_between_nodes && known->has_lanes()) {
     reason = LaneNonblocking::start_call(*known, call, request, &code);
     if (reason == Reason::none) return code;
   }

@@ -112,7 +112,7 @@ int init_readable(Communicator& known, const Call& call, const Call& as_made, In
     const int code = make_persistent(known, call, request, &reason);
     if (code != success || reason == Reason::none) return code;
   }
-  if (reason == Reason::persistent_between_nodes && known.lanes() != nullptr) {
+  if (reason == Reason::persistent_between_nodes && known.has_lanes()) {
     reason = LanePersistent::make(known, call, request);
     if (reason == Reason::none) return success;
   }
