@@ -17,7 +17,8 @@ namespace {
 
 std::atomic<int> signals_of_children{0};
 
-// What a shell that is started detached, with these words, writes into descriptor 3.
+// Starts a shell with these words as a detached process and returns all that it writes into
+// descriptor 3.
 std::string written_by(const std::string& words) {
   int ends[2];
   EXPECT_EQ(pipe2(ends, O_CLOEXEC), 0);

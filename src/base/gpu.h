@@ -20,7 +20,7 @@ inline bool is_ruled_out() { return looks.load(std::memory_order_relaxed) <= 0; 
 // True if there is such a library.
 bool look();
 inline bool is_there() { return !is_ruled_out() && look(); }
-// To be called before the program loads libraries.
+// Call it before the program loads libraries.
 void libraries_come();
 // To be called when MPI has begun, whose host may have loaded many: looks once, for all of them.
 void look_after_start();

@@ -27,7 +27,7 @@ class JsonPart {
   JsonPart at(std::string_view member) const;
   JsonPart at(size_t index) const;
   std::string text(std::string_view member) const;
-  // From 0 to `most`. `whole`: an integer.
+  // A number between 0 and `most`. `whole`: an integer.
   double number(std::string_view member, double most, bool whole = false) const;
   // The same of this part itself.
   double number(double most, bool whole = false) const;

@@ -17,7 +17,7 @@ size_t size_of(size_t bytes) { return std::bit_ceil(bytes); }
 
 struct Free {
   std::mutex mutex;
-  std::multimap<size_t, void*> pieces;  // by size
+  std::multimap<size_t, void*> pieces;  // indexed by size
   size_t bytes = 0;
   int works = 0;
 

@@ -1,4 +1,4 @@
-// What a launcher says of this process before MPI_Init, and who reports an error that all ranks
+// The launcher's settings for this process before MPI_Init, and who reports an error that all ranks
 // find. Functions of the environment; any thread.
 #pragma once
 

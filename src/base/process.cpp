@@ -28,7 +28,7 @@ uint64_t process_namespace() {
 
 namespace {
 
-// What the kernel tells of a process: fields of /proc/PROCESS/stat.
+// Some fields of /proc/PROCESS/stat: the kernel's view of a process.
 struct Told {
   char state = '?';
   int64_t threads = 1;

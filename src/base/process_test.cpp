@@ -77,7 +77,7 @@ TEST(Process, LivesWhenItsFirstThreadHasEnded) {
       static_cast<void>(!read(end, &byte, 1));
       _exit(0);
     }).detach();
-    syscall(SYS_exit, 0);  // of this thread alone
+    syscall(SYS_exit, 0);  // ends this thread alone
   }
   close(ends[0]);
   const std::string name = "/proc/" + std::to_string(child) + "/stat";

@@ -9,10 +9,10 @@
 
 namespace tutti {
 
-inline constexpr int most_servers = 64;  // of a domain
+inline constexpr int most_servers = 64;  // the most servers that a domain may have
 
 struct ServersAsked {
-  int count = 0;             // of each domain
+  int count = 0;             // the number of servers in each domain
   std::set<int> cores = {};  // processing units, as the system numbers them; empty: not given
 
   bool operator==(const ServersAsked&) const = default;

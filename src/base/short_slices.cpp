@@ -22,7 +22,7 @@ struct Attributes {
 };
 static_assert(sizeof(Attributes) == 48);
 
-constexpr uint64_t shortest = 100'000;  // that Linux accepts
+constexpr uint64_t shortest = 100'000;  // the shortest slice that Linux accepts
 
 }  // namespace
 

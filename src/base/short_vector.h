@@ -83,7 +83,8 @@ class ShortVector {
   void give_back() {
     if (capacity_ > inside) std::allocator<Value>().deallocate(outside(), capacity_);
   }
-  // To be called if this has no memory of the allocator's; the other is empty afterwards.
+  // Takes over the contents of `other`, which is empty afterwards. This vector must have no memory
+  // from the allocator.
   void take(ShortVector& other) noexcept {
     size_ = std::exchange(other.size_, 0);
     capacity_ = std::exchange(other.capacity_, inside);

@@ -91,7 +91,7 @@ class BlockTable {
   std::unordered_map<size_t, Value, Hash> scattered_;
 };
 
-// Whether blocks of `in` and `out` may be the same memory.
+// The aliasing of `in` and `out` for a BlockTable.
 template <class Value>
 auto aliasing_of(Buffers buffers) {
   using Aliasing = typename BlockTable<Value>::Aliasing;

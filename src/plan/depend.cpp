@@ -89,7 +89,7 @@ class Conflicts {
   const Carrier carrier_;
   Table table_;
   Chains readers_;
-  std::vector<int32_t> last_of_;  // by rank: its last transfer so far; -1: none
+  std::vector<int32_t> last_of_;  // indexed by rank: its last transfer so far; -1: none
   LargeVector<Conflict> all_;
   LargeVector<size_t> ends_;
   size_t begin_ = 0;
@@ -141,7 +141,7 @@ class Finder {
  private:
   int32_t count() const { return static_cast<int32_t>(staged_.transfers.size()); }
 
-  // By transfer: the last one that may wait for it.
+  // The last transfer that may wait for each transfer.
   LargeVector<int32_t> last_uses() {
     LargeVector<int32_t> last(staged_.transfers.size(), -1);
     for (int32_t i = 0; i < count(); ++i) {
@@ -259,12 +259,12 @@ class Finder {
   const bool pairs_;
   const placement::NodeOf node_of_;
   const Conflicts conflicts_;
-  std::vector<int32_t> send_of_;  // by message
+  std::vector<int32_t> send_of_;  // indexed by message
   VectorClocks known_;
   std::optional<ElidableCopyFinder> elidable_;
   Dependences result_;
-  // Of the present transfer: the transfers to wait for before it, those of them that no other wait
-  // implies, and the ones with which its sources arrive if it takes them in any order.
+  // The transfers that the present one must wait for, those of them that no other wait implies, and
+  // the ones with which its sources arrive if it takes them in any order.
   std::vector<int32_t> before_, settled_, arrivals_;
   std::vector<int32_t> of_source_;
 };

@@ -8,7 +8,7 @@
 namespace tutti::plan {
 namespace {
 
-// What is known of a block before a transfer.
+// Facts about a block before a transfer.
 struct Known {
   int32_t copy = -1;               // the copy that made it, if that may be left out
   int32_t touched = -1;            // the last transfer that reads or writes it

@@ -17,17 +17,18 @@
 namespace tutti::plan {
 
 struct DirectSends {
-  // By such a copy's index in the plan: the indices of the transfers that read it, in their order.
+  // Maps the index of such a copy in the plan to the indices of the transfers that read it, in
+  // their order.
   std::map<int32_t, std::vector<int32_t>> readers;
-  // By such a transfer's index: for each of its sources the index of the copy, or -1.
+  // Maps the index of such a transfer to the index of the copy for each of its sources, or -1.
   std::map<int32_t, std::vector<int32_t>> copies;
 };
 
-// Of a plan as it was written, without messages; O(number of blocks that it names). Nothing is sent
-// directly in a plan on one node. Left as they are: copies with explicit stages, or with a token
-// between them and a reader, because these say when data is sent; a copy of which a message would
-// arrive at its reader's destination too early; and one from blocks in which a message arrives
-// later, whose receive could be posted only after a delay.
+// Finds the direct sends of a plan as it was written, without messages; O(number of blocks that it
+// names). Nothing is sent directly in a plan on one node. Left as they are: copies with explicit
+// stages, or with a token between them and a reader, because these say when data is sent; a copy of
+// which a message would arrive at its reader's destination too early; and one from blocks in which
+// a message arrives later, whose receive could be posted only after a delay.
 DirectSends direct_sends(const Plan& plan, const placement::Nodes& nodes, Buffers buffers);
 
 }  // namespace tutti::plan

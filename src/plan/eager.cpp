@@ -11,7 +11,7 @@
 namespace tutti::plan {
 namespace {
 
-// Where the contents of a block are while the plan is walked.
+// The contents of a block while the plan is walked.
 struct Place {
   enum class Kind : uint8_t {
     nowhere,
@@ -139,7 +139,7 @@ class Deriver {
   const Plan& plan_;
   BlockTable<Place> places_;
   std::vector<EagerProgram> programs_;
-  // By rank: the blocks of its `in` that others read, and those that it reads itself.
+  // Indexed by rank: the blocks of its `in` that others read, and those that it reads itself.
   std::vector<std::vector<int32_t>> read_by_others_, read_by_owner_;
   size_t index_ = 0;
 };

@@ -24,11 +24,11 @@ namespace tutti::plan {
 
 // A source of a take: a block of a rank's record, or a block of this rank's own buffers.
 struct TakeSource {
-  int32_t rank = -1;            // whose record; -1: this rank's own buffer
-  int32_t block = 0;            // of the rank's `in`; of `buffer` if the rank is -1
-  int32_t place = 0;            // of the block among those of the record
+  int32_t rank = -1;  // the rank whose record it is; -1: this rank's own buffer
+  int32_t block = 0;  // the block's number in the rank's `in`, or in `buffer` if the rank is -1
+  int32_t place = 0;  // the block's place in the record
   Buffer buffer = Buffer::out;  // `out` or `tmp`, where an earlier take has written
-  int32_t awaited = -1;         // of the rank in EagerProgram::awaits; -1: this rank
+  int32_t awaited = -1;         // the rank's index in EagerProgram::awaits; -1: this rank
   bool operator==(const TakeSource&) const = default;
 };
 
@@ -46,7 +46,7 @@ struct EagerProgram {
   int32_t rank = 0;
   int32_t root = 0;
   int32_t blocks = 1;      // as in the plan
-  int32_t tmp_blocks = 0;  // of this rank
+  int32_t tmp_blocks = 0;  // the blocks of this rank's `tmp`
   bool parted = false;     // the blocks of user buffers are parts
   // The blocks of this rank's `in` that some rank reads, rising. A record holds them in this order.
   std::vector<int32_t> gives;

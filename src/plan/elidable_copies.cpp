@@ -25,7 +25,7 @@ bool leaves_as_it_is(const Transfer& transfer) {
          src.count == transfer.dst.count && src.stride == transfer.dst.stride;
 }
 
-// By transfer: the last one that waits for it.
+// Returns the last transfer that waits for each transfer.
 LargeVector<int32_t> last_uses(const Dependences& dependences) {
   LargeVector<int32_t> last(dependences.waits.size(), -1);
   for (const Lists* lists : {&dependences.waits, &dependences.arrivals}) {
@@ -160,8 +160,8 @@ ElidableCopies ElidableCopyFinder::take(const VectorClocks& known, const Depende
   return std::move(found_);
 }
 
-// By owner of copies that are left out: the last transfer of each other rank that reads through one
-// of them, in plan order, unless the owner knows of it at its end.
+// Returns a list for each owner of elidable copies: the last transfer of each other rank that reads
+// through one of them, in plan order, unless the owner knows of it at its end.
 std::vector<std::vector<int32_t>> ElidableCopyFinder::last_readings(const VectorClocks& known) {
   std::vector<std::vector<int32_t>> last(static_cast<size_t>(staged_.ranks));
   for (int32_t i = 0; i < count(); ++i) {
@@ -173,7 +173,7 @@ std::vector<std::vector<int32_t>> ElidableCopyFinder::last_readings(const Vector
         last[owner].push_back(reader);
     });
   }
-  // By reading rank: the last owner that has a reading of it.
+  // Indexed by reading rank: the last owner that has a reading of it.
   std::vector<int32_t> read_of(static_cast<size_t>(staged_.ranks), -1);
   for (int32_t owner = 0; owner < staged_.ranks; ++owner) {
     std::vector<int32_t>& readings = last[owner];
@@ -189,7 +189,7 @@ std::vector<std::vector<int32_t>> ElidableCopyFinder::last_readings(const Vector
 // Leaves out the readings that others of the same owner imply, in a second walk over the plan.
 void ElidableCopyFinder::leave_out_implied(const Dependences& dependences) {
   Chains chains;
-  LargeVector<Chains::Head> owners(staged_.transfers.size());  // by reading
+  LargeVector<Chains::Head> owners(staged_.transfers.size());  // indexed by reading
   for (int32_t owner = 0; owner < staged_.ranks; ++owner) {
     for (const int32_t reading : found_.returns[owner]) chains.add(owners[reading], owner);
   }

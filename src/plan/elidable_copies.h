@@ -52,11 +52,11 @@ class ElidableCopyFinder {
   const bool pairs_;
   const Slice* const slice_;
   Chains chains_;
-  LargeVector<Chains::Head> readers_;  // by copy, in chains_
-  // By copy: a rank that knows, from some transfer on, that all have read it; -1: none yet.
+  LargeVector<Chains::Head> readers_;  // indexed by copy; heads of lists in chains_
+  // Indexed by copy: a rank that knows, from some transfer on, that all have read it; -1: none yet.
   LargeVector<int32_t> read_before_;
-  // By block of a user's: the copies through which it may be read by others, in chains_. `in` and
-  // `out` share their entries, because they may be one buffer.
+  // Indexed by a user buffer's block: the copies through which others may read it, in chains_. `in`
+  // and `out` share their entries, because they may be one buffer.
   BlockTable<Chains::Head> read_;
   ElidableCopies found_;
 };

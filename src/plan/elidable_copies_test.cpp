@@ -44,7 +44,8 @@ TEST(ElidableCopies, NotWhatIsOverwrittenBeforeItHasBeenRead) {
   const std::string begin =
       "collective allreduce\nranks 2\ncopy out[0] <- in[0]\ncopy tmp[0] <- out[0]\n";
   const std::string end = "reduce out[1] <- tmp[0], in[1]\n";
-  EXPECT_EQ(find(begin + "reduce out[0] <- in[0], in[1]\n" + end).count(), 1u);  // that of in[1]
+  // The copy of in[1].
+  EXPECT_EQ(find(begin + "reduce out[0] <- in[0], in[1]\n" + end).count(), 1u);
   EXPECT_EQ(find(begin + end + "copy out[0] <- out[1]\n").count(), 2u);
 }
 

@@ -124,7 +124,7 @@ Facts gather_facts(const Plan& staged, const Dependences& dependences, const Sli
 Reuse find_reuse(const Plan& staged) {
   struct Touches {
     int32_t first_writer = -1;
-    Chains::Head all;  // of consecutive ones by one rank only the last
+    Chains::Head all;  // all touches; of consecutive ones by one rank only the last
   };
   using Table = BlockTable<Touches>;
   Table table(staged, Table::Aliasing::tmp_alone);

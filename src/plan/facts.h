@@ -29,15 +29,16 @@ inline int32_t item_of(const Plan& plan, const Region& region, int32_t block) {
 
 // The vectors are by transfer, whichever rank executes it.
 struct Facts {
-  // Which of its executor's lines it writes, or only stamps, for a token; -1: none.
+  // The line that the transfer writes, or only stamps for a token, numbered at its executor; -1:
+  // none.
   LargeVector<int32_t> line;
   // True where another rank waits for it within its segment.
   std::vector<bool> awaited;
-  // By source: the transfer whose line holds it; -1 for user buffers.
+  // Indexed by source: the transfer whose line holds it; -1 for user buffers.
   Lists source_writer;
   // The item whose length the first block of the transfer has; in a vector, a block's number.
   LargeVector<int32_t> extent;
-  // By rank: the first transfer that writes its `out`; past the end: none.
+  // Indexed by rank: the first transfer that writes its `out`; past the end: none.
   std::vector<int32_t> first_out;
   int32_t lines = 0;  // the most that a rank writes
   // The four transfers of a message.
@@ -55,8 +56,8 @@ Facts gather_facts(const Plan& staged, const Dependences& dependences, const Sli
 // The waits before a ring position is used again. The first write of a slot's block in a segment
 // waits for every rank that touched the block in the segment that had the position before.
 struct Reuse {
-  Lists waits;                // by transfer: the last one of each rank to wait for
-  std::vector<bool> awaited;  // by transfer: its executor must publish it for that
+  Lists waits;                // indexed by transfer: the last one of each rank to wait for
+  std::vector<bool> awaited;  // indexed by transfer: its executor must publish it for that
   int32_t min_positions = 1;  // the fewest with which each of these waits is for a smaller number
 };
 

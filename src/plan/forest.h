@@ -42,7 +42,8 @@ class Forest {
     bool wanted = false;
     Trees::Children children;
     std::vector<int32_t> parent;  // -1: none yet
-    std::vector<int32_t> line;    // of a parent's list; 0: none
+    // Indexed by parent: the line of the text that begins its list; 0: none.
+    std::vector<int32_t> line;
     int32_t last_line = 0;
   };
 
@@ -64,7 +65,7 @@ class Forest {
   int32_t ranks_;
   int32_t root_;
   std::array<Tree, 2> trees_;
-  TreeKind kind_ = TreeKind::reduce;  // of the present list, and its parent
+  TreeKind kind_ = TreeKind::reduce;  // the kind of the present list, and its parent
   int32_t parent_ = 0;
 };
 

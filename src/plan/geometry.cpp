@@ -66,7 +66,7 @@ size_t unasked_bytes(const Program& program, size_t prompt) {
   return std::max(prompt / parts, least_segment);
 }
 
-// What is selected holds between nodes too: halves begin where they do on a node.
+// The meaning of `halves` is the same between nodes: they begin where they do on a node.
 size_t whole_on_a_node(const Resources& resources) {
   return resources.threads ? most_whole_of_threads : most_whole;
 }

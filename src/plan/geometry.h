@@ -47,9 +47,9 @@ Resources resources_of(size_t slot_bytes, int32_t lines);
 
 // How an operation's bytes are cut into segments, blocks and ring positions.
 struct Geometry {
-  size_t segment_bytes;   // of the user's vector in every segment except the last
-  size_t block_bytes;     // of every block; a vector's last ones may be short or empty
-  size_t position_bytes;  // of a ring position of a slot
+  size_t segment_bytes;   // bytes of the user's vector in every segment except the last
+  size_t block_bytes;     // bytes of every block; a vector's last ones may be short or empty
+  size_t position_bytes;  // bytes of a slot's ring position
   int64_t segments;
   int64_t positions;  // ring positions that this operation takes
 };
@@ -118,8 +118,8 @@ inline constexpr size_t cma_from = 128 * 1024;
 
 // Bytes from which the readers of a program may bypass the slots; SIZE_MAX: never.
 struct ReachFrom {
-  size_t any = SIZE_MAX;  // by any way
-  size_t cma = SIZE_MAX;  // by the system's copies, if the buffer is not mapped
+  size_t any = SIZE_MAX;  // the least bytes for bypassing in any way
+  size_t cma = SIZE_MAX;  // the least bytes for the system's copies, if the buffer is not mapped
 };
 ReachFrom reach_from(const Program& program, const Resources& resources, ReachChoice choice);
 

@@ -13,7 +13,7 @@ namespace tutti::plan {
 bool lines_serve(const Plan& staged, int32_t lines) {
   if (staged.blocks > 1 && !parted(staged.collective)) return false;
   auto single = [](const Region& region) { return region.count <= 1; };
-  std::vector<int32_t> written(static_cast<size_t>(staged.ranks), 0);  // by rank
+  std::vector<int32_t> written(static_cast<size_t>(staged.ranks), 0);  // indexed by rank
   for (const Transfer& transfer : staged.transfers) {
     if (writes_tmp(transfer) && ++written[transfer.executor()] > lines) return false;
     if (!single(transfer.dst) || !std::all_of(transfer.src.begin(), transfer.src.end(), single))

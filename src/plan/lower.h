@@ -24,8 +24,8 @@
 
 namespace tutti::plan {
 
-// Whether a rank may pass one buffer as `in` and `out`. If no rank does, a message may arrive in
-// `out` while another leaves from the block of `in` that would be the same memory.
+// The user's buffers of a rank: they may be one, or are two. If no rank does, a message may arrive
+// in `out` while another leaves from the block of `in` that would be the same memory.
 enum class Buffers : uint8_t { maybe_one, two };
 
 // The plan in which no rank touches another's user buffers, sorted by stage. The index of a
@@ -50,25 +50,26 @@ bool lines_serve(const Plan& staged, int32_t lines = INT32_MAX);
 // Copies into slots that their owners may leave out, because readers that reach the user's blocks
 // bypass the slots (elidable_copies.h).
 struct ElidableCopies {
-  std::vector<bool> copies;  // by transfer
-  // By rank: its elidable copies may be left out also where its `in` and `out` are one buffer.
+  std::vector<bool> copies;  // indexed by transfer
+  // Indexed by rank: its elidable copies may be left out also where its `in` and `out` are one
+  // buffer.
   std::vector<bool> in_place;
-  // By rank: the transfers of others that must have run before it returns, in plan order.
+  // Indexed by rank: the transfers of others that must have run before it returns, in plan order.
   std::vector<std::vector<int32_t>> returns;
   bool any = false;
 };
 
 struct Dependences {
-  // By transfer: the earlier transfers by other ranks that its executor must wait for.
+  // Indexed by transfer: the earlier transfers by other ranks that its executor must wait for.
   Lists waits;
-  // By transfer in any order and by source: the transfer that must have run before this source may
-  // be read, beside `waits`; -1: none. Empty for other transfers.
+  // Indexed by transfer in any order and by source: the transfer that must have run before this
+  // source may be read, beside `waits`; -1: none. Empty for other transfers.
   Lists arrivals;
-  // By token: the transfers of the segment before that its executor must wait for, one for each
-  // rank that has no transfer before the token in its own segment. Empty for other transfers.
+  // Indexed by token: the transfers of the segment before that its executor must wait for, one for
+  // each rank that has no transfer before the token in its own segment. Empty for other transfers.
   Lists segment_before;
-  // By rank: its waits imply that every rank has executed a transfer, and so has entered the
-  // operation.
+  // Indexed by rank: its waits imply that every rank has executed a transfer, and so has entered
+  // the operation.
   std::vector<bool> knows_all;
   ElidableCopies elidable;  // empty where lines carry the data
 };

@@ -15,12 +15,12 @@
 
 namespace tutti::plan {
 
-using Clock = std::vector<uint32_t>;  // by rank
+using Clock = std::vector<uint32_t>;  // indexed by rank
 
 struct Access {
   int32_t rank = -1;
   uint32_t time = 0;
-  int32_t step = -1;  // of the rank's program, for messages
+  int32_t step = -1;  // the step's number in the rank's program, for messages
   int32_t segment = 0;
   int32_t operation = 0;
 

@@ -112,7 +112,7 @@ struct Transfer {
   // One region for a copy, two or more for a reduce, each of as many blocks as `dst`. For a token,
   // the ranks that it waits for: one or more regions of no blocks.
   Sources src;
-  int32_t file = 0;        // which of Plan::files has the line, for messages
+  int32_t file = 0;        // the index in Plan::files of the file that has the line, for messages
   bool any_order = false;  // a reduce that takes its sources as they arrive
   int32_t message = -1;    // the number of the message in a staged plan; -1: no message
 

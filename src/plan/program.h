@@ -31,7 +31,7 @@ constexpr std::string_view name(Space space) { return space_names[static_cast<si
 struct Operand {
   Space space = Space::in;
   int32_t rank = 0;   // the owner of the slot or line; this rank for in and out
-  int32_t line = 0;   // which of the rank's lines in this operation
+  int32_t line = 0;   // the number of the rank's line in this operation
   int32_t block = 0;  // the first block
   // True: the same bytes are in a user's buffer of `rank`, too. A reader that reaches this buffer
   // reads them there and bypasses the slot.
@@ -48,7 +48,7 @@ struct Arrival {
   int32_t peer = -1;
   int32_t number = 0;        // 1-based
   int32_t number_stage = 0;  // stage of that transfer
-  int32_t line = 0;          // of the peer
+  int32_t line = 0;          // the peer's line
   bool operator==(const Arrival&) const = default;
 };
 
@@ -106,10 +106,10 @@ struct Program {
   int32_t ranks = 1;
   int32_t rank = 0;
   int32_t root = 0;
-  int32_t blocks = 1;          // of a vector; 1 if buffers have parts
-  int32_t transfers = 0;       // of the staged plan: the distance of numbers between ticks
-  int32_t stages = 1;          // largest stage + 1
-  int32_t requests = 0;        // how many messages may be under way at once
+  int32_t blocks = 1;     // the blocks of a vector; 1 if buffers have parts
+  int32_t transfers = 0;  // the transfers of the staged plan: the distance of numbers between ticks
+  int32_t stages = 1;     // largest stage + 1
+  int32_t requests = 0;   // how many messages may be under way at once
   int32_t message_blocks = 0;  // blocks of the largest message of all ranks
   int32_t slot_blocks = 0;     // blocks of a ring position of a slot, the most of all ranks
   int32_t lines = 0;           // lines that a rank stamps in an operation, the most of all ranks

@@ -16,7 +16,7 @@
 
 namespace tutti::plan {
 
-// When: segment s of a step at stage t runs at tick s + t.
+// Segment s of a step at stage t runs at tick s + t.
 constexpr int64_t ticks_of(int64_t segments, int64_t stages) { return segments + stages - 1; }
 constexpr int64_t segment_at(int64_t tick, int64_t stage) { return tick - stage; }
 
@@ -116,7 +116,7 @@ constexpr int32_t peer_of(const Program& program, const Step& step) {
                                : step.peer;
 }
 
-// Where: the ring position of a segment, among those that the operation takes.
+// The ring position of a segment, among those that the operation takes.
 constexpr int64_t position_of(int64_t segment, int64_t positions) { return segment % positions; }
 
 // Bytes of a user's vector (or part) that lie before a segment, and those of the segment itself.

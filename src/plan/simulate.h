@@ -18,8 +18,8 @@ namespace tutti::plan {
 
 struct Simulation {
   int32_t segments = 3;
-  int32_t positions = 0;   // of the slots' rings; 0: as few as the program allows
-  int32_t operations = 3;  // of this plan, one after another
+  int32_t positions = 0;   // the slots' ring positions; 0: as few as the program allows
+  int32_t operations = 3;  // the operations of this plan, one after another
   int32_t interleavings = 20;
   uint64_t seed = 1;
   bool reached = true;  // true: readers bypass about half of the elidable copies; false: none

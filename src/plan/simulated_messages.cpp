@@ -48,7 +48,7 @@ bool SimulatedRun::post(int32_t rank, SimulatedStep at, const Message& message) 
                       ranks_[rank].operation};
   each_cell(rank, at, message,
             [&](OrderedCell& cell, const Operand& operand, int32_t k, int32_t, size_t) {
-              // From here on the message may overwrite the block at any time.
+              // The message may overwrite the block at any time after this point.
               if (const auto race = cell.write(access, ranks_[rank].clock, Symbol{}))
                 refuse_race(rank, "lets a message write", operand, k, *race);
             });

@@ -20,8 +20,8 @@ namespace tutti::plan {
 struct SimulatedSchedule {
   int32_t segments = 1;
   int32_t positions = 1;       // ring positions that an operation takes
-  int32_t ring_positions = 1;  // of a slot
-  int32_t ring_lines = 1;      // of a rank
+  int32_t ring_positions = 1;  // a slot's ring positions
+  int32_t ring_lines = 1;      // a rank's lines in the ring
   int64_t span = 1;            // numbers that an operation takes
   Segments cut() const { return {segments, positions}; }
   struct RingShare {
@@ -34,7 +34,7 @@ struct SimulatedSchedule {
 };
 
 struct SimulatedStep {
-  int32_t step;  // of the program
+  int32_t step;  // the step's index in the program
   int32_t segment;
 };
 
@@ -43,12 +43,12 @@ struct SimulatedCase {
   const Plan& plan;
   const std::vector<Program>& programs;
   SimulatedSchedule schedule;
-  // By rank: its steps in the order of execution in one operation.
+  // Indexed by rank: its steps in the order of execution in one operation.
   std::vector<std::vector<SimulatedStep>> orders;
-  // By operation, segment, rank and block: the expression that `out` must hold.
+  // Indexed by operation, segment, rank and block: the expression that `out` must hold.
   std::vector<uint64_t> results;
   bool reached;   // Simulation::reached
-  Tokens tokens;  // of the staged plan
+  Tokens tokens;  // the staged plan's tokens
   placement::NodeOf nodes;
 
   size_t result(int32_t operation, int32_t segment, int32_t rank, int32_t block) const {
@@ -152,14 +152,15 @@ class SimulatedRun {
   bool released_ = false;  // the last action released a word, so that others may move again
   std::vector<Rank> ranks_;
   TokenWatch tokens_;
-  std::vector<ReleasedWord> words_;   // by rank
-  std::vector<ReleasedWord> stamps_;  // by rank and line of the ring
-  std::vector<OrderedCell> lines_;    // by rank and line of the ring
-  std::vector<OrderedCell> slots_;    // by rank, ring position and block
+  std::vector<ReleasedWord> words_;   // indexed by rank
+  std::vector<ReleasedWord> stamps_;  // indexed by rank and line of the ring
+  std::vector<OrderedCell> lines_;    // indexed by rank and line of the ring
+  std::vector<OrderedCell> slots_;    // indexed by rank, ring position and block
   std::vector<OrderedCell> user_;
-  std::vector<bool> in_place_;     // by operation and rank
-  std::vector<bool> reached_;      // by operation, rank and user's buffer: others bypass the slot
-  std::vector<uint32_t> entered_;  // by operation and rank: its time of entry, 0 before
+  std::vector<bool> in_place_;  // indexed by operation and rank
+  // Indexed by operation, rank and user's buffer: others bypass the slot.
+  std::vector<bool> reached_;
+  std::vector<uint32_t> entered_;  // indexed by operation and rank: its time of entry, 0 before
   struct Mail {
     bool posted = false, gone = false;
     std::vector<Symbol> data;

@@ -17,13 +17,14 @@ namespace tutti::plan {
 
 // One rank that a token waits for.
 struct Awaited {
-  int32_t number = 0, stage = 0;  // of the token, from 1 as in programs
+  int32_t number = 0, stage = 0;  // the token's number and stage, from 1 as in programs
   int32_t peer = -1;
-  int32_t peer_number = 0, peer_stage = 0;  // of the transfer that the peer must have executed
+  // The number and stage of the transfer that the peer must have executed.
+  int32_t peer_number = 0, peer_stage = 0;
   bool segment_before = false;
 };
 
-// By rank, in the order of the tokens' numbers; empty if the plan has none.
+// The tokens of each rank, in the order of their numbers; empty if the plan has none.
 using Tokens = std::vector<std::vector<Awaited>>;
 Tokens tokens_of(const Plan& staged);
 
@@ -48,7 +49,7 @@ class TokenWatch {
   const Tokens& tokens_;
   const int32_t transfers_;
   const int32_t segments_;
-  std::vector<std::vector<Done>> done_;  // by rank, in growing numbers
+  std::vector<std::vector<Done>> done_;  // indexed by rank, in growing numbers
 };
 
 }  // namespace tutti::plan

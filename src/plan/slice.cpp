@@ -39,18 +39,18 @@ class Slicer {
   }
 
  private:
-  // What this rank does with a block of another.
+  // The ways in which this rank uses another rank's block.
   enum class Use : uint8_t { none, reads, writes };
 
   // The contents of a block of tmp.
   struct Held {
     int32_t extent = 0;
-    int32_t first_stage = -1;  // of its first write
+    int32_t first_stage = -1;  // the stage of its first write
     int32_t copy = -1;         // the copy that wrote it, if that could be left out
     int32_t block = 0;         // the block of the user's buffer that it copied
   };
 
-  // Who reads through a copy that could be left out.
+  // The ranks that read through a copy that could be left out.
   struct Readers {
     int32_t other = -1;  // a rank beside the owner
     bool some = false, several = false, needed = false;
@@ -93,7 +93,7 @@ class Slicer {
       slice_.min_positions = std::max(slice_.min_positions, stage - held.first_stage + 1);
   }
 
-  // As ElidableCopyFinder::note_read.
+  // Does the same as ElidableCopyFinder::note_read.
   void note_read(const Region& src, int32_t reader) {
     const Transfer& transfer = staged_.transfers[reader];
     const int32_t executor = transfer.executor();
@@ -115,7 +115,7 @@ class Slicer {
       if (executor == copy.executor()) continue;
       readers.several |= readers.other >= 0 && readers.other != executor;
       readers.other = executor;
-      // Whether the copy may be left out depends on the writes of what it copies.
+      // The writes of the copied block decide whether the copy may be left out.
       if (executor == rank_) use(copy.src.front(), Use::reads);
     }
   }
@@ -177,10 +177,10 @@ class Slicer {
   Slice slice_;
   BlockTable<Held> held_;
   BlockTable<Use> uses_;
-  LargeVector<int32_t> line_;     // by transfer
-  Lists extents_;                 // by transfer
-  LargeVector<Readers> readers_;  // by transfer
-  std::vector<int32_t> lines_;    // by rank: how many it has written so far
+  LargeVector<int32_t> line_;     // indexed by transfer
+  Lists extents_;                 // indexed by transfer
+  LargeVector<Readers> readers_;  // indexed by transfer
+  std::vector<int32_t> lines_;    // indexed by rank: how many it has written so far
 };
 
 }  // namespace

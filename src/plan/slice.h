@@ -19,12 +19,13 @@ namespace tutti::plan {
 struct Slice {
   int32_t rank = 0;
   Plan plan;
-  LargeVector<int32_t> numbers;  // by transfer: its number in the whole plan
-  LargeVector<int32_t> lines;    // by transfer: which of its executor's lines it writes; -1: none
-  Lists extents;                 // by transfer that writes tmp: the items of its blocks
-  // By copy that could be left out: another rank's read forbids it; several other ranks read it.
+  LargeVector<int32_t> numbers;  // indexed by transfer: its number in the whole plan
+  // Indexed by transfer: the line that it writes at its executor; -1: none.
+  LargeVector<int32_t> lines;
+  Lists extents;  // indexed by transfer that writes tmp: the items of its blocks
+  // Indexed by elidable copy: another rank's read forbids it; several other ranks read it.
   std::vector<bool> needed, read_by_several;
-  // Of the whole plan:
+  // The whole plan's:
   int32_t transfers = 0;
   int32_t stages = 1;
   int32_t slot_blocks = 0;    // the most blocks of tmp of a rank
@@ -33,10 +34,11 @@ struct Slice {
   bool any_elidable = false;
 };
 
-// Of a plan on one node without tokens.
+// Cuts out a rank's slice of a plan on one node without tokens.
 Slice slice(const Plan& staged, int32_t rank);
 
-// As depend() of the whole plan with `pairs`, for what the rank's program is made of.
+// Finds the dependences as depend() of the whole plan does with `pairs`, for the transfers that the
+// rank's program is made of.
 Dependences depend(const Slice& slice, Carrier carrier);
 Program lower(const Slice& slice, const Dependences& dependences, Carrier carrier);
 

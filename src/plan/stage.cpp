@@ -269,15 +269,15 @@ class Stager {
   Plan& plan_;
   Plan staged_;
   const DirectSends direct_;
-  // By copy that is left out and rank that reads it: where its message arrives, unless that is the
-  // destination of the rank's own copy.
+  // Indexed by copy that is left out and by rank that reads it: where its message arrives, unless
+  // that is the destination of the rank's own copy.
   std::map<std::pair<int32_t, int32_t>, Region> arrived_;
   const placement::NodeOf node_of_;
   std::vector<int32_t> next_;  // first unused block of each rank's tmp
   LargeVector<Copy> copies_;
   BlockTable<Block> blocks_;
-  std::vector<int32_t> first_fresh_;  // by rank
-  // By message: the transfer that ends it; its `message` is -1 once it has been staged.
+  std::vector<int32_t> first_fresh_;  // indexed by rank
+  // Indexed by message: the transfer that ends it; its `message` is -1 once it has been staged.
   std::vector<Transfer> under_way_;
   // Messages under way from a block; only over several nodes.
   std::optional<BlockTable<std::vector<int32_t>>> leaving_;
@@ -309,7 +309,7 @@ struct Reached {
 // one stage would send nothing on before all of them have come.
 void put_in_order(LargeVector<Transfer>& transfers, const LargeVector<int32_t>& behind) {
   const auto count = static_cast<int32_t>(transfers.size());
-  std::vector<int32_t> next;  // by stage: where its next transfer goes
+  std::vector<int32_t> next;  // indexed by stage: where its next transfer goes
   for (const Transfer& transfer : transfers) {
     const auto stage = static_cast<size_t>(transfer.stage);
     if (next.size() < stage + 2) next.resize(stage + 2);

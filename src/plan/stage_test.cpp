@@ -72,7 +72,7 @@ TEST(Stage, WhatIsSentGoesRightBehindWhatMadeIt) {
                                  "copy tmp[1].2 <- in[2]\n"
                                  "copy out[0] <- tmp[1].1\n"),
                             placement::Nodes({0, 1, 2}));
-  std::vector<TransferKind> found;  // of rank 1, from its first message on
+  std::vector<TransferKind> found;  // rank 1's kinds of transfers, from its first message on
   for (const Transfer& transfer : staged.transfers) {
     if (transfer.executor() == 1 && transfer.kind != TransferKind::post)
       found.push_back(transfer.kind);

@@ -26,7 +26,7 @@ constexpr std::string_view name(StepGroup group) {
   return step_group_names[static_cast<size_t>(group)];
 }
 
-// Which members of a step have a meaning, beside its stage and its transfer.
+// The members of a step that have a meaning, beside its stage and its transfer.
 enum class StepForm : uint8_t {
   peer_word,        // `peer`, for whose word it waits
   peer_line,        // `peer`, and the `line` of it for which the step waits
@@ -45,7 +45,7 @@ struct StepKindProperties {
   std::string_view operands;
   std::string_view meaning;
 };
-// By number.
+// The properties of all step kinds, indexed by their numbers.
 inline constexpr auto step_kinds = std::to_array<StepKindProperties>({
 #define TUTTI_STEP_KIND(number, name, group, form, operands, meaning) \
   {StepKind::name, #name, StepGroup::group, StepForm::form, operands, meaning},

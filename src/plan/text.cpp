@@ -13,7 +13,7 @@ namespace tutti::plan {
 namespace {
 
 constexpr std::string_view first_line = "tutti-plan 1";
-constexpr size_t settings = 8;  // of the words
+constexpr size_t settings = 8;  // the number of settings, which come first in `words`
 constexpr std::array<std::string_view, settings + 4> words = {
     "collective", "algorithm", "ranks", "root",   "commutative", "blocks",
     "shape",      "last",      "copy",  "reduce", "push",        "token"};

@@ -120,7 +120,7 @@ class Lines {
   }
 
   std::string_view name() const { return name_; }
-  int32_t number() const { return number_; }  // of the line that next() found, from 1
+  int32_t number() const { return number_; }  // the number, from 1, of the line that next() found
   Line line() const { return Line(current_, place()); }
   std::string place() const { return place(number_); }
   std::string place(int32_t number) const {

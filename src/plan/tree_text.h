@@ -30,7 +30,7 @@ namespace tutti::plan {
 
 // The contents of a tree's text, as plain data.
 struct Trees {
-  // By parent, in order; empty, or one list for each rank.
+  // The lists of children, indexed by parent; there are none, or one for each rank.
   using Children = std::vector<std::vector<int32_t>>;
 
   Collective collective{};
@@ -39,8 +39,9 @@ struct Trees {
   int32_t root = 0;
   std::string shape;  // as topo::print writes it; empty: any
   bool any_order = false;
-  Children reduce;  // of a barrier, a reduce, an allreduce
-  // Of a bcast, a barrier, an allreduce; in the last two, empty for the reduce tree upside down.
+  Children reduce;  // the tree for a barrier, a reduce, an allreduce
+  // The tree for a bcast, a barrier, an allreduce; in the last two, empty for the reduce tree
+  // upside down.
   Children bcast;
 
   bool operator==(const Trees&) const = default;

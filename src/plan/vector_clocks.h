@@ -116,14 +116,15 @@ class VectorClocks {
   }
 
   const int32_t ranks_;
-  const size_t entries_;  // of a clock
+  const size_t entries_;  // the entries of a clock
   const bool pairs_;
   const bool enabled_;
-  LargeVector<int32_t> executor_;  // by transfer
-  LargeVector<int32_t> now_;       // by rank
-  std::vector<int32_t> latest_;    // by rank: the largest entry of its clock for others; 0: none
+  LargeVector<int32_t> executor_;  // indexed by transfer
+  LargeVector<int32_t> now_;       // indexed by rank
+  // Indexed by rank: the largest entry of its clock for others; 0: none.
+  std::vector<int32_t> latest_;
   LargeVector<int32_t> last_use_;
-  LargeVector<int32_t> kept_in_;  // by transfer: the clock of `after_`; -1: it is not kept
+  LargeVector<int32_t> kept_in_;  // indexed by transfer: the clock of `after_`; -1: it is not kept
   LargeVector<int32_t> after_;    // clocks
   std::vector<int32_t> free_;     // clocks of `after_` that are not used
 };

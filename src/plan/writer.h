@@ -19,7 +19,8 @@ namespace tutti::plan {
 struct Held {
   int32_t extent = 0;  // the item whose length it has
   bool elidable = false;
-  Buffer buffer = Buffer::in;  // of the copy that a reader may bypass, and which block of it
+  // The buffer of the copy that a reader may bypass, and which block of it.
+  Buffer buffer = Buffer::in;
   int32_t block = 0;
 };
 
@@ -64,7 +65,8 @@ class Writer {
   const ElidableCopies& elidable_;
   Carrier carrier_;
   Program program_;
-  std::map<int32_t, int32_t> message_of_;  // by number in the plan: its index in Program::messages
+  // Maps a number in the plan to its index in Program::messages.
+  std::map<int32_t, int32_t> message_of_;
   const Facts& facts_;
   BlockTable<Held>& held_;
 };

@@ -36,7 +36,7 @@ struct alignas(line_size) BasicDoorbell {
   typename Atomics::Count sleepers;
   typename Atomics::Count rings;  // the futex
 
-  // To be called after what the sleepers wait for is published.
+  // Call it after publishing the data that the sleepers wait for.
   void wake() {
     Atomics::fence_before_looking();
     if (Atomics::look(sleepers) == 0) return;

@@ -1,4 +1,4 @@
-// What fork does with the heaps of a process; heap.h states the guarantees. Internal to shm.
+// The treatment of a process's heaps by fork; heap.h states the guarantees. Internal to shm.
 //
 // The functions work on a list of the process's heaps, which lives as long as the process; enter
 // and leave may be called by any thread. The handlers run in the thread that forks. In the child
@@ -11,8 +11,8 @@
 namespace tutti::shm {
 
 struct HeapFork {
-  // From now on a fork copies this heap. False if there are too many heaps or the handlers cannot
-  // be registered.
+  // Makes forks copy this heap from now on. False if there are too many heaps or the handlers
+  // cannot be registered.
   static bool enter(Heap* heap);
   static void leave(Heap* heap);
 

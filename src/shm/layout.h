@@ -40,7 +40,7 @@ struct alignas(line_size) Control {
   // (exec/entered.h). Set by operations over slots, and by those in which this rank waited for
   // long.
   Word entered;
-  Word entered_call;  // that operation's call signature
+  Word entered_call;  // the call signature of the operation in `entered`
   // Second line: the state of this rank.
   // The addresses at which others reach this rank's `in` and `out` (exec/reached.h).
   alignas(line_size) Word buffers[2];

@@ -18,7 +18,7 @@ namespace tutti::shm {
 
 // Where bytes lie in an arena (eager/arena.h), as one rank tells another. Plain bytes.
 struct ArenaPlace {
-  uint64_t identity[2];  // of the segment (Segment::Location)
+  uint64_t identity[2];  // the segment's identity (Segment::Location)
   uint64_t segment_bytes;
   int32_t process;
   int32_t descriptor;
@@ -68,7 +68,7 @@ struct alignas(line_size) Ledger {
 // The ledgers in an area, by their sequences.
 enum class LedgerOf : int {
   operations,  // those in the communicator's order
-  openings,    // of private sequences (eager/private_sequence.h)
+  openings,    // the openings of private sequences (eager/private_sequence.h)
   count_
 };
 

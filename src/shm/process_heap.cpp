@@ -20,7 +20,7 @@
 namespace tutti::shm {
 namespace {
 
-// That of libtutti-heap.so; null where it is not preloaded.
+// Returns the heap of libtutti-heap.so; null where it is not preloaded.
 Heap* heap_of_malloc() {
   using Preloaded = Heap*();
   auto* const preloaded = reinterpret_cast<Preloaded*>(dlsym(RTLD_DEFAULT, "tutti_heap"));
@@ -103,7 +103,7 @@ class ProcessHeap {
   bool made_ = false;
   Heap* heap_ = nullptr;
   std::unique_ptr<Heap> own_;           // null where malloc serves
-  std::unique_ptr<HeapPieces> pieces_;  // of own_
+  std::unique_ptr<HeapPieces> pieces_;  // the pieces of own_
   std::set<void*> taken_;
 };
 

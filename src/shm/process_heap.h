@@ -16,22 +16,22 @@
 
 namespace tutti::shm {
 
-inline constexpr size_t usual_alignment = 64;  // of the memory that is handed out
+inline constexpr size_t usual_alignment = 64;  // the alignment of the memory that is handed out
 
 // Null where it cannot be made (said at log level
 // info).
 Heap* process_heap();
-// Whether malloc takes from it: this process runs with libtutti-heap.so, under tutti-run
+// True if malloc takes from it: this process runs with libtutti-heap.so, under tutti-run
 // --shared-heap.
 bool malloc_is_shared();
 
-// Of the heap that was made, aligned to `alignment` (a power of two up to a page); null where there
-// is none or it is full.
+// Takes memory from the heap that was made, aligned to `alignment` (a power of two up to a page);
+// null where there is none or it is full.
 void* take_memory(size_t bytes, size_t alignment) noexcept;
 // True where the memory was taken by take_memory.
 bool give_memory(void* address);
 
-// Whether process_heap() was called.
+// True if process_heap() was called.
 bool has_process_heap();
 
 // The heap that this process has at this moment, also if only malloc uses it; null: none.

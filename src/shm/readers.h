@@ -1,6 +1,6 @@
-// Which processes may read this process's memory by process_vm_readv. If the system's security
-// module Yama allows this only to a process's ancestors, a process may name one more that may
-// (PR_SET_PTRACER), together with that one's descendants.
+// The choice of the processes that may read this process's memory by process_vm_readv. If the
+// system's security module Yama allows this only to a process's ancestors, a process may name one
+// more that may (PR_SET_PTRACER), together with that one's descendants.
 //
 // So ranks name the nearest common ancestor of all ranks that read (usually the launcher), or the
 // reader itself if there is only one. The permission lasts until this process or the named one

@@ -31,7 +31,7 @@ class Segment {
     int32_t process;
     int32_t descriptor;
     Kind kind;
-    char name[36];  // of a POSIX object while it has one
+    char name[36];  // a POSIX object's name while it has one
   };
 
   struct Piece {
