@@ -19,7 +19,8 @@ namespace {
 constexpr size_t usual_piece = size_t{4} << 20;
 constexpr size_t largest_carved = size_t{1} << 20;   // larger blocks have pieces of their own
 constexpr size_t least_released = size_t{64} << 10;  // smaller free blocks keep their pages
-constexpr size_t most_resident = size_t{64} << 20;   // of free blocks
+// The most bytes of free blocks that keep their pages.
+constexpr size_t most_resident = size_t{64} << 20;
 
 }  // namespace
 

@@ -50,8 +50,8 @@ class Arena {
   Block take(size_t bytes);
   void give_back(const Block& block) noexcept;
 
-  // Where a place is mapped here. Maps its segment if this process has not mapped it yet. Throws
-  // Error(unavailable) with the reason if it cannot. Valid as long as the arena.
+  // Returns the address of a place in this process. Maps its segment if this process has not mapped
+  // it yet. Throws Error(unavailable) with the reason if it cannot. Valid as long as the arena.
   const std::byte* address(const shm::ArenaPlace& place);
 
   // Bytes of the blocks that are taken: now, and the most so far.
@@ -87,7 +87,7 @@ class Arena {
   size_t open_at_ = 0, open_bytes_ = 0;
   std::vector<Free> free_[size_classes];
   size_t carved_[size_classes] = {};  // how many blocks there are; free_ has capacity for all
-  size_t resident_bytes_ = 0;         // of free blocks
+  size_t resident_bytes_ = 0;         // resident bytes of free blocks
   size_t held_ = 0, most_held_ = 0;
 };
 

@@ -52,7 +52,7 @@ class Directory {
   // A member's page. All zero at first.
   struct alignas(line_size) Page {
     shm::Word process;            // pid
-    shm::Word missing_types;      // of its MPI library (mpi/abi/types.h)
+    shm::Word missing_types;      // the types that its MPI library lacks (mpi/abi/types.h)
     shm::Word ended;              // 1: the member has left the team, and its arena may be gone
     shm::Word announces_no_more;  // 1: it enters no announcements any more
     shm::Word reads_no_more;      // 1: it reads none any more
@@ -75,7 +75,7 @@ class Directory {
   // A member's entry under a key; null if it has none, and possibly if the member has left. Throws
   // Error(unavailable) or bad_alloc if this process cannot map the member's tables.
   Entry* find(int member, const Key& key);
-  // Where the place of an entry is mapped here. May throw as find().
+  // Returns the address of an entry's place in this process. May throw as find().
   const std::byte* address(const Entry& entry) { return arena_.address(entry.place); }
 
   // True if a member has left the team. Nobody needs what was in its arena.
@@ -83,7 +83,7 @@ class Directory {
 
   const Page& page(int member) const { return pages_[member]; }
   int own() const { return own_; }
-  // What members say of announcements (mpi/job/announcements.h).
+  // The members' word on announcements (mpi/job/announcements.h).
   void announce_no_more() noexcept { shm::publish(pages_[own_].announces_no_more, 1); }
   bool announces_no_more(int member) const {
     return shm::observe(pages_[member].announces_no_more) != 0;
@@ -99,7 +99,8 @@ class Directory {
   const int own_;
   Arena& arena_;
   std::mutex mutex_;  // guards what follows, and this process's tables
-  // By member: where its tables after the first are mapped here, as far as this process has looked.
+  // Indexed by member: the addresses of its tables after the first, as far as this process has
+  // looked.
   std::vector<std::vector<Entry*>> tables_;
 };
 

@@ -64,7 +64,7 @@ class LedgersByKey {
   std::array<Source, static_cast<size_t>(shm::LedgerOf::count_)> sources_;
 
   std::mutex mutex_;   // guards what follows
-  size_t closed_ = 0;  // of the ranks, the first ones that have closed
+  size_t closed_ = 0;  // the number of ranks, counted from the first, that have closed
   bool ended_ = false;
 };
 

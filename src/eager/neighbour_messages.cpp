@@ -18,7 +18,8 @@ using plan::StepKind;
 constexpr size_t most_messages = 64;
 
 using Blocks = std::vector<int32_t>;
-using BlocksByRank = std::map<int32_t, Blocks>;  // by the other end, in the order of the edges
+// Indexed by the other end, in the order of the edges.
+using BlocksByRank = std::map<int32_t, Blocks>;
 
 // The blocks of `out`, in the order in which their sources have the edges: on a cartesian
 // communicator block s of the source becomes block s^1.

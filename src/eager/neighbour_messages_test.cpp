@@ -162,7 +162,7 @@ class Moves {
   exec::Mailboxes boxes_;
   std::vector<std::unique_ptr<Rank>> ranks_;
   std::vector<std::shared_ptr<const exec::BoundProgram>> bound_;
-  std::vector<std::deque<Call>> calls_;  // by rank
+  std::vector<std::deque<Call>> calls_;  // indexed by rank
 };
 
 void expect_moves(const Topology& topology, const Origins& origins) {
@@ -200,7 +200,7 @@ TEST(NeighbourMessages, NothingIsSentInVain) {
   const Topology graph{
       {}, {.sources = {}, .destinations = {2}}, {.sources = {1}, .destinations = {}}};
   Moves moves(graph, origins_of(graph));
-  moves.run(Collective::alltoall, 8);  // of 1, 2, 3 and 0 numbers in turn
+  moves.run(Collective::alltoall, 8);  // the blocks have 1, 2, 3 and 0 numbers in turn
   EXPECT_EQ(moves.rank(0).sent(), 0);
   EXPECT_EQ(moves.rank(1).sent(), 6);
 }

@@ -16,8 +16,8 @@ using plan::EagerProgram;
 // The edges from one source to this rank, and how many blocks the source's record has.
 struct Source {
   struct Edge {
-    int32_t block;  // of the source's `in`
-    int32_t place;  // of the block in the source's record
+    int32_t block;  // the block's number in the source's `in`
+    int32_t place;  // the block's place in the source's record
     int32_t slot;   // as in OutEdge
     bool matched = false;
   };

@@ -30,8 +30,8 @@ namespace tutti::eager {
 // A rank's own edges, by the block that goes or comes along each. -1 stands for MPI_PROC_NULL: the
 // buffer has the block, but no data moves.
 struct Neighbourhood {
-  std::vector<int32_t> sources;       // of the blocks of `out`
-  std::vector<int32_t> destinations;  // of the blocks of `in`
+  std::vector<int32_t> sources;       // the rank at the other end of each block of `out`
+  std::vector<int32_t> destinations;  // the rank at the other end of each block of `in`
   bool cartesian = false;
 };
 
@@ -41,7 +41,7 @@ struct OutEdge {
   int32_t slot = -1;  // the block of that rank's `out`; -1: the order of the edges decides
 };
 
-// What a rank tells the others, one entry for each of its destinations.
+// Returns the edges that a rank tells the others, one for each of its destinations.
 std::vector<OutEdge> out_edges(const Neighbourhood& own);
 
 // The out_edges() of another rank. Called only for the sources of the rank whose program is made.

@@ -80,7 +80,7 @@ void expect_moves(const Topology& topology, const Origins& origins) {
   expect_moves(topology, Collective::allgather, origins);
 }
 
-// What each block of each rank's `out` gets, as ranks and blocks of their `in`.
+// Returns the origin of each block of each rank's `out`, as ranks and blocks of their `in`.
 Origins origins_in(const std::vector<EagerProgram>& programs) {
   Origins origins;
   for (const EagerProgram& program : programs) {

@@ -20,7 +20,7 @@ constexpr size_t least_lent = size_t{16} << 10;
 constexpr size_t least_in_pieces = 2 * piece_bytes;
 static_assert(std::min(least_lent, least_in_pieces) > Sequence::most_whole);
 
-// Whether start() lends the buffer. The owner must not overwrite it while others may borrow it, and
+// True if start() lends the buffer. The owner must not overwrite it while others may borrow it, and
 // it must have the data as it lies in the record.
 bool may_lend(const Sequence& sequence, const Operation& operation, size_t record) {
   if (record < least_lent || operation.program->read_by == 0 || operation.packs_in != nullptr ||

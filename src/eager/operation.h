@@ -30,9 +30,9 @@ namespace tutti::eager {
 // error code of the caller's, 0 for none; take() and start() return the first that is not 0.
 class Packing {
  public:
-  // From this rank's `in` to `bytes` bytes.
+  // Packs a block of this rank's `in` into `bytes` bytes.
   virtual int pack(int32_t block, std::byte* to, size_t bytes) = 0;
-  // From `bytes` bytes to this rank's `out`.
+  // Unpacks `bytes` bytes into a block of this rank's `out`.
   virtual int unpack(const std::byte* from, int32_t block, size_t bytes) = 0;
 
  protected:
@@ -66,8 +66,8 @@ struct Operation {
   const plan::EagerProgram* program = nullptr;
   const std::byte* in = nullptr;
   std::byte* out = nullptr;
-  // Of a block of `out` and `tmp`, and of a block of `in`; unused if there are parts. They are
-  // equal where a rank has both, or take() fails.
+  // The lengths of a block of `out` and `tmp`, and of a block of `in`; unused if there are parts.
+  // They are equal where a rank has both, or take() fails.
   size_t bytes = 0, in_bytes = 0;
   const exec::VParts* parts = nullptr;     // blocks of different lengths, and where they are
   const exec::Combine* combine = nullptr;  // null if nothing is combined
@@ -79,11 +79,12 @@ struct Operation {
 
   // Set by start().
   uint64_t number = 0;
-  size_t seen = 0;    // of program->awaits: the first so many have published
+  // The number of ranks in program->awaits, counted from the first, that have published.
+  size_t seen = 0;
   bool lent = false;  // the other ranks read `in` itself
 };
 
-// What went wrong in an operation. After any code but Code::ok the sequence should not be used any
+// The failure of an operation. After any code but Code::ok the sequence should not be used any
 // more: ranks disagree, or memory cannot be reached.
 struct Outcome {
   Code code = Code::ok;

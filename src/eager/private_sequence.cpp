@@ -10,7 +10,7 @@
 namespace tutti::eager {
 namespace {
 
-constexpr int call_shift = 40;  // of exec::call_signature
+constexpr int call_shift = 40;  // the lowest bit of the call in exec::call_signature
 constexpr size_t note_at = sizeof(shm::Ledger) + sizeof(uint64_t);
 
 }  // namespace

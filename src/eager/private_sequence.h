@@ -35,8 +35,7 @@ class PrivateSequence final : private LedgerSource {
   struct Settings {
     Sequence* openings = nullptr;
     Arena* arena = nullptr;
-    // What is opened; the same at all ranks if their calls match. 24 bits (exec::call_signature
-    // without its bytes).
+    // The call that opens it; the same at all ranks if their calls match.
     uint64_t call = 0;
     std::span<const std::byte> note;          // copied
     std::optional<std::vector<int>> readers;  // nothing: all ranks
@@ -48,7 +47,7 @@ class PrivateSequence final : private LedgerSource {
   PrivateSequence(const PrivateSequence&) = delete;
 
   Sequence& sequence() { return *sequence_; }
-  uint64_t number() const { return number_; }  // of the opening; the same at all ranks
+  uint64_t number() const { return number_; }  // the opening's number; the same at all ranks
 
   // True if the rank has opened the sequence; *note is then what it tells. Throws Error(mismatch)
   // if it has opened another one in its place, and Error(unavailable) if its memory cannot be
@@ -56,15 +55,13 @@ class PrivateSequence final : private LedgerSource {
   bool find_note(int rank, std::span<const std::byte>* note);
 
   void close() { closing_ = true; }
-  // To be called after close(). try_close() is true if this rank's readers are done with all of its
-  // records; the other ranks can then see that it has closed. try_end() is true if all ranks have
-  // closed. May throw Error as find_note().
+  // Call try_close() and try_end() after close(). May throw Error as find_note().
   bool try_close();
   bool is_closed() const { return closed_; }
   bool try_end();
 
  private:
-  // What the record of an opening has. The other ranks read it until they have ended.
+  // The record of an opening. The other ranks read it until they have ended.
   struct Opening {
     shm::ArenaPlace place;
     shm::Word closed;

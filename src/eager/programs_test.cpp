@@ -16,12 +16,12 @@ namespace {
 
 struct Event {
   enum class Kind { start, complete, send, receive } kind;
-  uint64_t number = 0;  // of the operation or of the message
+  uint64_t number = 0;  // the number of the operation or of the message
 };
 
-// What each rank does, in its order. All events have one global order in which an operation
-// completes after all ranks have started it and a message is received after it was sent, so MPI
-// promises that the program ends.
+// Returns the events of each rank, in its order. All events have one global order in which an
+// operation completes after all ranks have started it and a message is received after it was sent,
+// so MPI promises that the program ends.
 std::vector<std::vector<Event>> random_program(int ranks, uint64_t operations, unsigned seed) {
   std::mt19937 random(seed);
   std::vector<std::vector<Event>> scripts(static_cast<size_t>(ranks));

@@ -53,7 +53,7 @@ inline bool own_from_record(const Operation& operation) {
 
 constexpr uint64_t tile_is_done = UINT64_MAX;
 
-// Of a vector of so many bytes.
+// The tiles of a vector of `bytes` bytes.
 struct TileArea {
   TileArea(size_t bytes, size_t tile_bytes)
       : results(to_line(bytes)),

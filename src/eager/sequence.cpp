@@ -167,7 +167,8 @@ std::byte* Sequence::prepare_slowly(size_t bytes) {
   return prepared_.data;
 }
 
-// As exec::Reach has it. A buffer lies in one piece of memory, so its end need not be checked.
+// Returns the place of a buffer as exec::Reach defines it. A buffer lies in one piece of memory, so
+// its end need not be checked.
 uint64_t Sequence::place_of(const std::byte* buffer) const {
   if (reach_ == nullptr || reach_->mapped.empty()) return 0;
   const uint64_t distance =

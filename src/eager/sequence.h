@@ -67,7 +67,7 @@ class Sequence {
  public:
   struct Settings {
     int rank = 0;
-    std::vector<shm::Ledger*> ledgers;  // by rank; null: `source` will find it
+    std::vector<shm::Ledger*> ledgers;  // indexed by rank; null: `source` will find it
     // Null if all ledgers are there and no rank ends before the sequence; it outlives the sequence.
     LedgerSource* source = nullptr;
     std::optional<std::vector<int>> readers;  // nothing: all ranks
@@ -140,7 +140,8 @@ class Sequence {
     return bytes <= most_whole ? record(rank, number) : Record{};
   }
 
-  // What note_filled() of the rank has told. Valid as long as the record.
+  // The bytes of the record that the rank has filled, as note_filled() publishes them. Valid as
+  // long as the record.
   const shm::Word& filled(int rank, uint64_t number) { return find(rank, number)->filled; }
 
   size_t tile_bytes(int rank, uint64_t number) {
@@ -154,12 +155,12 @@ class Sequence {
   // For a buffer that this rank has lent: true if no rank reads it, and none will, because so many
   // have read it or because it is withdrawn.
   bool is_returned(uint64_t number, int readers);
-  // To be called when the memory is filled. No rank borrows the buffer any more.
+  // Call it when the memory is filled. No rank borrows the buffer any more.
   void withdraw(uint64_t number);
 
   // True if the rank has ended (LedgerSource).
   bool has_ended(int rank) { return source_ != nullptr && source_->has_ended(rank); }
-  // Where a place in the arena of a rank is mapped here; null if the rank has ended and the place
+  // Returns the address of a place in a rank's arena; null if the rank has ended and the place
   // cannot be mapped any more. Throws Error(unavailable) if this process cannot map it.
   const std::byte* address(int rank, const shm::ArenaPlace& place);
 
@@ -194,7 +195,8 @@ class Sequence {
   size_t held() const { return shm::load_relaxed(held_); }
 
  private:
-  static constexpr uint64_t bytes_mask = (uint64_t{1} << 40) - 1;  // of exec::call_signature
+  // The bytes in exec::call_signature.
+  static constexpr uint64_t bytes_mask = (uint64_t{1} << 40) - 1;
 
   // A ring of a rank's records, as it is mapped here. Constant once made.
   struct Ring {
@@ -267,14 +269,15 @@ class Sequence {
   const exec::Reach* const reach_;
   const bool concurrent_;
 
-  // Of the thread that issues.
+  // The issuing thread's:
   uint64_t next_ = 0;   // the number of the next operation
   uint64_t limit_ = 0;  // operations below it have a line in the ring that no rank reads any more
   uint64_t safe_ = 0;   // all ranks were done with all operations below it
   const Ring* own_ = nullptr;
   Arena::Block prepared_;    // for data that is longer than a line; no data: none
-  std::deque<Held> blocks_;  // of records that may still be read
-  std::vector<std::pair<uint64_t, Arena::Block>> own_rings_;  // by the first operation
+  std::deque<Held> blocks_;  // the memory of records that may still be read
+  // Each ring with the number of its first operation.
+  std::vector<std::pair<uint64_t, Arena::Block>> own_rings_;
   shm::Word held_{0};
 
   shm::Word least_issued_{0};  // each reader has issued so many operations, or more

@@ -68,7 +68,8 @@ class LongRecords {
   const std::byte* buffer(const TakeSource& source) {
     return records_.empty() || source.awaited < 0 ? nullptr : record_of(source).buffer;
   }
-  // What the rank tells while it fills its record; null if the record is filled, or not needed.
+  // Returns the word that grows while the rank fills its record; null if the record is filled, or
+  // not needed.
   const shm::Word* filled(const TakeSource& source) {
     return records_.empty() || source.awaited < 0 ? nullptr : record_of(source).filled;
   }
@@ -381,7 +382,7 @@ class Taker {
   LongRecords long_;
   std::vector<std::byte> combined_;
   const std::byte* own_ = nullptr;          // the data of this rank's record, once it is known
-  std::array<const std::byte*, few> data_;  // by place in `awaits`
+  std::array<const std::byte*, few> data_;  // indexed by the place in `awaits`
   std::array<const void*, few> few_;        // the sources of a take
   std::vector<const void*> many_;           // if there are more
   Outcome outcome_;

@@ -17,7 +17,8 @@ inline std::string algorithm_for(plan::Collective collective) {
   return "all_read_all";
 }
 
-// By rank. Made at the first call, which no other thread may make at the same time.
+// Returns the programs, indexed by rank. Made at the first call, which no other thread may make at
+// the same time.
 inline const std::vector<plan::EagerProgram>& programs_for(plan::Collective collective, int ranks,
                                                            int root) {
   static std::map<std::tuple<plan::Collective, int, int>, std::vector<plan::EagerProgram>> made;

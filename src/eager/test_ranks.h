@@ -38,7 +38,7 @@ class TestRanks {
     bool one_arena = false;  // all ranks share an arena, so that they see the same addresses
     bool concurrent = false;
     bool lends = false;  // ranks reach each other's buffers
-    size_t memory = 0;   // of each arena; 0: it grows
+    size_t memory = 0;   // bytes of each arena; 0: it grows
   };
   explicit TestRanks(const Settings& settings)
       : layout_(shm::Layout::fit(settings.ranks, shm::smallest_area)),
@@ -104,7 +104,7 @@ class TestRanks {
     void operator()(std::byte* memory) const { std::free(memory); }
   };
   shm::Layout layout_;
-  exec::Reach reach_;  // of threads: all addresses
+  exec::Reach reach_;  // the reach of threads: all addresses
   std::unique_ptr<std::byte, Free> areas_;
   std::deque<shm::Segment> segments_;
   std::vector<std::unique_ptr<Arena>> arenas_;

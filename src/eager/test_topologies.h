@@ -26,7 +26,7 @@ struct Origin {
   int32_t block = 0;
   bool operator==(const Origin&) const = default;
 };
-using Origins = std::vector<std::vector<Origin>>;  // by rank and block of `out`
+using Origins = std::vector<std::vector<Origin>>;  // indexed by rank and block of `out`
 
 struct Grid {
   std::vector<int32_t> lengths;
@@ -58,7 +58,8 @@ inline Topology topology_of(const Grid& grid) {
   return topology;
 }
 
-// What comes from below in a dimension was sent upwards in it, and the other way round.
+// The block from the lower neighbour in a dimension is the one that it sent upwards, and the other
+// way round.
 inline Origins origins_of(const Grid& grid) {
   Origins origins;
   for (int32_t rank = 0; rank < grid.ranks(); ++rank) {

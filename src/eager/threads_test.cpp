@@ -24,7 +24,7 @@ using plan::Definition;
 
 constexpr int ranks = 16, threads_of_rank = 4, communicators = 10, operations = 10;
 
-// What a rank gives of an item: all ranks can compute it.
+// Returns a value that a rank gives for an item: all ranks can compute it.
 int64_t value_of(int rank, int64_t item, size_t i, unsigned seed) {
   return (rank + 1) * 100003 + item * 1009 + static_cast<int64_t>(i) * 7 + seed % 1000;
 }
@@ -114,7 +114,7 @@ class Rank {
   Rank(int rank, bool all_first, std::vector<std::unique_ptr<Communicator>>& all)
       : rank_(rank), all_first_(all_first), all_(all), starting_(communicators) {}
 
-  // What each of the threads does.
+  // Plays the part of one thread.
   void play(unsigned seed) {
     std::mt19937 random(seed);
     exec::SlotStores stores(exec::SlotStores::Policy::plain);

@@ -33,7 +33,7 @@ Awaited Channel::ArrivalReduce::awaited(const BoundArrival& arrival) const {
   return {&line.stamp, value, arrival.peer, &line};
 }
 
-// As after every wait of the loop: the data that has arrived may belong to another call.
+// True if the data that has arrived belongs to another call. The loop asks this after every wait.
 bool Channel::ArrivalReduce::is_of_other_call(const Awaited& seen) const {
   if (seen.line != nullptr) return shm::load_relaxed(seen.line->call) != operation_.call;
   return entered_other_call(channel_.control(seen.peer), channel_.base_, operation_.call);

@@ -15,11 +15,11 @@ class Channel::ArrivalReduce {
  public:
   // The segment of this step.
   struct ReducedSegment {
-    std::byte* const* base_of;  // by space
+    std::byte* const* base_of;  // indexed by space
     const std::byte* lines;     // rank 0's first line of the operation
     Offsets offsets;
-    size_t bytes;   // of every operand; may be 0
-    uint64_t base;  // what the arrivals' offsets count from
+    size_t bytes;   // bytes of every operand; may be 0
+    uint64_t base;  // the number from which the arrivals' offsets count
   };
   // The recorder of its waits and combinations; null if nothing is recorded.
   struct Record {
@@ -69,7 +69,7 @@ class Channel::ArrivalReduce {
   std::vector<Awaited> many_awaited_;
   const void** taken_ = few_taken_ + 1;
   const void** pending_ = few_pending_;
-  Awaited* awaited_ = few_awaited_;  // what makes each pending source ready
+  Awaited* awaited_ = few_awaited_;  // the word or line that makes each pending source ready
 };
 
 }  // namespace tutti::exec

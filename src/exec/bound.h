@@ -42,21 +42,21 @@ struct alignas(64) BoundStep {
   uint32_t line;  // for wait_line and stamp: from rank 0's first one of the operation, in lines
   uint32_t elsewhere;  // where its operands start in BoundProgram::elsewhere, or `nowhere`
   uint32_t details;    // its index in BoundProgram::details
-  uint32_t place;      // of this step in the program, for traces
+  uint32_t place;      // the step's place in the program, for traces
   static constexpr uint32_t nowhere = UINT32_MAX;  // no operand has a second place
 };
 static_assert(sizeof(BoundStep) == 64, "one cache line");
 struct BoundDetails {
   uint32_t more_operands;  // where the other sources start in BoundProgram::operands
-  uint32_t first_arrival;  // of a reduce_any, in BoundProgram::arrivals
+  uint32_t first_arrival;  // a reduce_any's first arrival in BoundProgram::arrivals
   uint32_t extent_first;   // as in plan::Step
   uint32_t extent_count;
-  uint32_t message;  // of post, send, receive and sent: which of BoundProgram::messages
+  uint32_t message;  // the index in BoundProgram::messages of a post, send, receive or sent
 };
 // A second place of an operand's bytes: a buffer of the user of `rank`.
 struct Elsewhere {
   int32_t rank = -1;     // -1: nowhere
-  BoundOperand operand;  // of space in or out, by its block alone
+  BoundOperand operand;  // a block of `in` or `out`; it is given by its number alone
 };
 // The hand-over that makes a source of a reduce_any ready.
 struct BoundArrival {
@@ -97,7 +97,7 @@ struct Start {
   const BoundStep* steps = nullptr;
   uint32_t step_count = 0;
   uint32_t lines = 0;  // plan::Program::lines
-  uint64_t span = 0;   // of one segment
+  uint64_t span = 0;   // the span of one segment
   Exchange exchange;
   bool knows_all = false;  // plan::Program::knows_all
 };
@@ -116,7 +116,7 @@ struct BoundProgram {
   std::vector<BoundDetails> details;
   std::vector<BoundOperand> operands;
   std::vector<BoundArrival> arrivals;
-  std::vector<Elsewhere> elsewhere;  // by operand of the steps that read elidable copies
+  std::vector<Elsewhere> elsewhere;  // indexed by operand of the steps that read elidable copies
   std::vector<BoundMessage> messages;
   std::vector<BoundPiece> pieces;
   bool within_node = false;        // the ranks of a node run it among themselves

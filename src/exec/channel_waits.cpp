@@ -31,7 +31,8 @@ class Channel::PeerWatch final : public Watch {
   Code stalled() override { return channel_.report_stall(channel_.rank_of(first_.peer), call_); }
 
  private:
-  // By what the peer has posted in this operation, or by the operation that it says it has entered.
+  // True if the peer's line has the stamp of another call, or the peer has entered another
+  // operation.
   bool is_in_other_call(const Awaited& awaited) const {
     if (awaited.line != nullptr) {
       const uint64_t stamp = shm::observe(awaited.line->stamp);

@@ -467,16 +467,16 @@ class Channel::Execution {
   const Operation& operation_;
   shm::Control& own_;
   const uint64_t base_;
-  std::byte* (&base_of_)[spaces];  // by space
+  std::byte* (&base_of_)[spaces];  // indexed by space
   Records& recorder_;
   std::conditional_t<reaching, Reached, Unreached> reached_;
   plan::Geometry geometry_{};
-  Ring* ring_ = nullptr;        // that the operation goes through
-  uint64_t share_ = 0;          // what it takes of it
+  Ring* ring_ = nullptr;        // the ring that the operation goes through
+  uint64_t share_ = 0;          // the units that the operation takes of the ring
   uint64_t begin_ = 0;          // from this cursor on
   std::byte* lines_ = nullptr;  // rank 0's first line and slot of the operation
   std::byte* slots_ = nullptr;
-  // Where advance() goes on.
+  // The place at which advance() continues.
   bool has_entered_ = false;
   int64_t tick_ = 0;
   uint32_t next_ = 0;  // step

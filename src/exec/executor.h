@@ -61,8 +61,8 @@ class alignas(64) Channel {
   // the group's.
   Channel(std::byte* areas, const shm::Layout& layout, int rank, const Settings& settings);
 
-  // Which ranks run a program together: all ranks of the group, or those of a node, who run it as
-  // often as they like. The latter must be the program of a plan without messages.
+  // The ranks that run a program together: all ranks of the group, or those of a node, who run it
+  // as often as they like. The latter must be the program of a plan without messages.
   enum class Among : uint8_t { group, node };
   // `reach`: how readers may bypass the slots, the same at all ranks. automatic: as the settings
   // say.
@@ -109,7 +109,7 @@ class alignas(64) Channel {
   // The counters of a channel, which grow as long as it lives.
   struct Counters {
     uint64_t base = 0;      // transfers
-    uint64_t units = 0;     // of each ring that were taken; a multiple of line_size
+    uint64_t units = 0;     // the units taken of each ring; a multiple of line_size
     uint64_t reaching = 0;  // operations in which readers may bypass slots
   };
   // Adds to the counters as operations do. Tests call it between two operations, with the same
@@ -288,14 +288,15 @@ class alignas(64) Channel {
   // as base_ does, except in programs that the ranks of a node run among themselves.
   uint64_t messages_base_ = 0;
   SlotStores stores_;
-  uint64_t populated_ = 0;  // of the long ring, the bytes whose pages this rank has touched
+  uint64_t populated_ = 0;  // bytes of the long ring whose pages this rank has touched
 
   // Constant after construction.
   WaitStyle style_;
-  int rank_;  // of the group
+  int rank_;  // this rank's number in the group
   shm::Layout layout_;
   plan::Resources resources_;
-  std::vector<int32_t> members_;  // by index, rising: the group's rank; empty: the same
+  // Indexed by member, rising: its rank in the group; empty: the same.
+  std::vector<int32_t> members_;
   Net* net_;
   Reach reach_;
   ProgressHook hook_;
@@ -306,9 +307,9 @@ class alignas(64) Channel {
   LeavingMessages leaving_;
   // Messages under way beyond most_without_driving(), of an operation that is advanced in pieces.
   size_t driven_messages_ = 0;
-  // By request: the packed copy of a message whose data lies in several pieces.
+  // Indexed by request: the packed copy of a message whose data lies in several pieces.
   std::vector<std::vector<std::byte>> packed_;
-  // What an operation that is advanced in pieces waits for. Both are unset while it does not.
+  // The wait of an operation that is advanced in pieces. Both are unset while it does not.
   struct Suspended {
     Awaited awaited{};          // its word is null: no word and no line
     int32_t message_peer = -1;  // a rank of the group; -1: no message

@@ -33,9 +33,9 @@ class InFlight {
   // True while messages are under way that move on only while somebody drives the transport, as
   // advance() does.
   bool needs_driving() const;
-  // To be called now and then while advance() executes nothing: fails if what is awaited cannot
-  // come any more, because its rank has died or is in another call. `stalls`: the operation has
-  // waited for as long as the watchdog allows; reports it.
+  // Call it now and then while advance() executes nothing: fails if the awaited data cannot come
+  // any more, because its rank has died or is in another call. `stalls`: the operation has waited
+  // for as long as the watchdog allows; reports it.
   State look(bool stalls);
   // After a failure: its code. The channel has the text, and cannot be used any more.
   Code code() const { return code_; }

@@ -30,9 +30,9 @@ namespace tutti::exec {
 struct LaneOperation {
   std::shared_ptr<const BoundProgram> bound;
   Operation operation;
-  Combine combine;                   // that `operation` points to, if it combines
-  VParts parts;                      // that `operation` points to, in a v-collective
-  std::vector<std::byte> copied;     // of `in`, if one buffer cannot be both
+  Combine combine;                   // the combination that `operation` points to, if it has one
+  VParts parts;                      // the parts that `operation` points to, in a v-collective
+  std::vector<std::byte> copied;     // a copy of `in`, if one buffer cannot be both
   std::vector<ptrdiff_t> copied_at;  // the places of its parts, in a v-collective
 
   bool is_over() const { return shm::observe(over) != 0; }
@@ -109,9 +109,10 @@ class Lane {
   Channel channel_;
   std::shared_ptr<LaneOperation> current_;
   std::optional<InFlight> in_flight_;
-  LookTimesByPlace times_;               // of what operations wait for
-  LookTimes departures_;                 // of messages that leave
-  Clock::time_point looks_at_others_{};  // of the current wait, like `watched_`
+  LookTimesByPlace times_;               // the look times of awaited ranks
+  LookTimes departures_;                 // the look times of messages that leave
+  Clock::time_point looks_at_others_{};  // the time of the current wait's next look at other ranks,
+                                         // as in `watched_`
   WatchedTime watched_;
 };
 

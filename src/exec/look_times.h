@@ -75,7 +75,7 @@ class LookTimes {
   bool first_ = false;  // no look at its time has missed
   Clock::time_point since_{}, next_{};
   Duration usual_ = shortest;
-  int share_ = 32;  // of the usual length, by which it goes down next
+  int share_ = 32;  // the next decrease is 1/share_ of the usual length
 };
 
 // The same for the waits of one operation after another. Each place in an operation has a usual

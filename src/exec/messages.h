@@ -14,14 +14,14 @@ class Channel::MessageStep {
  public:
   // The segment of this step.
   struct MessageSegment {
-    std::byte* const* base_of;  // by space
+    std::byte* const* base_of;  // indexed by space
     Offsets offsets;
     const plan::Geometry* geometry;  // null where a message is one block of `bytes`
-    size_t bytes;                    // of the vector, or of a part, in the segment
+    size_t bytes;                    // bytes of the vector, or of a part, in the segment
     size_t before;                   // bytes of a part in the earlier segments
     bool parts;                      // blocks are parts
     int64_t segment;
-    uint64_t number;  // that tags and posts count from, in this segment
+    uint64_t number;  // the number from which tags and posts count in this segment
     bool suspends;    // returns would_wait instead of waiting
   };
   MessageStep(Channel& channel, const BoundProgram& bound, const BoundStep& step,

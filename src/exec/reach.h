@@ -26,9 +26,9 @@ struct Reach {
   std::vector<std::byte*> mapped;
   // `cma`: by rank the process whose memory process_vm_readv reads. No entries: not permitted.
   std::vector<int64_t> processes;
-  // By rank a descriptor of the file of that process's memory (/proc/PID/mem), which was opened
-  // when the system permitted it; -1: none. It serves when the permission for `cma` has gone since,
-  // by PR_SET_DUMPABLE, other credentials or a filter of system calls. No entries: none.
+  // Indexed by rank: a descriptor of the file of that process's memory (/proc/PID/mem), which was
+  // opened when the system permitted it; -1: none. It serves when the permission for `cma` has gone
+  // since, by PR_SET_DUMPABLE, other credentials or a filter of system calls. No entries: none.
   std::vector<int> memories;
   bool cma_unasked = false;  // `cma` serves long messages although no rule asks for it
 };

@@ -23,17 +23,17 @@ class Channel::Reached {
  public:
   // The segment of a step that moves data.
   struct MovedSegment {
-    std::byte* const* base_of;  // by space
+    std::byte* const* base_of;  // indexed by space
     Offsets offsets;
-    size_t at;     // of the segment in users' vectors and parts
-    size_t bytes;  // of every operand
+    size_t at;     // the segment's offset in users' vectors and parts
+    size_t bytes;  // bytes of every operand
   };
   Reached(Channel& channel, const BoundProgram& bound, const Operation& operation);
 
   // `tables`: rank 0's table of places; other ranks' tables are a stride apart. Null if parts are
   // of one length.
   void announce(std::byte* tables);
-  // Whether others reach this rank's buffer of a space (plan::Space).
+  // True if others reach this rank's buffer of a space (plan::Space).
   bool of_own(uint32_t space) const { return (own_[space] & place_mask) != 0; }
   bool any_of_own() const { return of_own(0) || of_own(1); }
 

@@ -1,5 +1,5 @@
-// When a writer's plain stores into a slot are slow (exec/slot_stores.h). Constants, which the
-// model asks, too.
+// The limits from which a writer's plain stores into a slot count as slow (exec/slot_stores.h).
+// Constants, which the model asks, too.
 #pragma once
 
 #include <cstddef>

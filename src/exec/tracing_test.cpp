@@ -144,7 +144,7 @@ TEST(TracedArrivals, TellWhoCameFirst) {
         if (kind_of(record) == static_cast<uint32_t>(plan::StepKind::reduce_any)) ++reduced;
       }
     }
-    EXPECT_GE(waited_for_late, 1);  // of ten: on a busy machine a peer may go on later still
+    EXPECT_GE(waited_for_late, 1);  // one of ten: on a busy machine a peer may go on later still
     EXPECT_GE(reduced, 10);
   }
 }

@@ -126,7 +126,8 @@ class Waiter {
   bool knows_session_ = false;
   Rest rest_;
   std::chrono::microseconds next_sleep_;
-  std::optional<int> slack_before_;  // of this thread's timers, while sleeps end in time
+  // The slack of this thread's timers before, while sleeps end in time.
+  std::optional<int> slack_before_;
 };
 
 // One value of a peer of this node: its progress word is at least `value`, or the stamp of one of

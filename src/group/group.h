@@ -48,9 +48,10 @@ class Group {
     // The layout of this node's areas. Its ranks are those of this node. Areas have the same size
     // on all nodes.
     shm::Layout layout;
-    int rank = 0;            // of the group
-    int ranks = 0;           // of the group; 0: all ranks are on this node
-    placement::Nodes nodes;  // which ranks share memory; the same at all ranks
+    int rank = 0;   // this rank's number in the group
+    int ranks = 0;  // the ranks of the group; 0: all ranks are on this node
+    // The nodes of the ranks, which share memory within each; the same at all ranks.
+    placement::Nodes nodes;
     // The messages between nodes; null if there is one node. It outlives the group.
     exec::Net* net = nullptr;
     // The Leaders that this rank calls if it leads a node; null: none. It is null at all ranks or
@@ -66,10 +67,10 @@ class Group {
     trace::Tracer* tracer = nullptr;
     uint32_t communicator = 0;    // the group's number in the trace
     bool check = false;           // check plans and lowered programs (TUTTI_CHECK)
-    select::Overrides overrides;  // of the user, for the choice of algorithms
+    select::Overrides overrides;  // the user's overrides for the choice of algorithms
     exec::Reach reach;            // how ranks reach each other's buffers without slots
-    topo::Shape shape;            // of the machine that the ranks may run on; empty: unknown
-    placement::Levels levels;     // that the group's ranks share; the same at all ranks
+    topo::Shape shape;         // the shape of the machine that the ranks may run on; empty: unknown
+    placement::Levels levels;  // the levels that the group's ranks share; the same at all ranks
   };
   explicit Group(const Settings& settings);
 
@@ -101,7 +102,7 @@ class Group {
     // Null: the call has no data, which all ranks know.
     std::shared_ptr<const exec::BoundProgram> bound;
     exec::Operation operation;          // without v_parts
-    std::optional<exec::VParts> parts;  // of a v-collective
+    std::optional<exec::VParts> parts;  // a v-collective's parts
     bool alias = false;                 // `in` must be copied, because one buffer cannot be both
   };
   Prepared prepare(const Call& call);
@@ -170,9 +171,9 @@ class Group {
 
  private:
   struct ByLeaders;
-  // Which calls a program serves: those with a vector or parts of one length, v-collectives whose
-  // longest part is known to all ranks, or the two parts of other v-collectives over several nodes
-  // (algo/pairwise.h).
+  // The calls that a program serves: those with a vector or parts of one length, v-collectives
+  // whose longest part is known to all ranks, or the two parts of other v-collectives over several
+  // nodes (algo/pairwise.h).
   enum class Serves : uint8_t { alike, v_form, within_nodes, between_nodes };
   // Over several nodes the group runs an alltoallv of at most so many ranks.
   static constexpr int most_ranks_in_pairs = 256;
@@ -186,7 +187,7 @@ class Group {
     // For a call of fewer bytes, the program runs at once: without segments and without a copy of
     // `in`. 0: for no call.
     size_t direct_below = 0;
-    std::string name;  // of the algorithm, or of the user's file
+    std::string name;  // the name of the algorithm, or of the user's file
     // The phases, if the nodes' leaders use the host MPI's own collective; else null. If it is not
     // null, only `name` is set besides.
     std::unique_ptr<ByLeaders> by_leaders;
@@ -365,18 +366,19 @@ class Group {
     const Entry* entry = nullptr;
   } last_;
   std::string_view last_v_ = "none";  // the algorithm of the last v-collective
-  // By collective: the bytes that the longest part of the next v-collective is expected to have,
-  // from earlier agreements. The same at all ranks, or, over several nodes, at those of a node.
+  // Indexed by collective: the bytes that the longest part of the next v-collective is expected to
+  // have, from earlier agreements. The same at all ranks, or, over several nodes, at those of a
+  // node.
   std::array<size_t, plan::collective_count> expected_longest_{};
   std::map<EntryKey, std::unique_ptr<Entry>> entries_;
-  std::map<std::pair<plan::Collective, int>, BetweenNodes> between_nodes_;  // by root
+  std::map<std::pair<plan::Collective, int>, BetweenNodes> between_nodes_;  // indexed by root
   std::map<std::pair<plan::Collective, int>, std::shared_ptr<const exec::BoundProgram>>
-      in_messages_;            // by root
+      in_messages_;            // indexed by root
   std::vector<int32_t> here_;  // the ranks of this node, rising; empty: all
   // A copy of `in`, or the result, if one buffer cannot be both.
   std::vector<std::byte> scratch_;
-  std::vector<std::byte> sent_;          // copies of parts that leave in messages, in v_in_pairs()
-  std::vector<uint64_t> longest_of_;     // by rank: its longest part, in agree_within_node()
+  std::vector<std::byte> sent_;       // copies of parts that leave in messages, in v_in_pairs()
+  std::vector<uint64_t> longest_of_;  // indexed by rank: its longest part, in agree_within_node()
   std::vector<ptrdiff_t> set_aside_at_;  // where the parts that set_aside() copied are
   std::vector<std::byte> lent_;          // the `out` of a leader that has none (ByLeaders::lent)
 };

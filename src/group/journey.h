@@ -41,8 +41,8 @@ struct Journey {
 class Traveller {
  public:
   struct Communicator {
-    placement::Nodes nodes;     // which ranks share memory
-    plan::Resources resources;  // of its ranks
+    placement::Nodes nodes;     // the nodes of the ranks, which share memory within each
+    plan::Resources resources;  // the resources of its ranks
     bool fixed_order = false;   // nothing is combined in the order of arrival
   };
   // `call` has the facts that rules use; the levels to which it points outlive this object.

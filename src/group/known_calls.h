@@ -25,7 +25,7 @@ namespace tutti::group {
 struct CallKey {
   uint64_t type = 0;
   uint64_t op = 0;
-  uint64_t count = 0;  // of elements
+  uint64_t count = 0;  // the number of elements
   uint64_t collective_and_root = UINT64_MAX;
 
   CallKey() = default;

@@ -15,7 +15,7 @@
 #include "group/range_table.h"
 
 namespace {
-thread_local uint64_t allocations = 0;  // of this thread
+thread_local uint64_t allocations = 0;  // this thread's allocations
 }
 
 // These replace the operators of the whole program, to count allocations.

@@ -26,7 +26,7 @@ class Lanes {
   // How many lanes a group has: so many operations run at once.
   static constexpr int count = 4;
 
-  // What each lane has of its own, as Group::Settings.
+  // Each lane's own members of Group::Settings.
   struct Place {
     std::byte* areas = nullptr;
     exec::Net* net = nullptr;
@@ -58,7 +58,7 @@ class Lanes {
   Issued issue(const Group::Prepared& prepared);
   Issued issue(size_t lane, const Group::Prepared& prepared);
   Issued issue(const Call& call) { return issue(prepare(call)); }
-  // As Group's function, for calls that are prepared from now on.
+  // Does the same as Group's function, for calls that are prepared from now on.
   void decide_by(const select::Table* table) { group_.decide_by(table); }
   // True if an operation of the lane has failed. To be called while none is under way in it.
   bool has_failed(size_t lane) const { return !lanes_[lane]->channel().failure().empty(); }
@@ -66,13 +66,13 @@ class Lanes {
   // A turn of each lane. Returns the best of their results: moved, waits, taken or idle.
   exec::Lane::Turn drive_for_others();
   bool is_idle() const;
-  // When drive_for_others() should be called next: the earliest time that a lane asks for which is
-  // not idle.
+  // The time at which drive_for_others() should be called next: the earliest that a lane which is
+  // not idle asks for.
   exec::Lane::Clock::time_point next_look() const;
 
  private:
-  // What a lane's net says of itself. It carries nothing, because the nets belong to those who
-  // drive the lanes.
+  // Describes the net of a lane. It carries nothing, because the nets belong to those who drive the
+  // lanes.
   class Described final : public exec::Net {
    public:
     explicit Described(const exec::Net& lanes) : lanes_(lanes) {}

@@ -56,7 +56,7 @@ class LanesOfRanks {
     }
   }
   Lanes& of(int rank) { return *all_[static_cast<size_t>(rank)]; }
-  // That of the only lane.
+  // Returns the box of the only lane.
   exec::Mailboxes::Box& box(int rank) { return *boxes_[static_cast<size_t>(rank)]; }
 
  private:
@@ -292,7 +292,7 @@ TEST(Lanes, AVCollectiveWaitsForNoAgreement) {
   });
 }
 
-// As persistent collectives do, whose ranks start them in different orders.
+// Persistent collectives do so: their ranks start them in different orders.
 TEST(Lanes, OperationsThatNameTheirLanesComeInAnyOrder) {
   const std::vector<int32_t> nodes{0, 0, 1, 1};
   LanesOfRanks lanes(nodes, {}, small_area, {});

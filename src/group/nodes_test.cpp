@@ -14,7 +14,7 @@
 
 namespace tutti::group::test {
 namespace {
-// Of a rank. The slots are short, so that calls have several segments.
+// The memory of a rank. The slots are short, so that calls have several segments.
 constexpr size_t small_area = 17 * 1024;
 
 const std::vector<std::vector<int32_t>> node_maps = {

@@ -138,7 +138,7 @@ std::string key_of(const ProgramRequest& request) {
 struct CommonPrograms {
   struct Kept {
     std::string key;
-    Programs programs;  // by rank
+    Programs programs;  // indexed by rank
   };
   std::mutex mutex;
   std::deque<Kept> kept;  // the latest first

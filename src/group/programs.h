@@ -32,8 +32,9 @@ struct ProgramRequest {
   bool check;
   bool fixed_order = false;  // combine in the order written, not in the order of arrival
   const select::LoadedPlan* users_plan = nullptr;  // null: a built-in algorithm
-  const placement::Levels* levels = nullptr;       // of the ranks; null: one level
-  const placement::Nodes* nodes = nullptr;         // which ranks share memory; null: all
+  const placement::Levels* levels = nullptr;       // the levels of the ranks; null: one level
+  // The nodes of the ranks, which share memory within each; null: all share it.
+  const placement::Nodes* nodes = nullptr;
   // One phase of an algorithm that uses the host between nodes; nothing: the whole program.
   std::optional<algo::Phase> phase = {};
   // A part of the pairwise algorithm over several nodes, which `algorithm` does not name; nothing:

@@ -53,7 +53,7 @@ class RangeTable {
     uint64_t key = no_key;
     size_t low = 0, span = 0;
     Value* value = nullptr;
-    size_t bytes = 0;  // of the call for which it was noted
+    size_t bytes = 0;  // the bytes of the call for which it was noted
   };
 
   // The index at which the search for a range begins.

@@ -23,7 +23,7 @@ struct Meeting {
   std::vector<Guest> guests;
   size_t come = 0;
   int64_t round = 0;
-  int64_t calls = 0;  // by all leaders together
+  int64_t calls = 0;  // the calls of all leaders together
 
   template <class Compute>
   void meet(size_t place, Guest guest, Compute&& compute) {
@@ -84,8 +84,8 @@ class ThreadLeaders final : public Leaders {
 };
 
 struct Outcome {
-  int64_t calls = 0;     // of the stand-in, by all leaders together
-  int64_t messages = 0;  // that Tutti sent between nodes
+  int64_t calls = 0;     // the calls of the stand-in, by all leaders together
+  int64_t messages = 0;  // the messages that Tutti sent between nodes
   int64_t leaders = 0;
 };
 

@@ -30,7 +30,7 @@ inline std::vector<int64_t> with_nodes(const std::vector<int32_t>& nodes,
   const placement::Nodes apart(nodes);
   exec::Mailboxes mailboxes;
   std::vector<std::unique_ptr<exec::Mailboxes::Box>> boxes;
-  std::map<int32_t, std::unique_ptr<std::byte, Free>> areas;  // by node
+  std::map<int32_t, std::unique_ptr<std::byte, Free>> areas;  // indexed by node
   std::vector<std::unique_ptr<Group>> groups;
   for (int32_t rank = 0; rank < ranks; ++rank) {
     const std::vector<int32_t> here = apart.members(rank, ranks);

@@ -208,7 +208,8 @@ size_t Group::most_record_of(Collective collective) const {
   if (record >= entry->direct_below) {
     const plan::Program& program = *entry->bound->program;
     if (!program.in_place) return nullptr;
-    // As much as a slot holds. The bound of direct_below is for vectors that gain from segments.
+    // The record has at most as many bytes as a slot holds. The bound of direct_below is for
+    // vectors that gain from segments.
     record = std::min(record,
                       plan::whole_up_to(program, channel_.resources(), most_record_of(collective)));
     if (record < least) return nullptr;  // too many ranks or too little memory

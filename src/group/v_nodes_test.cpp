@@ -22,7 +22,7 @@ namespace {
 using plan::Collective;
 using v_calls::all_calls;
 
-// Of a rank. The slots are short, so that calls have several segments.
+// The memory of a rank. The slots are short, so that calls have several segments.
 constexpr size_t small_area = 17 * 1024;
 
 const std::vector<std::vector<int32_t>> node_maps = {
@@ -242,7 +242,8 @@ TEST(VOnNodes, PairwisePlansHoldInAllOrders) {
 
 // Also between ranks of one node, whose parts of a gather are messages.
 TEST(VOnNodes, AnotherCallFails) {
-  // By rank. They outlive the ranks, because rank 2 may send to rank 0 after that has failed.
+  // Indexed by rank. They outlive the ranks, because rank 2 may send to rank 0 after that has
+  // failed.
   std::array<std::array<uint64_t, 3>, 3> all_in{}, all_out{};
   with_nodes({0, 0, 1}, {}, [&](Group& group) {
     auto& in = all_in[static_cast<size_t>(group.rank())];

@@ -57,7 +57,7 @@ VirtualRun::Progress VirtualRun::reach(int32_t rank, const Operand& source, doub
     work = std::max(work, cost.add_same->time(bytes, whole, goes_on));
   const ByteCost& shared = combines && cost.shared_add ? *cost.shared_add : cost.shared;
   double together = shared.time(bytes, whole_of(rank, source), goes_on);
-  if (same) together = std::min(together, work / 2);  // which was measured by two at once
+  if (same) together = std::min(together, work / 2);  // two ranks at once have measured `work`
   self.reading += work;
   begin_access(rank, link, work, together, bytes);
   return Progress::later;
@@ -159,15 +159,15 @@ VirtualRun::Progress VirtualRun::move(int32_t rank, const Step& step, int64_t se
     self.reading = 0;
   }
   const bool combines = step.kind != StepKind::copy;
-  double whole = bytes;  // of the largest buffer that takes part
+  double whole = bytes;  // bytes of the largest buffer that takes part
   for (int32_t i = 0; i < step.operand_count; ++i)
     whole = std::max(whole, whole_of(rank, operands[i]));
   for (; self.operand < step.operand_count; ++self.operand)
     if (reach(rank, operands[self.operand], bytes, whole, combines, step.extent_count, segment) ==
         Progress::later)
       return Progress::later;
-  // What comes from others is combined with the first as it comes, but for what the system
-  // copies: that lies in this rank's memory first.
+  // Data from others is combined with the first source as it arrives, but for the data that the
+  // system copies: that lies in this rank's memory first.
   int32_t own = 0;
   for (int32_t i = 1; i < step.operand_count; ++i)
     if (is_here(operands[i], rank, step.extent_count, segment) ||

@@ -17,9 +17,9 @@
 namespace tutti::model {
 
 struct AccessTimes {
-  double a = 0;  // of an access, whatever its length
-  double b = 0;  // of a unit, alone
-  double B = 0;  // of a unit of the link, which t accesses share
+  double a = 0;  // the time of an access, whatever its length
+  double b = 0;  // the time of a unit, alone
+  double B = 0;  // the time of a unit of the link, which t accesses share
 };
 
 struct Sockets {

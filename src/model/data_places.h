@@ -16,7 +16,7 @@ namespace tutti::model {
 
 class DataPlaces {
  public:
-  // Where ranks read what a rank writes: the link, and the costs of its level.
+  // The link through which ranks read a rank's writes, and the costs of its level.
   struct Readers {
     size_t link = 0;
     const LevelCost* cost = nullptr;
@@ -38,14 +38,14 @@ class DataPlaces {
   // True if a slot's data lies in memory because its writer's stores went past the cache.
   bool is_past_cache(int32_t writer, const plan::Operand& source, double bytes, double whole) const;
 
-  // As a writer chooses, which times a plain copy now and then.
+  // True if a writer bypasses its cache, which it decides by timing a plain copy now and then.
   static bool goes_past_cache(const LevelCost& cost, double bytes, double whole);
 
  private:
-  // Where an operand's bytes are: a block of a rank's space.
+  // The place of an operand's bytes: a block of a rank's space.
   using Place = std::tuple<int32_t, plan::Space, int32_t>;
-  // Of a block that another rank than its owner writes: that rank, and the last segment of it that
-  // the owner has read.
+  // The state of a block that another rank than its owner writes: that rank, and the last segment
+  // of the block that the owner has read.
   struct Pushed {
     int32_t writer = -1;
     int64_t read = -1;
@@ -65,7 +65,8 @@ class DataPlaces {
   const Question& question_;
   const std::vector<plan::Program>& programs_;
   const Links& links_;
-  std::vector<Readers> slot_readers_;  // by rank; without costs writing to its slot is a copy
+  // Indexed by rank; without costs writing to its slot is a copy.
+  std::vector<Readers> slot_readers_;
   std::map<Place, Readers> read_in_place_;
   std::set<Place> own_reads_;
   std::map<Place, Pushed> pushed_;

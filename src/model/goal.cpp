@@ -24,7 +24,7 @@ struct Edge {
   double bytes = 0;
 };
 
-// What a rank publishes: a number, of its word or of one of its lines, after an operation of its
+// A number that a rank publishes in its word or in one of its lines, after an operation of its
 // list.
 struct Published {
   int64_t number = 0;
@@ -58,7 +58,7 @@ struct Rank {
   std::vector<Put> puts;
   std::vector<Operation> operations;
   std::vector<Published> published;
-  std::map<int32_t, size_t> last_of;  // by peer: the last receive from it
+  std::map<int32_t, size_t> last_of;  // indexed by peer: the last receive from it
   // Edges of data that the rank reads without waiting, and of answers to waits: (edge, after which
   // operation; none: at the start).
   std::vector<std::pair<size_t, std::optional<size_t>>> sends;

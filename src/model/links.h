@@ -39,8 +39,8 @@ class Links {
 
   size_t ranks_;
   std::vector<int32_t> node_of_;
-  std::vector<std::vector<int32_t>> groups_;  // by level from the outside in, and rank
-  std::vector<size_t> first_;                 // by level: the index of its first link
+  std::vector<std::vector<int32_t>> groups_;  // indexed by level from the outside in, and by rank
+  std::vector<size_t> first_;                 // indexed by level: the index of its first link
   std::vector<const LevelCost*> costs_;
   std::vector<std::string> names_;
   std::vector<SharedLink> links_;
@@ -52,8 +52,8 @@ struct Adapter {
   double free = 0, busy = 0, bytes = 0;
   size_t messages = 0;
 
-  // When the first byte of a message passes that is there at `ready`. Its bytes take `moving`, and
-  // the next message comes `gap` after this one at the earliest.
+  // Returns when the first byte of a message passes that is there at `ready`. Its bytes take
+  // `moving`, and the next message comes `gap` after this one at the earliest.
   double pass(double ready, double moving, double gap, double length) {
     const double begin = std::max(free, ready), time = std::max(moving, gap);
     free = begin + time;

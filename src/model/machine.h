@@ -30,7 +30,7 @@ class ByteCost {
  public:
   ByteCost() = default;
   ByteCost(double always) : points_{{1, always}} {}  // NOLINT: a number is such a cost
-  // By length, which rises from 1 on.
+  // The points are sorted by length, which rises from 1 on.
   explicit ByteCost(std::vector<std::pair<double, double>> points) : points_(std::move(points)) {}
 
   double at(double bytes) const;
@@ -77,14 +77,14 @@ struct LevelCost {
   std::optional<ByteCost> system = std::nullopt;
 };
 
-// What a rank does alone.
+// The costs of a rank's own work.
 struct OwnCost {
   double call = 0;   // to enter a collective and to leave it
-  double step = 0;   // of every step of a program
+  double step = 0;   // the cost of every step of a program
   ByteCost copy;     // to copy a byte from the rank's own memory to its own
   ByteCost combine;  // to combine a byte of one more source of its own
-  // From a rank's yield to the next turn of another rank on the same core. For people: predictions
-  // do not model shared cores.
+  // The time from a rank's yield to the next turn of another rank on the same core. For people:
+  // predictions do not model shared cores.
   std::optional<double> yield = std::nullopt;
 };
 
@@ -101,8 +101,8 @@ struct NetworkCost {
   std::string mpi = {};
 };
 
-// Of a host MPI's messages between ranks of a node, through its memory. For simulations of the host
-// (`tutti sim`); predictions do not use them.
+// The costs of a host MPI's messages between ranks of a node, through its memory. For simulations
+// of the host (`tutti sim`); predictions do not use them.
 struct MessageCost {
   double overhead = 0;  // the sender is busy, and so is the receiver
   double latency = 0;

@@ -27,27 +27,27 @@
 namespace tutti::model {
 
 struct Question {
-  const std::vector<plan::Program>& programs;  // of all ranks
+  const std::vector<plan::Program>& programs;  // the programs of all ranks
   const plan::Travel& travel;
   size_t element;
-  size_t bytes;  // of the vector, or of one part
+  size_t bytes;  // bytes of the vector, or of one part
   const Machine& machine;
   // The units of the nodes that ranks share, from the outside in; a level may have a single group.
   const std::vector<placement::SharedLevel>& levels;
   const placement::Nodes& nodes;
-  // When each rank makes the call; empty: all at time 0.
+  // The time at which each rank makes the call; empty: all at time 0.
   std::vector<double> arrivals = {};
 };
 
-// What a rank did from `begin` to `end`. A wait that took no time is left out.
+// An action of a rank from `begin` to `end`. A wait that took no time is left out.
 struct Event {
   int32_t rank = 0;
-  int32_t step = 0;  // of its program
+  int32_t step = 0;  // the step's index in its program
   int64_t segment = 0;
   double begin = 0, end = 0;
   double bytes = 0;     // moved, of each operand
   int32_t before = -1;  // the rank's event before this one
-  int32_t cause = -1;   // of a wait: the event that published what it waited for
+  int32_t cause = -1;   // a wait's cause: the event that published the awaited number; else -1
 };
 
 // A link within a node, or a node's adapter.

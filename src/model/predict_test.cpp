@@ -98,7 +98,7 @@ TEST(Predict, PartsOfSegmentsBeginAnew) {
   EXPECT_NEAR(prediction_of(call, machine).time, 60 + 10 * 1024 * 0.2 + 60, 1e-6);
 }
 
-// As the executor's writers choose: where a plain copy takes more than 10 ns a line.
+// The executor's writers do so where a plain copy takes more than 10 ns a line.
 TEST(Predict, SlowWritesGoPastTheCache) {
   Machine machine = bare_machine({{"node", 60, 0.1, 0.1, 0.01}});
   machine.own.copy = 0.05;
@@ -157,7 +157,7 @@ TEST(Predict, LinesShareALink) {
       << "the first line comes with the hand-over";
 }
 
-// What another rank has written into a slot is in that rank's cache, until its owner reads it.
+// Data that another rank has written into a slot is in that rank's cache, until its owner reads it.
 TEST(Predict, PushedDataIsReadFromItsWriter) {
   Machine machine = bare_machine({{"node", 60, 0.1, 0.1, 0.01}});
   const TestCall pushed{Collective::reduce, "levels:push", 2, 1000};

@@ -36,7 +36,7 @@ trace::Record record_of(const Event& event, const plan::Program& program) {
           at_most_32_bits(event.bytes)};
 }
 
-// By rank: its steps, and then the operation.
+// Returns the records of each rank: its steps, and then the operation.
 std::vector<std::vector<trace::Record>> records_of(const Question& question,
                                                    const Prediction& prediction) {
   const plan::Geometry& geometry = question.travel.geometry;

@@ -41,12 +41,12 @@ class SharedLink {
   }
 
   double busy() const { return busy_; }    // the time with one access or more
-  double bytes() const { return bytes_; }  // of all accesses
+  double bytes() const { return bytes_; }  // the bytes of all accesses
   size_t most() const { return most_; }    // accesses at once
 
  private:
   struct End {
-    double at;  // of done_
+    double at;  // the value of done_ at which the access ends
     double share;
     size_t user;
     bool operator<(const End& other) const { return at > other.at; }  // the first is on top

@@ -60,16 +60,16 @@ class VirtualRun {
     double now = 0;
     int64_t tick = 0;
     size_t step = 0;
-    // Of the present step.
+    // The present step's:
     bool begun = false;
     double begin = 0;
-    int32_t operand = 0;      // that is being moved; 0: none yet
+    int32_t operand = 0;      // the operand that is being moved; 0: none yet
     std::vector<bool> taken;  // sources of a reduce_any
     bool moving = false;      // an access is under way
     bool moved = false;       // the access has ended
-    double reading = 0;       // what the reads of the step take alone
+    double reading = 0;       // the time that the step's reads take alone
 
-    uint32_t version = 0;  // of its place in the queue
+    uint32_t version = 0;  // the version of its place in the queue
     int32_t last = -1;     // its last event
     std::vector<Told> words, lines;
     double told = -HUGE_VAL;       // when it published last
@@ -82,8 +82,8 @@ class VirtualRun {
     double time;
     uint64_t order;  // those of one time happen in the order in which they were found
     Kind kind;
-    size_t index;      // of the rank, of the link whose next access ends, or of the flight
-    uint32_t version;  // of the rank's or the link's place in the queue
+    size_t index;  // the index of the rank, of the link whose next access ends, or of the flight
+    uint32_t version;  // the version of the rank's or the link's place in the queue
     bool operator>(const Happening& other) const {
       return std::tie(time, order) > std::tie(other.time, other.order);
     }
@@ -188,10 +188,11 @@ class VirtualRun {
   DataPlaces places_;
   std::set<std::pair<int32_t, int32_t>> awaits_;
   std::vector<Rank> ranks_;
-  std::vector<uint32_t> scheduled_;  // by link: the version of its next end in the queue
-  std::vector<Adapter> out_, in_;    // by node
+  std::vector<uint32_t> scheduled_;  // indexed by link: the version of its next end in the queue
+  std::vector<Adapter> out_, in_;    // indexed by node
   std::vector<Event> events_;
-  std::map<std::tuple<int32_t, int32_t, int64_t>, Mail> mail_;  // by sender, receiver and tag
+  // Indexed by sender, receiver and tag.
+  std::map<std::tuple<int32_t, int32_t, int64_t>, Mail> mail_;
   std::vector<Flight> flights_;
   std::priority_queue<Happening, std::vector<Happening>, std::greater<>> queue_;
   uint64_t order_ = 0;
