@@ -123,7 +123,7 @@ TUTTI_API tutti_status tutti_bcast(tutti_group* group, void* data, size_t bytes,
 TUTTI_API tutti_status tutti_reduce(tutti_group* group, const void* in, void* out, size_t count,
                                     tutti_type type, tutti_op op, int root);
 
-/* As tutti_reduce, but every rank gets the result, with the same bits. In place: out = in. */
+/* Like tutti_reduce, but every rank gets the result, with the same bits. In place: out = in. */
 TUTTI_API tutti_status tutti_allreduce(tutti_group* group, const void* in, void* out, size_t count,
                                        tutti_type type, tutti_op op);
 
@@ -137,7 +137,7 @@ TUTTI_API tutti_status tutti_gather(tutti_group* group, const void* in, void* ou
 TUTTI_API tutti_status tutti_scatter(tutti_group* group, const void* in, void* out,
                                      size_t part_bytes, int root);
 
-/* As tutti_gather, but every rank gets `out`. In place: in = out + rank * part_bytes. */
+/* Like tutti_gather, but every rank gets `out`. In place: in = out + rank * part_bytes. */
 TUTTI_API tutti_status tutti_allgather(tutti_group* group, const void* in, void* out,
                                        size_t part_bytes);
 
@@ -155,7 +155,7 @@ TUTTI_API tutti_status tutti_reduce_scatter(tutti_group* group, const void* in, 
 TUTTI_API tutti_status tutti_scan(tutti_group* group, const void* in, void* out, size_t count,
                                   tutti_type type, tutti_op op);
 
-/* As tutti_scan, but a rank's own `in` is left out of its result. Rank 0 has nothing to combine:
+/* Like tutti_scan, but a rank's own `in` is left out of its result. Rank 0 has nothing to combine:
  * its `out` is ignored, is not written and may be null. In place: out = in. */
 TUTTI_API tutti_status tutti_exscan(tutti_group* group, const void* in, void* out, size_t count,
                                     tutti_type type, tutti_op op);
@@ -175,11 +175,11 @@ TUTTI_API tutti_status tutti_exscan(tutti_group* group, const void* in, void* ou
  * Each rank folds its part, and then one element of each rank travels, so the calls are quick. */
 enum { TUTTI_ALL = -1 };
 
-/* By a built-in operation. Ranks without elements contribute the neutral element: 0 of a sum (-0.0
- * of floating-point numbers, which changes no bit of any number), 1 of a product, the lowest number
- * for TUTTI_MAX and the highest for TUTTI_MIN (infinities of floating-point numbers), all ones for
- * TUTTI_BAND, 1 for TUTTI_LAND, 0 for the others. It is also the result if no rank has elements.
- * Logical results are 0 and 1.
+/* Combines by a built-in operation. Ranks without elements contribute the neutral element: 0 of a
+ * sum (-0.0 of floating-point numbers, which changes no bit of any number), 1 of a product, the
+ * lowest number for TUTTI_MAX and the highest for TUTTI_MIN (infinities of floating-point numbers),
+ * all ones for TUTTI_BAND, 1 for TUTTI_LAND, 0 for the others. It is also the result if no rank has
+ * elements. Logical results are 0 and 1.
  *
  * These operations commute, so `block` changes nothing. Each rank combines its elements in an order
  * that depends on `count` alone, on every processor (docs/array-reduction.md); parts are then
@@ -204,10 +204,10 @@ typedef struct tutti_user_op {
   const void* neutral;
 } tutti_user_op;
 
-/* By a user's operation, which is the same at all ranks; *op is read during the call. An operation
- * that does not commute combines the array's elements in their order: block after block, and the
- * blocks of a row of ranks in the order of ranks, as many as each rank has. With `block` = 0 one
- * element of each rank travels, else one of each block. Ranks with different blocks get
+/* Combines by a user's operation, which is the same at all ranks; *op is read during the call. An
+ * operation that does not commute combines the array's elements in their order: block after block,
+ * and the blocks of a row of ranks in the order of ranks, as many as each rank has. With `block` =
+ * 0 one element of each rank travels, else one of each block. Ranks with different blocks get
  * TUTTI_MISMATCH.
  *
  * TUTTI_EMPTY, at the ranks that get the result: no rank has elements and there is no neutral one.

@@ -317,7 +317,7 @@ TEST(Algorithms, FlatTreesDoNotWaitForTheBinaryTreeOfTheirLeaders) {
             "reduce out[0] <- out[0], tmp[4]\n");
 }
 
-// By whom the part of a rank is moved, and how.
+// A rank's part is pushed by its owner, or copied by the rank that gets it.
 TEST(Algorithms, ARingPushesOrPulls) {
   const auto of_rank_2 = [](Collective collective, const char* spec) {
     std::string found;

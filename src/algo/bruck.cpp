@@ -32,7 +32,7 @@ void alltoall(Plan& plan) {
       plan.copy(plan::tmp(rank, k), plan::in(rank, (rank + k) % ranks));
   }
   std::vector<int32_t> place(
-      static_cast<size_t>(ranks));  // by k: the block of the parts going k on
+      static_cast<size_t>(ranks));  // indexed by k: the block of the parts going k on
   for (int32_t k = 0; k < ranks; ++k) place[static_cast<size_t>(k)] = k;
   int32_t next = ranks;
   for (int32_t distance = 1; distance < ranks; distance *= 2) {

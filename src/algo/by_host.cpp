@@ -97,7 +97,7 @@ class Phases {
   Hierarchy nodes_;
   const int32_t root_;
   const bool in_one_;
-  Lists given_, results_;  // by node
+  Lists given_, results_;  // indexed by node
 };
 
 }  // namespace

@@ -29,7 +29,7 @@ namespace tutti::algo {
 // One part and its place in the whole plan. `part` and `ranks` must live until embed() returns.
 struct Embedding {
   const plan::Plan& part;
-  std::span<const int32_t> ranks;  // by the part's rank: the rank of the whole plan
+  std::span<const int32_t> ranks;  // maps a rank of the part to its rank of the whole plan
   // If an item of `out` is in `tmp`, it may be written there before the part writes its `out`.
   Locate in, out;
   // The memory of `in` is not written while the part runs, so that a copy from `in` to the part's
@@ -59,7 +59,7 @@ class Composer {
 
  private:
   plan::Plan& whole_;
-  std::vector<int32_t> next_;  // by rank: the first unused block of its `tmp`
+  std::vector<int32_t> next_;  // indexed by rank: the first unused block of its `tmp`
 };
 
 }  // namespace tutti::algo

@@ -57,7 +57,7 @@ void copy_parts(Plan& plan, int32_t to, int32_t from, std::vector<int32_t> parts
 }
 
 void exchange_parts(Plan& plan, const Fold& frame) {
-  std::vector<std::vector<int32_t>> holds;  // by place: whose parts
+  std::vector<std::vector<int32_t>> holds;  // indexed by place: the ranks whose parts it has
   for (const Fold::Worker& worker : frame.workers) {
     holds.push_back({worker.rank});
     plan.copy(plan::out(worker.rank, worker.rank), plan::in(worker.rank));
@@ -287,7 +287,7 @@ class PartsHalving {
 
   Plan& plan_;
   const Fold& frame_;
-  std::vector<std::vector<Region>> values_;  // by place and part: the partial result
+  std::vector<std::vector<Region>> values_;  // indexed by place and part: the partial result
   std::vector<int32_t> next_tmp_;
 };
 

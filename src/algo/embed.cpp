@@ -239,10 +239,11 @@ class Embedder {
   const Embedding& embedding_;
   const Plan& part_;
   const plan::Definition definition_;
-  std::vector<size_t> starts_;  // by the part's rank: its first cell
+  std::vector<size_t> starts_;  // indexed by the part's rank: its first cell
   std::vector<Cell> cells_;
-  std::map<std::pair<int32_t, int32_t>, int32_t> result_writes_;  // by rank and block of `out`
-  std::vector<int32_t> writes_;       // by rank: transfers that have written its blocks
+  // Indexed by rank and block of `out`.
+  std::map<std::pair<int32_t, int32_t>, int32_t> result_writes_;
+  std::vector<int32_t> writes_;       // indexed by rank: transfers that have written its blocks
   std::map<Read, Message> messages_;  // the data that one rank reads from another
   Regions found_;
 };

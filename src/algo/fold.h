@@ -44,7 +44,8 @@ class FoldedVectors {
   FoldedVectors(plan::Plan& plan, const Fold& frame);
 
   int32_t steps() const { return steps_; }
-  // Where a worker's value is before the step of this number; `steps()` gives the result.
+  // Returns the region of a worker's value before the step of this number; `steps()` gives the
+  // result.
   plan::Region value(int32_t place, int32_t step) const;
   // Copies the results to every `out` that has none yet.
   void close();

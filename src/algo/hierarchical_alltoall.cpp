@@ -128,9 +128,9 @@ class Exchange {
 
   Hierarchy& nodes_;
   const std::vector<int32_t> leaders_;
-  std::vector<int32_t> before_;          // by node: how many ranks are on nodes before it
-  std::vector<Regions> parts_;           // by node: its ranks' parts
-  std::vector<Region> sent_, received_;  // by node, at its leader
+  std::vector<int32_t> before_;          // indexed by node: the number of ranks on nodes before it
+  std::vector<Regions> parts_;           // indexed by node: its ranks' parts
+  std::vector<Region> sent_, received_;  // indexed by node, at its leader
 };
 
 }  // namespace

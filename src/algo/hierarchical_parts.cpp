@@ -68,7 +68,7 @@ struct Rail {
 
   std::vector<int32_t> leaders;
   std::vector<std::vector<int32_t>> shares;
-  std::vector<int32_t> firsts;  // by node: the number of parts of the nodes before it
+  std::vector<int32_t> firsts;  // indexed by node: the number of parts of the nodes before it
   int32_t count = 0;
   Regions parts;
 };
@@ -125,7 +125,7 @@ class Collection {
 
   Hierarchy& nodes_;
   const Rail rail_;
-  std::vector<Regions> lists_;  // by node: all the rail's parts at its leader
+  std::vector<Regions> lists_;  // indexed by node: all the rail's parts at its leader
 };
 
 }  // namespace
@@ -133,7 +133,7 @@ class Collection {
 void hierarchical_gather(Hierarchy& nodes) {
   const int32_t root = nodes.plan().root, root_node = nodes.root_node();
   const std::vector<Regions> parts = parts_of_nodes(nodes);
-  std::vector<Regions> collected;  // by node, at its leader
+  std::vector<Regions> collected;  // indexed by node, at its leader
   for (int32_t node = 0; node < nodes.nodes(); ++node) {
     const int32_t leader = nodes.leader(node, 0);
     const bool alone = nodes.size(node) == 1 && node != root_node;
@@ -156,7 +156,7 @@ void hierarchical_gather(Hierarchy& nodes) {
 void hierarchical_scatter(Hierarchy& nodes) {
   const int32_t root = nodes.plan().root, root_node = nodes.root_node();
   const std::vector<Regions> parts = parts_of_nodes(nodes);
-  std::vector<Regions> handed;  // by node, to its leader
+  std::vector<Regions> handed;  // indexed by node, to its leader
   for (int32_t node = 0; node < nodes.nodes(); ++node) {
     const int32_t leader = nodes.leader(node, 0);
     if (node == root_node) {
@@ -191,7 +191,7 @@ void hierarchical_allgather(Hierarchy& nodes) {
 void hierarchical_reduce_scatter(Hierarchy& nodes) {
   const std::vector<Rail> rails = rails_of(nodes);
   std::vector<std::vector<Regions>> combined(rails.size()),
-      results(rails.size());  // by rail and node
+      results(rails.size());  // indexed by rail and node
   for (size_t number = 0; number < rails.size(); ++number) {
     const Rail& rail = rails[number];
     for (int32_t node = 0; node < nodes.nodes(); ++node) {

@@ -41,7 +41,7 @@ class Scan {
   struct Run {
     int32_t node;
     std::vector<int32_t> ranks;
-    std::vector<Region> scanned;  // by rank of the run: the inclusive scan within the run
+    std::vector<Region> scanned;  // indexed by rank of the run: the inclusive scan within the run
     Region before = {};           // the combination of all runs before it, at the node's leader
   };
 

@@ -137,7 +137,8 @@ class Dissemination {
   Hierarchy& nodes_;
   const int32_t rail_;
   const Fold frame_;
-  std::vector<std::vector<Region>> values_;  // by node and member: the vector combined so far
+  // Indexed by node and member: the vector combined so far.
+  std::vector<std::vector<Region>> values_;
 };
 
 }  // namespace

@@ -93,7 +93,7 @@ class Hierarchy {
   std::vector<int32_t> node_of_;
   bool in_runs_ = true, inner_levels_ = false;
   bool by_host_ = false;
-  // By node: the levels of its members.
+  // Indexed by node: the levels of its members.
   std::vector<std::unique_ptr<const placement::Levels>> levels_;
   int32_t rails_ = 1;
   std::string_view between_spec_;

@@ -6,7 +6,7 @@
 namespace tutti::algo {
 
 plan::Plan pushed(plan::Plan plan) {
-  // By rank: the first free block of its `tmp`.
+  // Indexed by rank: the first free block of its `tmp`.
   std::vector<int32_t> next(static_cast<size_t>(plan.ranks), 0);
   const auto note = [&](const plan::Region& region) {
     int32_t& free = next[static_cast<size_t>(region.rank)];

@@ -60,7 +60,7 @@ class Ring {
   void broadcast() {
     const auto root = std::find(order_.begin(), order_.end(), plan_.root);
     std::rotate(order_.begin(), root, order_.end());
-    std::vector<int32_t> held(order_.size(), 0);  // by place: tiles from the scatter
+    std::vector<int32_t> held(order_.size(), 0);  // indexed by place: tiles from the scatter
     scatter({0, plan_.ranks}, held);
     for (int32_t step = 1; step < plan_.ranks; ++step) {
       for_each_rank([&](int32_t at) {

@@ -51,8 +51,9 @@ Plan scan_chain(Collective collective, int ranks) {
 Plan scan_doubling(Collective collective, int ranks) {
   Plan plan = empty_plan(collective, ranks);
   const bool is_scan = collective == Collective::scan;
-  std::vector<Region> value;  // by rank: what it has combined of itself and the ranks before it
-  // By rank: the values that it has read, from the farthest rank on, without its own.
+  // Indexed by rank: the combined values of itself and of the ranks before it.
+  std::vector<Region> value;
+  // Indexed by rank: the values that it has read, from the farthest rank on, without its own.
   std::vector<std::vector<Region>> before(static_cast<size_t>(ranks));
   std::vector<int32_t> next(static_cast<size_t>(ranks), 1);  // the first free block of `tmp`
   for (int32_t rank = 0; rank < ranks; ++rank) {

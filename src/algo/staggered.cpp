@@ -4,7 +4,7 @@ namespace tutti::algo {
 
 plan::Plan staggered_barrier(int ranks, int ahead) {
   std::vector<int32_t> known(static_cast<size_t>(ahead),
-                             1);  // by time slot: known(s) of the header
+                             1);  // indexed by time slot: known(s) of the header
   while (known.back() < ranks)
     known.push_back(known.back() + known[known.size() - static_cast<size_t>(ahead)]);
   const auto last = static_cast<int32_t>(known.size()) - 1;

@@ -12,7 +12,7 @@
 
 namespace tutti::algo {
 
-// By rank: the number of its node, and of its numa region within the node.
+// The numbers of each rank's node, and of its numa region within the node.
 struct Cluster {
   std::string name;
   std::vector<int32_t> node_of;

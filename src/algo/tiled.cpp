@@ -49,8 +49,9 @@ class Tiler {
   }
 
  private:
-  // Which of the parts at a depth has the owner of a tile. The digits of a tile's number, the most
-  // significant for the innermost groups, so that an owner's tiles lie side by side.
+  // Returns which of the parts at a depth the owner of a tile has. The parts follow from the digits
+  // of a tile's number, of which the most significant belong to the innermost groups, so that an
+  // owner's tiles lie side by side.
   int32_t place(int32_t parts, size_t depth, int32_t tile) const {
     int32_t unit = 1;
     for (size_t outer = 0; outer < depth; ++outer) unit *= most_parts_[outer];
@@ -167,7 +168,7 @@ class Tiler {
     }
   }
 
-  // From the owner of a group to the owners of the groups in it.
+  // Copies a tile from the owner of a group to the owners of the groups in it.
   void hand_down(const TileGroup& group, int32_t depth, int32_t tile) {
     const int32_t from = owner(group, depth, tile);
     for (const TileGroup& part : group.parts) {

@@ -95,7 +95,7 @@ class TokenRing {
 
  private:
   static constexpr int32_t nowhere = -1;
-  // When and where a rank's part moves.
+  // The time and place of a move of a rank's part.
   struct Turn {
     int32_t rank;
     int32_t after;  // the rank from which it takes the token; -1: it needs none

@@ -32,8 +32,8 @@ struct Protocol {
   double latency = 0;   // from adapter to adapter, one way
 };
 
-// What servers cost beside the message itself, for messages of at most so many bytes: copies
-// through registered memory, or its registration.
+// The costs of a served message beside the message itself, for at most `most_bytes`: copies through
+// registered memory, or its registration.
 struct Served {
   size_t most_bytes = 0;
   double overhead = 0;
@@ -42,16 +42,16 @@ struct Served {
 
 // To hand a message to a server and to get its completion back.
 struct HandOver {
-  double post = 0;     // of the client's core
-  double take = 0;     // of the server's core
-  double retire = 0;   // of the server's core, when the message is complete
-  double check = 0;    // of the client's core, when it learns of it
+  double post = 0;     // time of the client's core
+  double take = 0;     // time of the server's core
+  double retire = 0;   // time of the server's core, when the message is complete
+  double check = 0;    // time of the client's core, when it learns of it
   double latency = 0;  // from the post to the server's sight of it, and from retire to the client's
 };
 
 struct Machine {
   std::string name, what, source;
-  int32_t cores = 1;                 // of a node
+  int32_t cores = 1;                 // the cores of a node
   int32_t domains = 1;               // NUMA regions of a node
   std::vector<Protocol> puts, gets;  // in ascending order of most_bytes
   HandOver hand_over;
@@ -63,7 +63,8 @@ Machine read_machine(const Json& json, std::string_view file);
 
 // The protocol of a message. Throws Error(invalid_argument) if it is longer than all.
 const Protocol& protocol_of(const Machine& machine, rma::Kind kind, size_t bytes);
-// What a server adds; nothing for longer messages than the machine tells.
+// Returns the costs that a server adds; nothing for messages that are longer than the machine's
+// entries.
 Served served_cost(const Machine& machine, size_t bytes);
 
 }  // namespace tutti::injection

@@ -20,12 +20,12 @@ struct Message {
 };
 
 enum class What : uint8_t {
-  core_is_free,  // of a core: what it was busy with is done
-  posted,        // of a message: its server sees it
-  requested,     // of a get: the node that has the data learns of it
-  data_arrives,  // of a message: its first byte is at the receiving adapter
-  complete,      // of a message: its core's adapter knows
-  retired,       // of a message: its client sees that its server has retired it
+  core_is_free,  // a core has done what it was busy with
+  posted,        // the server of a message sees it
+  requested,     // the node that has the data of a get learns of it
+  data_arrives,  // the first byte of a message is at the receiving adapter
+  complete,      // the adapter of a message's core knows that it is complete
+  retired,       // the client of a message sees that its server has retired it
 };
 
 struct Event {
@@ -39,20 +39,20 @@ struct Event {
   }
 };
 
-// What a core is busy with.
+// The present work of a core.
 enum class Action : uint8_t { none, starts, posts, learns, retires };
 
 struct Core {
   int32_t node = 0;
   int32_t client = -1;  // the client that this server serves; -1: this core is a client
   Action action = Action::none;
-  int32_t message = 0;        // that the action is about
+  int32_t message = 0;        // the message that the action is about
   std::deque<int32_t> queue;  // started, and not yet travelling
   int32_t in_flight = 0;      // travelling
-  std::deque<int32_t> inbox;  // of a server: posted to it
+  std::deque<int32_t> inbox;  // a server's: the messages that are posted to it
   std::deque<int32_t> ended;  // complete, and not yet learnt of
-  // Of a client:
-  std::deque<int32_t> retired;  // by servers
+  // A client's:
+  std::deque<int32_t> retired;  // the messages that servers have retired
   int32_t next = 0;             // messages that it has started or handed over
   int32_t done = 0;             // messages that it knows to be complete
   int32_t handed = 0;           // to servers, and not known to be complete
@@ -150,7 +150,7 @@ class Simulation {
 
   double start_time() const { return protocol_.overhead + bytes_ * protocol_.overhead_byte; }
 
-  // What the core does next, if it is idle and there is something to do.
+  // Begins the core's next action, if it is idle and there is something to do.
   void act(int32_t number) {
     if (core(number).action != Action::none) return;
     if (core(number).client < 0)
@@ -288,9 +288,10 @@ class Simulation {
   const Protocol& protocol_;
   const Served served_;
   const double bytes_;
-  const int32_t each_;                              // messages of a client
-  std::vector<double> sends_free_, receives_free_;  // by node: when the adapter is free
-  std::vector<int32_t> active_;                     // by node: cores with messages in flight
+  const int32_t each_;  // messages of a client
+  // Indexed by node: the time when the adapter is free.
+  std::vector<double> sends_free_, receives_free_;
+  std::vector<int32_t> active_;  // indexed by node: cores with messages in flight
   std::vector<Core> cores_;
   std::vector<int32_t> clients_;
   std::vector<Message> messages_;

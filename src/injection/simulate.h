@@ -20,23 +20,24 @@ namespace tutti::injection {
 
 struct Setting {
   int32_t nodes = 2;
-  int32_t clients = 1;  // of a node
-  int32_t servers = 0;  // of each client
+  int32_t clients = 1;  // the clients of a node
+  int32_t servers = 0;  // the servers of each client
   rma::Kind kind = rma::Kind::put;
   size_t bytes = 8;
   // Messages that a client starts before it waits. They go to the next node; in an all-to-all, one
   // goes to each client of each other node, beginning with the next node.
   int32_t messages = 1;
   bool all_to_all = false;
-  int32_t most_outstanding = 128;  // of a client; it waits for a completion before it starts more
-  rma::Policy policy{};            // used if there are servers
+  // The most messages of a client; it waits for a completion before it starts more.
+  int32_t most_outstanding = 128;
+  rma::Policy policy{};  // used if there are servers
 };
 
 struct Outcome {
   double nanoseconds = 0;  // until the last client knows that its last message is complete
   double bandwidth = 0;    // GB/s that a node sends, as many as it receives
-  uint64_t messages = 0;   // of all clients
-  uint64_t handed = 0;     // of these, to servers
+  uint64_t messages = 0;   // the messages of all clients
+  uint64_t handed = 0;     // those of them that went to servers
 };
 
 // Throws Error(invalid_argument) if the setting has more clients and servers than the node has

@@ -25,8 +25,8 @@ struct TruthAtTheEnd {
     return static_cast<T>(x != 0);
   }
 };
-// Which of several NaNs survives would depend on the order of a sum's operands, which the compiler
-// may swap.
+// Replaces a NaN at the end: the NaN that survives would depend on the order of a sum's operands,
+// which the compiler may swap.
 struct OneNanAtTheEnd {
   template <class T>
   static T finished(T x) {

@@ -30,7 +30,7 @@ void replace_nan(unsigned char* at) {
   std::memcpy(at, &value, sizeof(T) > 8 ? 10 : sizeof value);
 }
 
-// What a fold does to the element that is left.
+// Does to the last element the same as a fold does.
 void finish(Type type, Op op, unsigned char* element) {
   switch (type) {
     case Type::float32: return replace_nan<float>(element);

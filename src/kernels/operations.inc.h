@@ -1,4 +1,4 @@
-// What the reductions do to elements: one source for all instruction sets.
+// The element operations of reductions: one source for all instruction sets.
 //
 // Every file that includes this one is compiled once for each instruction set, with its own flags.
 // Everything here has internal linkage, and no header with inline functions is included: the linker

@@ -26,7 +26,7 @@ class StridedLayout {
   static constexpr size_t most_pieces = 16 * 1024;  // 24 bytes each
 
   StridedLayout() = default;             // no bytes
-  explicit StridedLayout(size_t block);  // that many adjacent bytes
+  explicit StridedLayout(size_t block);  // a layout of so many adjacent bytes
 
   // Repeats the whole layout. Returns false if the result exceeds the limits above; the layout then
   // has no meaning.
@@ -66,9 +66,9 @@ class StridedLayout {
   typename Way::Packed run_pieces(typename Way::Packed packed, uintptr_t memory,
                                   size_t depth) const;
 
-  std::vector<Level> levels_;  // of all pieces
+  std::vector<Level> levels_;  // the levels of all pieces
   std::vector<Piece> pieces_;
-  std::vector<Level> repeats_;  // of all pieces together; empty if there is one piece
+  std::vector<Level> repeats_;  // the repeats of all pieces together; empty if there is one piece
   size_t bytes_ = 0;
 };
 

@@ -308,7 +308,7 @@ TEST_P(Arrays, ManyBlocks) {
     for (size_t r = 0; r < counts.size(); ++r) counts[r] = 6000 + 100 * (r % 3);
     const std::vector<Map> mine = maps_of(rank, counts[at(rank)]);
     tutti_user_op op = maps_op(false);
-    int calls = 0;  // of this rank's thread
+    int calls = 0;  // the calls by this rank's thread
     op.context = &calls;
     Map out{};
     ASSERT_EQ(tutti_reduce_array_by(group, mine.data(), mine.size(), 1, &op, ranks - 1, &out),

@@ -1,5 +1,5 @@
-// What all collective calls of the C API share, behind the guard. Internal to src/native; for the
-// thread of the group.
+// The common part of all collective calls of the C API, behind the guard. Internal to src/native;
+// for the thread of the group.
 #pragma once
 
 #include "native/arguments.h"

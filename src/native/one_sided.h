@@ -60,7 +60,7 @@ class Services {
   // Throws Error(invalid_argument) if servers run already, and as Service.
   void start(const rma::ServerSettings& servers, uint64_t least_bytes);
   void stop();
-  // Whether ranks give transfers to the servers.
+  // Lets ranks give transfers to the servers, or forbids it.
   void enable(bool enabled);
   int servers();
   Service& now() { return *now_.load(); }
@@ -86,16 +86,17 @@ class Services {
 // A rank's side. One thread at a time.
 class OneSided {
  public:
-  // What a group of MPI processes has. The domain's memory and the mover outlive it.
+  // The one-sided resources of a group of MPI processes. The domain's memory and the mover outlive
+  // it.
   struct Processes {
-    std::vector<rma::Peer> peers;  // by rank of the group
-    std::vector<int> targets;      // by rank: the number by which the mover knows it
+    std::vector<rma::Peer> peers;  // indexed by rank of the group
+    std::vector<int> targets;      // indexed by rank: the number by which the mover knows it
     const shm::Word* served_from = nullptr;
-    rma::Crew crew;  // of the node, apart from the number of servers
+    rma::Crew crew;  // the node's crew, apart from the number of servers
     std::unique_ptr<rma::Client> client;
   };
 
-  // Of a thread rank.
+  // The side of a thread rank.
   OneSided(Services& services, int rank);
   explicit OneSided(Processes processes);
   OneSided(const OneSided&) = delete;
@@ -105,7 +106,8 @@ class OneSided {
   // Tells the handles of this rank, and of its present service, from others.
   uint64_t tag() const { return tag_; }
 
-  // Where `bytes` bytes of a rank are in this process; null if they are not mapped here.
+  // Returns the address of `bytes` bytes of a rank in this process; null if they are not mapped
+  // here.
   std::byte* here(int rank, const void* address, size_t bytes) const {
     return peer(rank).here(reinterpret_cast<uint64_t>(address), bytes);
   }
@@ -114,7 +116,7 @@ class OneSided {
   bool executes(size_t bytes) const { return bytes < shm::load_relaxed(*served_from_); }
 
   const rma::Peer& peer(int rank) const { return peers_[mask_ & static_cast<size_t>(rank)]; }
-  // By what number the client's mover knows a rank.
+  // Returns the number by which the client's mover knows a rank.
   int target(int rank) const { return mask_ == 0 ? rank : targets_[static_cast<size_t>(rank)]; }
 
   // Transfers with ranks of other nodes; null if there are none, and after end().
@@ -131,11 +133,11 @@ class OneSided {
   void end();
   void become_alone();
 
-  // What a group of MPI processes has done so far.
+  // The transfers of a rank in a group of MPI processes so far.
   struct Counts {
     uint64_t own = 0;         // transfers that this rank has executed at once
-    uint64_t handed = 0;      // that it has handed to servers
-    uint64_t taken_back = 0;  // of these, that it has executed after all
+    uint64_t handed = 0;      // transfers that it has handed to servers
+    uint64_t taken_back = 0;  // those of them that it has executed after all
   };
   void add_to(Counts& counts) const;
   void count_copy() { ++copied_; }
@@ -143,7 +145,7 @@ class OneSided {
  private:
   // First what each transfer reads. Threads reach each other alike, so they share one Peer.
   const rma::Peer* peers_;
-  size_t mask_;  // of ranks: 0 for threads
+  size_t mask_;  // a mask for ranks: 0 for threads
   const shm::Word* served_from_;
   uint64_t copied_ = 0;  // short transfers that went nowhere else
 
@@ -153,14 +155,14 @@ class OneSided {
   std::optional<rma::Client> client_;
   uint64_t tag_ = 0;
 
-  // Of an MPI process.
+  // An MPI process's:
   std::vector<rma::Peer> own_peers_;
   std::vector<int> targets_;
   std::unique_ptr<rma::Client> process_client_;
   rma::FarRanks* far_ = nullptr;
   rma::Crew crew_;
   uint64_t policy_is_for_ = UINT64_MAX;  // the value of *served_from_
-  Counts ended_;                         // of the client that has ended
+  Counts ended_;                         // the counts of the client that has ended
 };
 
 }  // namespace tutti::native

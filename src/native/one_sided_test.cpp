@@ -29,7 +29,7 @@ void exchange(tutti_group* group, int rank, int ranks, Heaps& heaps, int rounds)
     for (tutti_handle& handle : handles) {
       ASSERT_EQ(tutti_wait(group, &handle), TUTTI_OK) << tutti_error_message();
       ASSERT_EQ(handle.place[1], 0u);
-      ASSERT_EQ(tutti_wait(group, &handle), TUTTI_OK);  // of none: complete
+      ASSERT_EQ(tutti_wait(group, &handle), TUTTI_OK);  // a handle without a transfer is complete
     }
     ASSERT_EQ(tutti_barrier(group), TUTTI_OK);
     for (int from = 0; from < ranks; ++from) {

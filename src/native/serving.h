@@ -1,5 +1,5 @@
-// Which transfers servers get: all, none, those above a length, or those that gain by a saturation
-// map. Any thread.
+// The choice of transfers that servers get: all, none, those above a length, or those that gain by
+// a saturation map. Any thread.
 //
 // Who starts servers tells it to all ranks as one number, the least bytes of a transfer that a
 // server may get. So a rank knows by one comparison that it executes a transfer itself. 0: servers

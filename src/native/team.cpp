@@ -18,7 +18,7 @@ size_t area_of(const tutti::Options& options) {
   return options.shm_bytes_per_rank != 0 ? options.shm_bytes_per_rank : tutti::shm::modest_area;
 }
 
-// As the user chose; else ranks that share cores yield.
+// Returns the user's choice; by default, ranks that share cores yield.
 tutti::exec::WaitStyle wait_style(int ranks) {
   const auto wait = tutti::options().wait;
   const bool oversubscribed = static_cast<size_t>(ranks) > tutti::topo::binding_of_process().size();

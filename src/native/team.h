@@ -30,7 +30,7 @@ struct ThreadTeam;
 
 struct tutti_team {
   virtual ~tutti_team() = default;
-  // As the functions of the C API, whose arguments were checked.
+  // The functions of the C API after a check of the arguments.
   virtual void start_servers(int count, tutti_serve serve) = 0;
   virtual void stop_servers() = 0;
   virtual void enable_servers(bool enabled) = 0;
@@ -62,7 +62,7 @@ struct ThreadTeam final : tutti_team {
   std::unique_ptr<std::byte[], FreeAligned> areas;
   exec::WaitStyle style;
   std::vector<std::atomic<bool>> joined;
-  // By rank: the processing units of its thread. A rank writes its own before it increments
+  // Indexed by rank: the processing units of its thread. A rank writes its own before it increments
   // `present`; they are read when all ranks are present.
   std::vector<std::vector<int>> bindings;
   std::atomic<int> present{0};
@@ -74,14 +74,14 @@ struct ThreadTeam final : tutti_team {
 }  // namespace tutti::native
 
 struct tutti_group {
-  // Of a thread rank.
+  // The group of a thread rank.
   tutti_group(tutti::native::ThreadTeam& its_team, const tutti::group::Group::Settings& settings)
       : rank(settings.rank),
         ranks(settings.layout.ranks),
         team(&its_team),
         group(std::in_place, settings),
         one_sided(its_team.services, settings.rank) {}
-  // Of an MPI process.
+  // The group of an MPI process.
   tutti_group(int its_rank, int its_ranks, tutti::native::OneSided::Processes processes)
       : rank(its_rank), ranks(its_ranks), one_sided(std::move(processes)) {}
   tutti_group(const tutti_group&) = delete;
@@ -92,7 +92,7 @@ struct tutti_group {
   // Only of a thread rank:
   tutti::native::ThreadTeam* const team = nullptr;
   std::optional<tutti::group::Group> group;
-  tutti::native::Scratch scratch;  // of reductions by users' operations
+  tutti::native::Scratch scratch;  // scratch memory of reductions by users' operations
   bool knows_levels = false;       // set by the first collective call
 
   tutti::native::OneSided one_sided;

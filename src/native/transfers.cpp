@@ -74,7 +74,7 @@ void require_bytes(const tutti_group* group, int target, const void* to, const v
   require(bytes == 0 || a >= b + bytes || b >= a + bytes, overlap);
 }
 
-// What a transfer reaches of its target, before anything is handed to anybody.
+// Checks the target's memory before anything is handed to anybody.
 void require_reach(const tutti_group* group, const Transfer& transfer, int rank) {
   using tutti::Code;
   group->one_sided.require_begun();
@@ -83,7 +83,7 @@ void require_reach(const tutti_group* group, const Transfer& transfer, int rank)
       tutti::rma::extent_of(transfer.remote, transfer.remote_stride, transfer);
   if (extent.bytes == 0 || peer.here(extent.first, extent.bytes) != nullptr) return;
   const std::string of = " of rank " + std::to_string(rank);
-  if (peer.elsewhere && group->one_sided.far() != nullptr) return;  // which judges it
+  if (peer.elsewhere && group->one_sided.far() != nullptr) return;  // `far` judges it
   if (peer.elsewhere)
     throw tutti::Error(Code::unavailable,
                        "rank " + std::to_string(rank) +

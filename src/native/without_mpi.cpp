@@ -1,5 +1,5 @@
-// What an interposer replaces in an MPI program under tutti-run (src/mpi): a preloaded library is
-// searched before libtutti.so.
+// The functions that an interposer replaces in an MPI program under tutti-run (src/mpi): a
+// preloaded library is searched before libtutti.so.
 #include <stdlib.h>
 
 #include "native/guard.h"

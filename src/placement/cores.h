@@ -24,14 +24,13 @@ using CoreMask = std::bitset<most_cores>;
 // system does not report them.
 CoreMask usable_cores(int64_t process = 0);
 
-// Where a rank was when it was asked: the processors that it may run on, and the one on which it
-// ran
-// (-1 if the system does not report it).
+// The cores of a rank when it was asked: the processors that it may run on, and the one on which it
+// ran (-1 if the system does not report it).
 struct Place {
   CoreMask usable;
   int32_t present = -1;
 };
-Place present_place();  // of the calling thread
+Place present_place();  // the place of the calling thread
 std::vector<CoreMask> usable_cores(const std::vector<Place>& places);
 
 // The processors by which the ranks' levels are found. If all ranks ran on different ones, each

@@ -14,7 +14,7 @@ namespace tutti::placement {
 namespace {
 
 constexpr int32_t unknown = -1;
-constexpr size_t most_ranks = size_t{1} << 20;  // that a text may describe
+constexpr size_t most_ranks = size_t{1} << 20;  // the most ranks that a text may describe
 constexpr std::string_view known_word = "known";
 
 // One level inside another. Ranks are together if they are together on both; groups are numbered in

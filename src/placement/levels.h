@@ -23,10 +23,10 @@
 
 namespace tutti::placement {
 
-// Which ranks are together on one level.
+// A level of the machine, and the ranks that are together on it.
 struct SharedLevel {
   std::string name;      // cluster, node, socket, numa, cache or core
-  PeriodicRow group_of;  // by rank; groups are numbered in the order of their first ranks
+  PeriodicRow group_of;  // indexed by rank; groups are numbered in the order of their first ranks
   int32_t groups = 1;
 
   bool operator==(const SharedLevel&) const = default;
@@ -40,7 +40,7 @@ class Levels {
   // the cores, and the ranks are on several of these.
   explicit Levels(std::vector<SharedLevel> found);
 
-  // From the outside in.
+  // Returns the levels from the outside in.
   const std::vector<SharedLevel>& all() const { return levels_; }
   bool one_level() const { return levels_.empty(); }
   // True if no level is missing because it is unknown.

@@ -68,7 +68,7 @@ TEST(Levels, OneLevelIsKnownOrUnknown) {
   for (const Levels& levels : {known, unknown, two, regions})
     EXPECT_EQ(read_levels(levels.text()), levels);
   EXPECT_THROW(read_levels("known numa:0,0,1,1"), Error);
-  // As the command line writes them, with all cores.
+  // The command line writes them so, with all cores.
   EXPECT_EQ(read_levels("node:0,0,0 numa:0,0,0 core:0,1,2"), known);
   EXPECT_EQ(read_levels("node:0,0,0 numa:0,0,0 core:0,0,0"), unknown);
 }

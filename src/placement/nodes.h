@@ -1,4 +1,4 @@
-// Which ranks of a communicator share memory: its nodes, as a plan's lowering sees them.
+// The ranks of a communicator that share memory: its nodes, as a plan's lowering sees them.
 //
 // Ranks of one node reach each other by loads and stores; ranks of two nodes exchange messages
 // only. Without numbers all ranks are on one node. If the ranks of a node cannot share memory (as

@@ -26,7 +26,7 @@ int32_t difference(int32_t one, int32_t other) {
 size_t shortest_period(const std::vector<int32_t>& row) {
   const auto step = [&](size_t i) { return difference(row[i + 1], row[i]); };
   const size_t steps = row.size() - 1;
-  std::vector<uint32_t> border(steps + 1, 0);  // by length of the prefix
+  std::vector<uint32_t> border(steps + 1, 0);  // indexed by length of the prefix
   for (size_t length = 2; length <= steps; ++length) {
     uint32_t shorter = border[length - 1];
     while (shorter > 0 && step(shorter) != step(length - 1)) shorter = border[shorter];

@@ -66,7 +66,7 @@ TEST(PeriodicRow, RegularRowsTakeAsMuchMemoryAsOneNode) {
       const int32_t nodes = std::max(ranks / cores, 1);
       const std::vector<std::function<int32_t(int32_t)>> ways = {
           [&](int32_t rank) { return rank / cores; },          // node after node
-          [&](int32_t rank) { return rank / cores * cores; },  // by its first rank
+          [&](int32_t rank) { return rank / cores * cores; },  // a node's number is its first rank
           [&](int32_t rank) { return rank % nodes; },          // each on the next node
           [&](int32_t rank) { return rank * 2 / cores; },      // halves of nodes
           [&](int32_t rank) {                                  // halves, each on the next node

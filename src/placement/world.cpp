@@ -8,7 +8,7 @@
 namespace tutti::placement {
 namespace {
 
-constexpr size_t most_ranks = size_t{1} << 24;  // that a text may describe
+constexpr size_t most_ranks = size_t{1} << 24;  // the most ranks that a text may describe
 
 }  // namespace
 

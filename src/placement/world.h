@@ -75,7 +75,7 @@ class WorldPlacement {
   };
   std::vector<int32_t> numbers(size_t attribute, const std::vector<int>& ranks) const;
 
-  std::array<PeriodicRow, attributes> of_;  // by rank of the world
+  std::array<PeriodicRow, attributes> of_;  // indexed by rank of the world
 };
 
 }  // namespace tutti::placement

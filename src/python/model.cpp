@@ -53,8 +53,8 @@ placement::Nodes sharing(const placement::Nodes& nodes, int32_t ranks, std::stri
   return placement::Nodes(alone);
 }
 
-// As a group of these ranks has them, if nothing but the number of ranks decides. `nodes`: those
-// whose ranks share memory.
+// Returns the resources of a group of these ranks, as if the number of ranks decided all of them.
+// `nodes`: those whose ranks share memory.
 plan::Resources resources_of(const placement::Nodes& nodes, int32_t ranks, std::string_view reach,
                              const model::Machine& machine) {
   if (reach != "slots" && reach != "mapped" && reach != "threads" && reach != "cma" &&

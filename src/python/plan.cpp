@@ -35,7 +35,7 @@ std::string_view name(plan::TransferKind kind) {
     case plan::TransferKind::copy: return "copy";
     case plan::TransferKind::reduce: return "reduce";
     case plan::TransferKind::token: return "token";
-    default: return "message";  // of staged plans, which Python does not see
+    default: return "message";  // staged plans have them, and Python does not see those
   }
   return "";
 }

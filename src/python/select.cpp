@@ -31,10 +31,10 @@ namespace {
 using group::Journey;
 using group::Traveller;
 
-// What `explain` is told of the ranks beside the environment.
+// The ranks as `explain` describes them, beside the environment.
 struct Ranks {
   int count;
-  std::vector<int32_t> node_of;  // by rank, where they are on several nodes; else empty
+  std::vector<int32_t> node_of;  // indexed by rank, where they are on several nodes; else empty
   bool oversubscribed;
   bool reached;          // they reach all that each of them allocates
   std::string_view mpi;  // the host MPI: mpich, openmpi or mpiabi
@@ -65,8 +65,8 @@ size_t area_of(const Ranks& ranks, const placement::Nodes& nodes, const Options&
   return least;
 }
 
-// As ranks find out when they meet (Team::agree_on_reach in src/mpi), if the system permits its
-// copies.
+// Returns the resources that ranks find when they meet (Team::agree_on_reach in src/mpi), if the
+// system permits its copies.
 plan::Resources resources_of(const Ranks& ranks, const placement::Nodes& nodes,
                              const Options& options, const select::Overrides& overrides) {
   const auto here = static_cast<int32_t>(nodes.members(0, ranks.count).size());

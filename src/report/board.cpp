@@ -71,8 +71,8 @@ void Board::enter(int rank) {
   shm::publish(own.state, entered);
 }
 
-// Of two processes that leave at once, at least one sees that the other has left. Whoever sees that
-// all have left also sees all the leavings, so only one of them may write.
+// If two processes leave at once, at least one of them sees that the other has left. Whoever sees
+// that all have left also sees all the leavings, so only one of them may write.
 void Board::leave(const Numbers& numbers, const Most& most) {
   Place& own = place(own_);
   own.numbers = numbers;

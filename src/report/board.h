@@ -43,8 +43,8 @@ class Board {
   struct Sum {
     Numbers numbers;
     Most most;
-    std::vector<int> ranks;    // that have left
-    std::vector<int> missing;  // that have entered and not left
+    std::vector<int> ranks;    // ranks that have left
+    std::vector<int> missing;  // ranks that have entered and not left
   };
   Sum sum() const;
 

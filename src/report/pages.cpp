@@ -39,7 +39,7 @@ double mean_microseconds(uint64_t nanoseconds, uint64_t calls) {
 
 double seconds(uint64_t nanoseconds) { return static_cast<double>(nanoseconds) / 1e9; }
 
-// What servers are: threads, processes or some of both.
+// Names the kind of the servers: threads, processes or some of both.
 std::string kind_of_servers(const OneSided& done) {
   if (done.processes == 0) return "threads of the ranks' processes";
   if (done.processes == done.servers) return "processes of their own";
@@ -47,7 +47,7 @@ std::string kind_of_servers(const OneSided& done) {
          std::to_string(done.servers - done.processes) + " threads";
 }
 
-// Where they run.
+// Names the cores of the servers.
 std::string place_of_servers(const OneSided& done, const Most& most) {
   if (most.after_last_unit == 0)
     return done.sharing > 0 ? "on the ranks' cores" : "where their ranks may run";

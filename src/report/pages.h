@@ -20,10 +20,10 @@ struct Report {
   std::string_view mpi;                           // the host MPI's ABI
   const std::string& why_no_team;                 // why Tutti is off on this node; empty: it is on
   const std::vector<std::string>& refused_plans;  // select::refusals()
-  int ranks = 0;                                  // of the job
+  int ranks = 0;                                  // the ranks of the job
   // The rank that ended the job by MPI_Abort, whose own numbers these are; -1: none did.
   int aborted_by = -1;
-  Found found{};  // by the process that writes
+  Found found{};  // the finds of the process that writes
   // The ranks whose numbers are not in it, because processes have ended before they left theirs.
   std::vector<int> missing{};
   // The ranks whose numbers it has, if they are those of one node of several; empty: all.

@@ -20,7 +20,7 @@ enum class Reason : uint8_t {
   communicators_kept,
   different_options,
   host_failed,
-  set_up_broken,  // by a failure of this rank alone
+  set_up_broken,  // a failure of this rank alone
   large_element,
   wrong_arguments,
   no_program,

@@ -26,7 +26,7 @@ inline bool recording() { return recording_started; }
 // One call of a collective.
 struct Record {
   plan::Collective collective{};
-  size_t bytes = 0;              // of one part if the collective has parts
+  size_t bytes = 0;              // bytes of one part if the collective has parts
   Reason reason = Reason::none;  // why the host served it; none: Tutti served it
   std::string_view algorithm{};  // Tutti's; copied
   std::chrono::nanoseconds time{0};
@@ -53,7 +53,7 @@ std::string_view kind_of(size_t row);
 inline constexpr size_t reason_count = static_cast<size_t>(Reason::count_);
 
 struct Row {
-  uint64_t calls = 0;  // that Tutti served
+  uint64_t calls = 0;  // calls that Tutti served
   uint64_t host_calls = 0;
   uint64_t bytes = 0;
   uint64_t nanoseconds = 0;
@@ -62,20 +62,20 @@ struct Row {
 // One-sided transfers, and the servers of this process.
 struct OneSided {
   uint64_t own = 0;         // transfers that ranks have executed at once
-  uint64_t handed = 0;      // that they have handed to servers
-  uint64_t taken_back = 0;  // of these, that they have executed after all
+  uint64_t handed = 0;      // transfers that they have handed to servers
+  uint64_t taken_back = 0;  // those of them that they have executed after all
   uint64_t servers = 0;
-  uint64_t processes = 0;  // of these, processes of their own; the others are threads
-  uint64_t sharing = 0;    // of these, on cores of ranks
-  uint64_t transfers = 0;  // that servers have executed
+  uint64_t processes = 0;  // servers that are processes of their own; the others are threads
+  uint64_t sharing = 0;    // servers on cores of ranks
+  uint64_t transfers = 0;  // transfers that servers have executed
   uint64_t bytes = 0;
   uint64_t sleeps = 0;
   uint64_t slept_nanoseconds = 0;
 };
 // One-sided transfers between ranks of different nodes, which travel as messages.
 struct TransfersBetweenNodes {
-  uint64_t puts = 0, gets = 0;  // that ranks have started
-  uint64_t bytes = 0;           // of these
+  uint64_t puts = 0, gets = 0;  // transfers that ranks have started
+  uint64_t bytes = 0;           // the bytes of these transfers
   // Requests of other ranks, each for a piece of a transfer, by who has answered them.
   uint64_t by_servers = 0;
   uint64_t by_ranks = 0;  // inside calls that wait
@@ -88,7 +88,7 @@ enum class WindowCall : uint8_t { put, get, accumulate, count_ };
 struct Driving {
   uint64_t servers = 0;
   uint64_t looks = 0;        // at what is under way
-  uint64_t nanoseconds = 0;  // of cores
+  uint64_t nanoseconds = 0;  // time of cores
 };
 // Consists of 64-bit words only, so that one reduction adds up the numbers of all ranks.
 struct Numbers {
@@ -106,7 +106,7 @@ struct Numbers {
 // 64-bit words only, so that one reduction finds the most of all ranks.
 struct Most {
   uint64_t under_way = 0;  // operations that it has started and not completed
-  uint64_t bytes = 0;      // of shared memory that it held for them
+  uint64_t bytes = 0;      // bytes of shared memory that it held for them
   // The processing units that servers have for themselves: one more than the last one, and the
   // first one subtracted from all ones, so that the most of all ranks are of all servers.
   uint64_t after_last_unit = 0;  // 0: none
@@ -140,9 +140,9 @@ struct UsersTable {
   std::string file;  // empty: none
   bool found = false;
 };
-// What this process found at its start.
+// The finds of this process at its start.
 struct Found {
-  std::string saturation_map;  // that the policy of the servers follows: its file; empty: none
+  std::string saturation_map;  // the file of the map that the servers' policy follows; empty: none
   UsersTable table;
   // The levels of this node that its ranks might share if they were bound; empty: none.
   std::string unknown_levels;

@@ -63,15 +63,15 @@ class Client {
   // Returns how the first one ended that failed; Code::ok if none did.
   Code wait_for_all();
 
-  int32_t running_servers() const;  // of those that it hands transfers to
+  int32_t running_servers() const;  // the running ones of the servers that it hands transfers to
   size_t outstanding() const { return outstanding_; }
   // So many transfers may be outstanding at each server; further ones are executed at once.
   size_t most_outstanding() const { return domain_.shape().entries; }
 
   struct Counts {
     uint64_t own = 0;         // transfers that this thread has executed at once
-    uint64_t handed = 0;      // that it has handed to servers
-    uint64_t taken_back = 0;  // of these, that it has executed after all
+    uint64_t handed = 0;      // transfers that it has handed to servers
+    uint64_t taken_back = 0;  // those of them that it has executed after all
   };
   const Counts& counts() const { return counts_; }
 
@@ -100,11 +100,11 @@ class Client {
   Policy policy_;
   Phases phases_;
   Turn turn_;
-  std::vector<Producer> queues_;  // by server, from first_server_ on
+  std::vector<Producer> queues_;  // indexed by server, from first_server_ on
   std::deque<Handle> started_;    // handed over, the oldest first; some may be complete
   size_t outstanding_ = 0;
-  uint64_t late_tests_ = 0;                                 // that found nothing complete
-  exec::WatchedTime::Clock::time_point next_close_look_{};  // of test()
+  uint64_t late_tests_ = 0;                                 // the tests that found nothing complete
+  exec::WatchedTime::Clock::time_point next_close_look_{};  // the time of test()'s next close look
   uint64_t taken_in_row_ = 0;  // transfers that were taken back with no other completion between
   // The time for which tests have found nothing complete, if a close look found so.
   std::optional<exec::WatchedTime> late_;

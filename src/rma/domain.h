@@ -17,7 +17,8 @@
 
 namespace tutti::rma {
 
-// What a server and its clients tell each other. Written by the server, where nothing else is said.
+// The words that a server and its clients tell each other. Written by the server, where nothing
+// else is said.
 struct alignas(line_size) ServerState {
   shm::Doorbell doorbell;  // the server sleeps on it
   // First line: clients read it at each transfer, and it seldom changes.
@@ -33,7 +34,7 @@ struct alignas(line_size) ServerState {
   shm::Word slept_nanoseconds;
 };
 
-// What a place for a server has. Whoever starts a server claims the place first; it then is
+// The state of a place for a server. Whoever starts a server claims the place first; it then is
 // `starting`.
 enum class Life : uint64_t { absent, starting, running, ended };
 
@@ -70,7 +71,8 @@ inline ProcessId process_of(const ServerState& state) {
 struct DomainShape {
   int32_t clients = 1;
   int32_t servers = 1;
-  size_t entries = 128;  // of each queue, a power of two: so many transfers may be outstanding
+  // Entries of each queue, a power of two: so many transfers may be outstanding.
+  size_t entries = 128;
 
   size_t bytes() const {
     const auto queues = static_cast<size_t>(clients) * static_cast<size_t>(servers);

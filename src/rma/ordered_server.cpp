@@ -67,7 +67,7 @@ bool reaches(int64_t process, uint64_t address, uint64_t expected) {
          found == expected;
 }
 
-// What the server maps, and how it reaches the ranks.
+// The memory that the server maps, and its way to the ranks.
 struct Reached {
   explicit Reached(ServerOrder& order) : segment(shm::Segment::attach(order.segment)) {
     for (int32_t rank = 0; rank < order.ranks; ++rank) {

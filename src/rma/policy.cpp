@@ -5,7 +5,7 @@
 namespace tutti::rma {
 
 const Rule* rule_of(const Policy& policy, const Situation& now) {
-  size_t size = 0;  // of the rules that count
+  size_t size = 0;  // the size of the rules that count
   for (const Rule& rule : policy.rules(now.kind)) {
     if (rule.most_bytes < now.bytes) continue;
     if (size == 0) size = rule.most_bytes;

@@ -44,7 +44,7 @@ struct Policy {
   const std::vector<Rule>& rules(Kind kind) const { return kind == Kind::put ? puts : gets; }
 };
 
-// What a client knows when it starts a transfer.
+// The facts that a client knows when it starts a transfer.
 struct Situation {
   Kind kind = Kind::put;
   size_t bytes = 0;
@@ -62,7 +62,7 @@ bool is_for_servers(const Policy& policy, const Situation& now);
 // none does.
 size_t least_bytes_served(const Policy& policy);
 
-// Whose turn it is among the servers, and the client itself if it takes turns.
+// The turn among the servers, and the client itself if it takes turns.
 struct Turn {
   int32_t server = -1;      // the number of servers: the client
   uint32_t batch_left = 0;  // further transfers that go there

@@ -23,7 +23,8 @@ struct Peer {
   int32_t process = 0;     // for the system's copies; 0: not permitted, or on another node
   bool elsewhere = false;  // the rank is on another node
 
-  // Where a rank's `length` bytes at `address` are in this process; null if they are not mapped.
+  // Returns the address of a rank's `length` bytes at `address` in this process; null if they are
+  // not mapped.
   std::byte* here(uint64_t address, uint64_t length) const {
     const uint64_t distance = address - first;
     if (distance >= bytes || length > bytes - distance) return nullptr;

@@ -86,7 +86,7 @@ TEST(ProcessMover, MovesBetweenPrivateMemories) {
   EXPECT_EQ(got[50], 50);
 }
 
-// As a server does for a client of one process with a target of another one.
+// A server does so for a client of one process with a target of another one.
 TEST(ProcessMover, MovesBetweenTwoOthers) {
   std::vector<uint8_t> bytes(50'000), got(50'000);
   std::iota(bytes.begin(), bytes.end(), uint8_t{3});
@@ -96,7 +96,7 @@ TEST(ProcessMover, MovesBetweenTwoOthers) {
   ProcessMover mover(peers, {0, 1, 2});
   const std::vector<uint8_t> empty(50'000);
   Transfer clear = transfer(Kind::put, empty, bytes);
-  EXPECT_EQ(mover.move(clear, 2), Code::ok);  // of the target
+  EXPECT_EQ(mover.move(clear, 2), Code::ok);  // clears the target's memory
   EXPECT_EQ(mover.move(transfer(Kind::put, bytes, bytes), 0), Code::ok);
   EXPECT_EQ(mover.move(transfer(Kind::get, got, bytes), 2), Code::ok);
   EXPECT_EQ(got, bytes);

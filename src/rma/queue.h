@@ -105,7 +105,7 @@ class BasicProducer {
 
   Entry* const entries_;
   uint64_t next_;
-  std::vector<bool> in_use_;  // by entry: posted, and not released
+  std::vector<bool> in_use_;  // indexed by entry: posted, and not released
 };
 
 // The first position that no producer has posted yet.

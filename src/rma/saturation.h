@@ -22,11 +22,11 @@
 
 namespace tutti::rma {
 
-// What it costs to hand a transfer to a server, in nanoseconds.
+// The costs of handing a transfer to a server, in nanoseconds.
 struct HandOver {
-  double client = 0;  // of the client's core: to post it, and to learn of its completion
+  double client = 0;  // time of the client's core: to post it, and to learn of its completion
   std::vector<double>
-      server;          // of the server's core, beside the transfer itself, by the map's bytes
+      server;  // time of the server's core, beside the transfer itself, indexed as the map's bytes
   double latency = 0;  // from the post to the start of the transfer, and back: both ways
 };
 
@@ -40,8 +40,8 @@ struct SaturationMap {
   std::vector<size_t> cores, messages, bytes;
   // GB/s of all cores together, by cores, then messages, then bytes; positive.
   std::vector<double> puts, gets;
-  HandOver hand_over;  // of a node; nothing between nodes, where clients start all themselves
-  std::string where;   // which machine, for people
+  HandOver hand_over;  // costs on a node; nothing between nodes, where clients start all themselves
+  std::string where;   // the name of the machine, for people
   Scope scope = Scope::node;
 
   double bandwidth(Kind kind, size_t cores_at, size_t messages_at, size_t bytes_at) const {
@@ -71,7 +71,7 @@ double transfer_time(const SaturationMap& map, Kind kind, double cores, double m
 
 // Clients that start the same numbers of transfers at the same time, and servers that they share.
 struct Crew {
-  int32_t domains = 1;  // of the node, with the following in each
+  int32_t domains = 1;  // the domains of the node, with the following in each
   int32_t clients = 1;
   int32_t servers = 1;
   bool clients_may_take_turns = true;

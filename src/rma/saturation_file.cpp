@@ -19,7 +19,7 @@ constexpr double most_messages = 1 << 20;
 constexpr double most_bytes = 1 << 30;
 constexpr double most_gigabytes = 1e6;
 constexpr double most_nanoseconds = 1e9;
-constexpr size_t most_values = 1 << 20;  // of a kind
+constexpr size_t most_values = 1 << 20;  // the most values of a kind
 
 std::vector<size_t> ascending(const JsonPart& map, const char* member, double most) {
   const JsonPart list = map.at(member);

@@ -216,7 +216,7 @@ TEST(SaturationPolicy, HoldsItsPromisesForAnyMap) {
           EXPECT_TRUE(rule.most_bytes > before.most_bytes ||
                       rule.least_waiting < before.least_waiting);
         }
-        if (rule.least_waiting > 128) continue;  // of a size that no server gets
+        if (rule.least_waiting > 128) continue;  // the rule has a size that no server gets
         EXPECT_LT(served_time(map, crew, kind, rule.least_waiting, rule.most_bytes, rule),
                   own_time(map, crew, kind, rule.least_waiting, rule.most_bytes));
       }

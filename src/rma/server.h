@@ -43,7 +43,7 @@ class Server {
   ServerState& state_;
   Mover& mover_;
   const int polls_;
-  std::vector<Consumer> queues_;  // by client
+  std::vector<Consumer> queues_;  // indexed by client
 };
 
 // For any thread. Asks the server to end, and wakes it. Has no effect if it has died and another

@@ -20,8 +20,8 @@ namespace tutti::rma {
 enum class Answer : uint64_t { none, runs, cannot };
 
 struct ServerOrder {
-  char version[32];  // of Tutti; both sides must have the same
-  uint64_t bytes;    // of all of the order
+  char version[32];  // the version of Tutti; both sides must have the same
+  uint64_t bytes;    // bytes of the whole order
   shm::Word permitted;
   shm::Word answer;  // one of Answer
   char reason[256];  // why it cannot; ends with a zero byte
@@ -32,7 +32,7 @@ struct ServerOrder {
   uint64_t token_value;    // where this is
 
   shm::Segment::Location segment;
-  uint64_t offset;  // of the domain in the segment, in bytes
+  uint64_t offset;  // the domain's offset in the segment, in bytes
   DomainShape shape;
   int32_t place;
   int32_t polls;

@@ -27,13 +27,14 @@ struct RankMemory {
   int64_t process = 0;         // for the system's copies; 0: these are not used
 };
 
-// Where servers find what they need.
+// The files that servers need.
 struct ServerHome {
-  std::string program;              // the path of tutti-server
-  shm::Segment::Location segment;   // with the domain's memory,
-  uint64_t offset = 0;              // from so many bytes after its start on
-  std::vector<RankMemory> ranks{};  // by rank; client c of the domain belongs to rank c % ranks
-  int owner = 0;                    // the rank that starts the servers
+  std::string program;             // the path of tutti-server
+  shm::Segment::Location segment;  // with the domain's memory,
+  uint64_t offset = 0;             // from so many bytes after its start on
+  // Indexed by rank; client c of the domain belongs to rank c % ranks.
+  std::vector<RankMemory> ranks{};
+  int owner = 0;  // the rank that starts the servers
 };
 
 // Runs servers of a domain from its construction to its destruction.

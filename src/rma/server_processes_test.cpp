@@ -270,7 +270,7 @@ TEST(ServerProcesses, KilledWithRequestsThatItHasNotBegun) {
   EXPECT_TRUE(std::equal(from, from + 3, to));
 }
 
-// By all ways to complete a transfer.
+// The client completes the transfer in each of the ways.
 TEST(ServerProcesses, KilledInALongTransfer) {
   const std::vector<uint8_t> from = counted();
   for (const int way : {0, 1, 2}) {

@@ -1,4 +1,4 @@
-// Which servers a process starts, and where they run. A plain value.
+// The servers that a process starts, and the cores on which they run. A plain value.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct ServerSettings {
   // No client uses these units, and there is one for each server, to which it is bound.
   bool own_units = false;
 
-  // Of the nth server.
+  // Returns the processing units of the nth server.
   std::vector<int> units_of(int32_t nth) const {
     return own_units ? std::vector<int>{units.at(static_cast<size_t>(nth))} : units;
   }

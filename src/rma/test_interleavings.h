@@ -41,7 +41,7 @@ inline Explorer* exploring = nullptr;
 
 struct SimulatedWord {
   uint64_t value = 0;
-  Clocks released{};  // what a thread that observes the value knows
+  Clocks released{};  // the clocks of a thread that observes the value
 };
 
 class Explorer {
@@ -51,7 +51,7 @@ class Explorer {
   };
   struct Result {
     size_t interleavings = 0;
-    std::string failure;  // of the first interleaving that failed; empty: none did
+    std::string failure;  // the first interleaving that failed; empty: none did
   };
   // A run of the test: its threads, and what must hold at the end (an empty text, or the failure).
   struct Run {
@@ -82,7 +82,7 @@ class Explorer {
     return result;
   }
 
-  // What the threads call.
+  // The threads call these.
   void store(SimulatedWord& word, uint64_t value) {
     pause_before("store", value);
     Thread& thread = *threads_[running_];

@@ -13,8 +13,8 @@ enum class Kind : uint32_t { put, get };
 // Blocks of one length at even distances; one block is a contiguous transfer. Addresses are those
 // of the processes that own the memory. A plain value, which lies in shared memory.
 struct Transfer {
-  uint64_t local = 0;   // of the caller: the source of a put, the destination of a get
-  uint64_t remote = 0;  // of the target
+  uint64_t local = 0;   // the caller's memory: the source of a put, the destination of a get
+  uint64_t remote = 0;  // the target's memory
   uint64_t block_bytes = 0;
   int64_t local_stride = 0;  // bytes from the start of a block to the start of the next
   int64_t remote_stride = 0;
@@ -22,7 +22,7 @@ struct Transfer {
   Kind kind = Kind::put;
   int32_t target : 31 = 0;   // a rank
   uint32_t carries : 1 = 0;  // it carries the caller's side
-  Code result = Code::ok;    // by whoever has executed it
+  Code result = Code::ok;    // written by whoever has executed it
 
   size_t bytes() const { return static_cast<size_t>(block_bytes) * blocks; }
   // A short transfer of one block can carry the data of the caller's side, in the place of

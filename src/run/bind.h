@@ -1,5 +1,5 @@
-// Where tutti-run binds a rank that its launcher left unbound: to a numa region (NUMACol's advice)
-// or to a core.
+// The binding of a rank that its launcher left unbound: to a numa region (NUMACol's advice) or to a
+// core.
 //
 // The ranks of a node are spread evenly, in order, over the cores that they may use. A rank is
 // bound to its core, or to the numa region of its core. choose_units is a pure function; bind

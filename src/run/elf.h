@@ -1,6 +1,6 @@
-// What the dynamic linker would read in a program or library: an ELF file's dynamic section. Pure
-// reading of a file that may have any contents: every offset is checked, nothing is trusted. No
-// state; any thread.
+// The entries that the dynamic linker would read in a program or library: an ELF file's dynamic
+// section. Pure reading of a file that may have any contents: every offset is checked, nothing is
+// trusted. No state; any thread.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
-// What a library below the MPI must be told for jobs in which many operations or transfers are
-// under way.
+// The settings that a library below the MPI needs for jobs in which many operations or transfers
+// are under way.
 #pragma once
 
 #include <cstdlib>

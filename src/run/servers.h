@@ -1,4 +1,4 @@
-// Which cores the servers of a node get (--servers), so that ranks keep off them.
+// The choice of the cores that the servers of a node get (--servers), so that ranks keep off them.
 //
 // The tutti-runs of a node decide by facts that they share, so all decide alike.
 // choose_server_units is a pure function; one thread.

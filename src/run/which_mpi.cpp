@@ -11,7 +11,7 @@ namespace tutti::run {
 namespace {
 
 struct Row {
-  std::string_view prefix;   // of a library's file name
+  std::string_view prefix;   // the beginning of a library's file name
   std::string_view version;  // the text that must follow ".so"; empty: any text
   std::string_view abi;
 };

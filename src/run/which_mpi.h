@@ -1,4 +1,4 @@
-// Which MPI a program uses. The libraries that the program needs tell it; if it needs none
+// The MPI that a program uses. The libraries that the program needs name it; if it needs none
 // (scripts, interpreters), the launcher that started this process does. Pure functions of files and
 // the environment; one thread.
 #pragma once

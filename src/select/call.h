@@ -18,15 +18,16 @@ struct Call {
   plan::Collective collective;
   size_t bytes;
   int ranks;
-  topo::Shape shape;  // of the machine that the communicator runs on; empty: unknown
+  topo::Shape shape;  // the shape of the machine that the communicator runs on; empty: unknown
   int root;
   bool rank_order = false;       // the operation does not commute
   bool same_expression = false;  // the bits of the result depend on the expression that is
                                  // evaluated: floating point, users' operations
   bool oversubscribed = false;   // ranks outnumber cores
-  const placement::Levels* levels = nullptr;  // that the ranks lie on; null: one, or unknown
-  int32_t nodes = 1;                          // that they are on
-  bool reached = false;                       // all ranks reach the memory that each one allocates
+  // The levels that the ranks lie on; null: one, or unknown.
+  const placement::Levels* levels = nullptr;
+  int32_t nodes = 1;         // the number of nodes that they are on
+  bool reached = false;      // all ranks reach the memory that each one allocates
   bool led = true;           // the nodes' leaders have a communicator of the host MPI's
   bool fixed_order = false;  // the same bits on every run (TUTTI_REPRODUCIBLE)
 
@@ -38,7 +39,7 @@ struct Sizes {
   size_t low = 0, high = SIZE_MAX;
 };
 
-// Whether the rule's conditions hold. Narrows `sizes` to those around the call's for which the rule
+// True if the rule's conditions hold. Narrows `sizes` to those around the call's for which the rule
 // says the same.
 bool holds(const Rule& rule, const Call& call, Sizes& sizes);
 

@@ -18,7 +18,7 @@ struct Considered {
   std::string rule;                  // its text; of a variable NAME=VALUE
   std::string target;                // an algorithm, or the file of a plan
   const LoadedPlan* plan = nullptr;  // the user's plan; null: a built-in algorithm
-  size_t segment_bytes = 0;          // that it asks for; 0: it leaves them to the executor
+  size_t segment_bytes = 0;  // the segments that it asks for; 0: it leaves them to the executor
   ReachChoice reach = ReachChoice::automatic;  // automatic: nothing was asked for
   std::string refused;                         // why it cannot serve; empty if it can
 };
@@ -27,11 +27,13 @@ struct Explanation {
   // The first that is not refused serves; the ones behind it would be next.
   std::vector<Considered> considered;
   size_t chosen = 0;
-  size_t segment_bytes = 0;   // 0: what the executor finds best
-  std::string segment_place;  // of the rule that says so, or TUTTI_SEGMENT_BYTES; empty for 0
+  size_t segment_bytes = 0;  // 0: what the executor finds best
+  // The place of the rule that says so, or TUTTI_SEGMENT_BYTES; empty for 0.
+  std::string segment_place;
   ReachChoice reach = ReachChoice::automatic;  // automatic: as ranks are found to reach each other
-  std::string reach_place;  // of the rule that says so, or TUTTI_REACH; empty for automatic
-  Sizes sizes;              // for which the explanation is the same
+  // The place of the rule that says so, or TUTTI_REACH; empty for automatic.
+  std::string reach_place;
+  Sizes sizes;  // for which the explanation is the same
 };
 
 Explanation explain(const Call& call, const Overrides& overrides);

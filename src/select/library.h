@@ -37,7 +37,7 @@ struct LoadedRule {
 
 struct Library {
   std::vector<LoadedRule> rules;  // in the order in which they are tried
-  uint64_t fingerprint = 0;       // of the rules and plans: equal at ranks that read the same
+  uint64_t fingerprint = 0;  // a hash of the rules and plans: equal at ranks that read the same
 };
 
 // With `fixed_order`, reduces in the order of arrival become reduces in the order written. Throws

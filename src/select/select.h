@@ -28,7 +28,7 @@ struct Choice {
   size_t bytes_low = 0;  // sizes for which the answer is the same, both ends in it
   size_t bytes_high = 0;
   bool by_users_table = false;
-  bool by_default_table = false;  // which knows nothing of the group's memory
+  bool by_default_table = false;  // the default table knows nothing of the group's memory
 };
 
 struct Overrides {
@@ -52,7 +52,7 @@ Choice choose(plan::Collective collective, size_t bytes, int ranks, bool oversub
 // The tables that decide about a collective, in the order in which they are asked.
 std::vector<const Table*> tables_for(plan::Collective collective, const Overrides& overrides);
 
-// Whether some variable or rule names the host MPI's own collective between nodes (algo/by_host.h).
+// True if some variable or rule names the host MPI's own collective between nodes (algo/by_host.h).
 bool may_go_by_host(const Overrides& overrides);
 // Whether some rule asks for the system's copies, so that ranks must find out whether they have
 // them.

@@ -345,8 +345,8 @@ TEST(Choose, IsTheSameWithinItsRange) {
   }
 }
 
-// What default.map and placement.map say on both sides of each of their edges: whoever changes it
-// measures.
+// Pins the answers of default.map and placement.map on both sides of each of their edges: whoever
+// changes one measures.
 TEST(Choose, TheDefaultIsGolden) {
   struct Golden {
     Collective collective;

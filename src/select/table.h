@@ -18,16 +18,17 @@ namespace tutti::select {
 struct Table {
   std::string name;  // the beginning of places: a file's path, "default.map" or "placement.map"
   std::array<std::vector<Rule>, plan::collective_count>
-      rules;  // of each collective, in the order in which they are tried
+      rules;  // indexed by collective, in the order in which they are tried
   uint64_t fingerprint =
-      0;  // of the rules: equal at ranks that read the same, whatever the comments
+      0;  // a hash of the rules: equal at ranks that read the same, whatever the comments
 };
 
 // Throws Error(invalid_plan) "NAME:LINE: what is wrong; what would be right", as read_map, also
 // where a rule names a file.
 Table read_table(std::string_view text, std::string_view name);
 
-// From a file. Throws as read_table, and an Error that names the file if it cannot be read.
+// Reads a table from a file. Throws as read_table, and an Error that names the file if it cannot be
+// read.
 Table load_table(const std::string& path);
 
 // The compiled default: it answers every call.

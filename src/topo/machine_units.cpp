@@ -26,7 +26,7 @@ UnitGroups without_gaps(UnitGroups groups) {
 // Moves each unit's socket to one of the two socket levels: to the inner one if a region holds
 // several sockets. A socket of one core, as emulators have them, is treated as its core.
 MachineUnits with_sockets(MachineUnits units) {
-  std::map<int32_t, std::set<int32_t>> cores, sockets;  // by socket, by numa region
+  std::map<int32_t, std::set<int32_t>> cores, sockets;  // indexed by socket, and by numa region
   for (const auto& [unit, groups] : units) cores[groups[at_socket]].insert(groups[at_core]);
   for (auto& [unit, groups] : units) {
     if (cores[groups[at_socket]].size() < 2) groups[at_socket] = none;

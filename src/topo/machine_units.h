@@ -1,4 +1,5 @@
-// Which processing units of a node are together: in one socket, numa region, shared cache or core.
+// The processing units of a node that are together: in one socket, numa region, shared cache or
+// core.
 //
 // The table has a row for each processing unit, with the unit's group on each level of the node.
 // It is made from a tree (hwloc), from a shape's text or from the kernel's files. The interposers
@@ -30,7 +31,7 @@ inline std::string short_level_name(size_t level) {
 }
 // A unit's group on each level. Groups may have any numbers.
 using UnitGroups = std::array<int32_t, unit_level_names.size()>;
-// By processing unit, as the system numbers them.
+// Indexed by processing unit, as the system numbers them.
 using MachineUnits = std::map<int, UnitGroups>;
 
 MachineUnits machine_units(const Tree& tree);

@@ -64,8 +64,8 @@ int core_of(int unit, const std::string& system) {
 // The number of sockets that hold these regions, if each holds several and all hold equally many;
 // else 0, because sockets then add nothing to the regions.
 int32_t sockets_of(const std::vector<NodeCore>& cores, const std::string& system) {
-  std::map<int, std::set<int>> regions;  // by socket
-  std::map<int, int> sockets;            // by region
+  std::map<int, std::set<int>> regions;  // indexed by socket
+  std::map<int, int> sockets;            // indexed by region
   for (const NodeCore& core : cores) {
     const int socket = socket_of(core.units.front(), system);
     if (socket < 0 || sockets.emplace(core.region, socket).first->second != socket) return 0;
@@ -148,7 +148,7 @@ bool agree(const Shape& one, const Shape& other) {
 std::vector<NodeCore> cores_of_node(const std::vector<int>& processing_units,
                                     const std::string& system) {
   const std::map<int, int> regions = regions_of(system);
-  std::map<std::pair<int, int>, std::vector<int>> cores;  // by region and core
+  std::map<std::pair<int, int>, std::vector<int>> cores;  // indexed by region and core
   for (const int unit : processing_units) {
     const auto found = regions.find(unit);
     cores[{found == regions.end() ? 0 : found->second, core_of(unit, system)}].push_back(unit);
@@ -159,7 +159,7 @@ std::vector<NodeCore> cores_of_node(const std::vector<int>& processing_units,
 }
 
 Shape shape_of_node(const std::vector<int>& processing_units, const std::string& system) {
-  std::map<int, int32_t> cores;  // by region
+  std::map<int, int32_t> cores;  // indexed by region
   const std::vector<NodeCore> of_node = cores_of_node(processing_units, system);
   for (const NodeCore& core : of_node) ++cores[core.region];
   Shape shape;

@@ -57,7 +57,7 @@ std::string given_refusal(const std::string& value) {
   }
 }
 
-// What libraries without hwloc must tell from nonsense: all that load() or parse_shape() takes.
+// Libraries without hwloc must tell these from nonsense: all that load() or parse_shape() takes.
 TEST(Given, ShapesDescriptionsAndFilesAreAccepted) {
   const TemporaryFile file("given.xml", "<?xml version=\"1.0\"?><topology version=\"2.0\">");
   for (const std::string value :

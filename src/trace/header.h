@@ -29,10 +29,10 @@ struct Node {
 
 struct Job {
   std::string_view mpi;              // the host MPI's ABI
-  std::vector<std::string> reasons;  // by number: why a call stayed on the host
+  std::vector<std::string> reasons;  // indexed by number: why a call stayed on the host
   std::vector<Node> nodes;
-  std::vector<int> node_of;        // by world rank: an index into `nodes`
-  std::vector<std::string> ranks;  // by world rank: from describe_rank()
+  std::vector<int> node_of;        // indexed by world rank: an index into `nodes`
+  std::vector<std::string> ranks;  // indexed by world rank: from describe_rank()
 };
 
 // One rank as a JSON object: where it ran, its programs and communicators, and how many records its

@@ -37,9 +37,9 @@ struct ProgramText {
 class Tracer {
  public:
   struct Settings {
-    size_t records = least_records;  // of every ring
-    size_t description_bytes = size_t{16}
-                               << 20;  // of all programs together; later ones lose their steps
+    size_t records = least_records;  // the records of every ring
+    size_t description_bytes =
+        size_t{16} << 20;  // bytes of all programs together; later ones lose their steps
   };
   explicit Tracer(const Settings& settings);
   Tracer(const Tracer&) = delete;
