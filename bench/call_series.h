@@ -5,7 +5,7 @@
 #include "series.h"
 #include "work.h"
 
-/* What to call, and what each rank computes meanwhile. */
+/* The calls, and the computation of each rank beside them. */
 typedef struct {
   const BenchKind* kinds;
   int count;

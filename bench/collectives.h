@@ -28,11 +28,11 @@ typedef struct {
   size_t count; /* elements of a part, in the mean */
   void *in, *out;
   MPI_Comm communicators[BENCH_COMMUNICATORS];
-  int *sent, *sent_at;            /* by rank: elements for it, and where in `in` they begin */
-  int *received, *received_at;    /* by rank: elements from it, and where in `out` they begin */
+  int *sent, *sent_at;            /* for each rank: elements for it, and their places in `in` */
+  int *received, *received_at;    /* for each rank: elements from it, and their places in `out` */
   int *sent_from, *received_from; /* the beginnings in bytes, as alltoallw takes them */
-  MPI_Datatype* types;            /* by rank, as alltoallw takes them */
-  MPI_Request request; /* of the operation that was started, or the persistent one (forms.h) */
+  MPI_Datatype* types;            /* indexed by rank, as alltoallw takes them */
+  MPI_Request request;            /* the started operation's, or the persistent one (forms.h) */
 } Cell;
 
 /* The bound on a rank's buffers, for collectives that need a multiple of the cell's size. */

@@ -95,7 +95,7 @@ void grid_fill(const Grid* grid, uint32_t number) {
   }
 }
 
-/* Where a layer's cells begin in a packed buffer. */
+/* Returns the address of a layer's first cell in a packed buffer. */
 static uint32_t* packed_at(const Grid* grid, uint32_t* packed, int direction) {
   return packed + (size_t)direction * (size_t)grid->edge * (size_t)grid->edge;
 }

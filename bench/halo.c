@@ -19,8 +19,8 @@ typedef struct {
   int cells_before[GRID_DIRECTIONS];
   MPI_Aint origin[GRID_DIRECTIONS]; /* the types have the places */
   MPI_Request requests[2 * GRID_DIRECTIONS];
-  WorkLoop loop;    /* what the rank computes between start and finish; WORK_NONE: nothing */
-  uint64_t turns;   /* of the loop */
+  WorkLoop loop;    /* the computation between start and finish; WORK_NONE: nothing */
+  uint64_t turns;   /* turns of the loop */
   double computing; /* microseconds that these take */
 } Exchange;
 

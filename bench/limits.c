@@ -122,7 +122,7 @@ static void copy_on_one(Pair* pair) {
   pair->shared->result[0] = copy_rate(pair, destination, source);
 }
 
-static char* shared_source; /* of the data that process 1 rewrites */
+static char* shared_source; /* the data that process 1 rewrites */
 
 static void fetch_shared(Pair* pair) { pair_fetch(pair, shared_source, copy_of_others); }
 static void fetch_sum(Pair* pair) { pair_fetch(pair, shared_source, sum_with_others); }

@@ -25,7 +25,7 @@ typedef struct {
   Cell cell;
   Stream stream;
   Work work;       /* only for an overlap */
-  uint32_t number; /* of operations so far */
+  uint32_t number; /* operations so far */
 } Bench;
 
 /* Prints the line and ends the job. */

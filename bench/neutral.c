@@ -24,8 +24,8 @@ struct NeutralShared {
 
 typedef struct {
   _Alignas(128) atomic_uint entered;
-  _Alignas(128) atomic_uint turn; /* of neutral_hand_over */
-  _Alignas(128) uint64_t ticks[]; /* by sample */
+  _Alignas(128) atomic_uint turn; /* the turn of neutral_hand_over */
+  _Alignas(128) uint64_t ticks[]; /* indexed by sample */
 } RankPart;
 
 static size_t part_bytes(int samples) {

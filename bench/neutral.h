@@ -52,7 +52,7 @@ const char* neutral_make(NeutralName* name, const char* ground, int ranks, int s
 const char* neutral_join(Neutral* neutral, const char* path, int rank, int ranks, int cores,
                          int samples);
 void neutral_unname(const NeutralName* name);
-/* From now on waiting ranks sleep. All ranks call it before the first meeting, or none. */
+/* Makes waiting ranks sleep from now on. All ranks call it before the first meeting, or none. */
 void neutral_sleep(Neutral* neutral);
 void neutral_leave(Neutral* neutral);
 

@@ -262,7 +262,7 @@ static bool make_grid(BenchOptions* options, int ranks) {
   return true;
 }
 
-/* What all of the words say together. */
+/* Checks the words together. */
 static bool complete(BenchOptions* options, int ranks, char* message) {
   if (options->mixed && !options->dirty) {
     snprintf(message, 256,

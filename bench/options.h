@@ -40,7 +40,7 @@ typedef struct {
   int face_count;
   bool mixed;            /* besides, in a shuffled order */
   size_t cold_bytes;     /* besides, cold: so much is streamed over before each operation; 0: not */
-  uint64_t seed;         /* of the shuffled order */
+  uint64_t seed;         /* the seed of the shuffled order */
   int iterations;        /* 0: as many as fit into the budget */
   double budget_seconds; /* for each cell, everything included */
   int root;
@@ -54,7 +54,7 @@ typedef struct {
   bool help;
 } BenchOptions;
 
-/* What is measured if the words do not say it. */
+/* The collectives that are measured if the words name none. */
 #define BENCH_USUAL_COLLECTIVES "allreduce,bcast,reduce,barrier"
 
 extern const char bench_usage[];

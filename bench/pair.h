@@ -25,7 +25,7 @@ typedef struct {
   uint64_t start; /* ticks; belongs to the last release */
   pid_t process[2];
   void* address[2]; /* private memory that a process offers */
-  double result[2]; /* by process; a negative one says that the measurement failed */
+  double result[2]; /* indexed by process; a negative one says that the measurement failed */
   uint64_t ticks[2][4096];
   int error;
 } PairShared;

@@ -1,5 +1,6 @@
-/* What a pair of processes (pair.h) does in a measurement, where tutti-limits and tutti-machine
- * share it. The result of process 0 is in seconds; a negative one says that the system refused. */
+/* The work of a pair of processes (pair.h) in a measurement, where tutti-limits and
+ * tutti-machine share it. The result of process 0 is in seconds; a negative one says that the
+ * system refused. */
 #ifndef TUTTI_BENCH_PAIR_BODIES_H
 #define TUTTI_BENCH_PAIR_BODIES_H
 

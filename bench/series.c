@@ -39,7 +39,7 @@ static bool times_start(const Series* series, int sample) {
   return sample >= 0 && sample / series->count % 4 == 1;
 }
 
-/* Where a rank notes when the start of a sampled operation returned. */
+/* Returns the index of the note of a sampled operation's return from its start. */
 static int start_note(int sample) { return sample + BENCH_MOST_ITERATIONS; }
 /* Beside a computation: where it notes for how long others had its core meanwhile, and how long the
  * completion took after it. */

@@ -14,10 +14,9 @@
  * `place` is the number of the kind, `number` that of the operation whose data the buffers hold. */
 typedef struct {
   int count;        /* kinds */
-  const int* order; /* of which kind each operation is, the warm ones first; NULL: all of the first
-                     */
+  const int* order; /* each operation's kind, the warm ones first; NULL: all are of the first */
   bool cold;        /* each rank streams over memory before each operation */
-  void* subject;    /* what the functions below work on */
+  void* subject;    /* the object that the functions below work on */
   /* This rank rewrites its data. NULL: there are none. */
   void (*fill)(void* subject, int place, uint32_t number);
   /* Runs one operation. If `began` is not NULL and the operation has a start of its own, the

@@ -17,7 +17,7 @@ typedef struct {
 typedef struct {
   Trial* trials;
   int count;
-  char* text; /* of the file, to which the rules point */
+  char* text; /* the text of the file, to which the rules point */
 } Trials;
 
 /* False, and one line in `message`, if the file cannot be read or is none of trials. */

@@ -15,7 +15,7 @@
 typedef enum { WORK_NONE, WORK_ARITHMETIC, WORK_MEMORY, WORK_LOOPS } WorkLoop;
 extern const char* const work_loop_names[WORK_LOOPS];
 
-/* What the last computation met. */
+/* The disturbance and the end of the last computation. */
 typedef struct {
   uint64_t others; /* nanoseconds of it in which other threads had the core: servers, processes, the
                       kernel's threads. Interrupts are not among them. */
@@ -25,7 +25,7 @@ typedef struct {
 typedef struct {
   double* array;
   size_t next;                        /* where the memory loop goes on */
-  double numbers[8];                  /* of the arithmetic loop */
+  double numbers[8];                  /* the numbers of the arithmetic loop */
   double turns_each_tick[WORK_LOOPS]; /* how fast the loops are */
   WorkMet met;
 } Work;

@@ -19,7 +19,7 @@ typedef struct {
 
 typedef struct {
   MPI_Comm comm;
-  int rows;         /* of the whole matrix */
+  int rows;         /* rows of the whole matrix */
   int first, count; /* the rows of this rank */
   int halo_count;
   int* row_start; /* count + 1 elements */

@@ -40,7 +40,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int rounds = 5;
 constexpr size_t bytes_of_call =
-    1024;  // of the vector or of one part, for the look-up in the table
+    1024;  // bytes of the vector or of one part, for the look-up in the table
 
 struct Phases {
   enum Phase { generate, stage, lower, count };
@@ -114,7 +114,7 @@ Phases one_round(plan::Collective collective, const Cluster& cluster, int rank, 
   return phases;
 }
 
-// What serves a call by the built-in table.
+// Names the algorithm that serves a call by the built-in table.
 std::string by_table(plan::Collective collective, const Cluster& cluster, int32_t node_count) {
   select::Call call{.collective = collective,
                     .bytes = bytes_of_call,

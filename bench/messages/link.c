@@ -59,7 +59,7 @@ static double quantile(Link* link, int quarters, double (*once)(Link* link, cons
   double taken[most];
   uint64_t began = 0;
   for (int i = 0; i < to_warm; ++i) {
-    began = bench_now(&link->clock); /* of the last: the first may set up connections */
+    began = bench_now(&link->clock); /* the time of the last: the first may set up connections */
     once(link, what);
   }
   const double each = link_seconds(link, bench_now(&link->clock) - began);

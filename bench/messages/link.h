@@ -16,12 +16,12 @@
 #include "../clock.h"
 
 enum {
-  link_most_bytes = 1 << 22, /* of a message, and of all messages of a train */
+  link_most_bytes = 1 << 22, /* bytes of a message, and of all messages of a train */
   link_most_count = 16       /* messages of a train */
 };
 
 typedef struct {
-  MPI_Comm comm; /* of the two ranks */
+  MPI_Comm comm; /* the communicator of the two ranks */
   int self;      /* 0 or 1 */
   BenchClock clock;
   char *out, *in; /* messages leave from `out` and come to `in`; each has link_most_bytes */

@@ -27,7 +27,7 @@ PROJECTORS = {
 }
 RYDBERGS = 2  # in a Hartree
 
-POINTS, FIRST, STEP, NUCLEUS = 1141, -7.0, 0.0125, 14.0  # of the logarithmic mesh
+POINTS, FIRST, STEP, NUCLEUS = 1141, -7.0, 0.0125, 14.0  # the logarithmic mesh
 PROJECTORS_END = 6.0  # Bohr radii
 
 INPUT = """&control

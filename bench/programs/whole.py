@@ -61,7 +61,7 @@ class Share:
     ranks: int
     by: str  # host: the host makes the blocking calls; tutti
     calls: float
-    served: float  # of the calls, by Tutti
+    served: float  # those of the calls that Tutti served
     collectives_s: float
     whole_s: float  # the whole command
 

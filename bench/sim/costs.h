@@ -19,7 +19,7 @@ extern "C" {
 
 typedef struct {
   double overhead_within, overhead_between, gap; /* seconds */
-  double bytes_per_second;                       /* of an adapter */
+  double bytes_per_second;                       /* the bandwidth of an adapter */
   size_t short_bytes; /* shorter messages leave before their receivers ask for them */
 } SimCosts;
 

@@ -8,7 +8,7 @@
 
 // On the heap, because each rank has its own copy of globals.
 struct SimCounts {
-  std::vector<long> sent;  // by the number of a rank's SimGrid actor; the first rank's is 1
+  std::vector<long> sent;  // indexed by the number of a rank's SimGrid actor; the first rank's is 1
 };
 
 SimCounts* sim_count() {

@@ -43,16 +43,16 @@ static const char usage[] =
 /* Data that the ranks share: memory of the first rank, which the whole process sees. */
 typedef struct {
   sg_bar_t meeting;
-  double* ended; /* by rank */
+  double* ended; /* indexed by rank */
 } Board;
 
 typedef struct {
   int rank, ranks;
   int warm, operations;
-  size_t most_bytes; /* of all ranks' buffers */
+  size_t most_bytes; /* bytes of all ranks' buffers */
   SimCosts costs;
   Board board;
-  uint32_t number; /* of operations so far */
+  uint32_t number; /* operations so far */
 } Sim;
 
 typedef struct {

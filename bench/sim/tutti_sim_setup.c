@@ -33,7 +33,7 @@ static const char* const phase_names[phases] = {
 typedef struct {
   SimCounts* counts;
   sg_bar_t meeting;
-  long* sent; /* by phase and rank, since the begin */
+  long* sent; /* indexed by phase and rank, since the begin */
 } Board;
 
 static void note(const Board* board, int phase, int rank, int ranks) {
@@ -105,5 +105,5 @@ int main(int argc, char** argv) {
   MPI_Finalize();
   sg_barrier_wait(board.meeting); /* all have finished */
   fflush(NULL);
-  _exit(0); /* what a process does at its end the ranks share, too */
+  _exit(0); /* the usual end of a process would act on memory that the ranks share */
 }

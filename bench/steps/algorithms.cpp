@@ -92,7 +92,7 @@ struct Team {
 
   select::Table table;
   Memory areas;
-  std::vector<std::unique_ptr<group::Group>> groups;  // by rank
+  std::vector<std::unique_ptr<group::Group>> groups;  // indexed by rank
 };
 
 struct Cell {
@@ -100,7 +100,7 @@ struct Cell {
   const What* what = nullptr;
   size_t bytes = 0;
   std::string served;
-  std::vector<double> microseconds;  // by repetition
+  std::vector<double> microseconds;  // indexed by repetition
 };
 
 struct Buffers {
@@ -272,8 +272,8 @@ class Measurement {
     return slowest;
   }
 
-  // How long the slowest rank needs, in microseconds, the same to all ranks. One rank begins so
-  // many microseconds after the others.
+  // Returns the slowest rank's time in microseconds; all ranks get the same value. The late rank
+  // begins `late` microseconds after the others.
   template <class Work>
   double slowest_of(int rank, double late, const Work& work) {
     const uint64_t start = threads_.meet(rank);
@@ -302,7 +302,7 @@ class Measurement {
   std::vector<Buffers> buffers_;
   std::vector<End> ends_;
   double empty_ = 0;
-  // By repetition: the state of the cores, and whether they stayed in it.
+  // Indexed by repetition: the state of the cores, and whether they stayed in it.
   Json states_ = Json::array();
   std::vector<bool> steady_;
   // Before the first repetition and after each, by the entries of --steps.

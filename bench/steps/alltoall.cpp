@@ -33,7 +33,7 @@ using namespace tutti;
 using bench::BoundThreads;
 
 constexpr size_t most_outstanding = 128;
-constexpr double round_milliseconds = 10;  // of one way, size and repetition
+constexpr double round_milliseconds = 10;  // the time of one way, size and repetition
 constexpr int least_rounds = 5, most_rounds = 300;
 constexpr size_t most_memory = size_t{4} << 30;
 constexpr size_t most_bytes = size_t{1} << 20;
@@ -43,7 +43,7 @@ struct Settings {
   int ranks = 0, servers = 0, repetitions = 0;
   std::vector<size_t> bytes;
 
-  // Of each rank.
+  // Returns the core of each rank.
   std::vector<int> cores_of_ranks() const {
     const int all = static_cast<int>(cores.size()), left = all - servers;
     std::vector<int> of_ranks;

@@ -50,7 +50,7 @@ class BoundThreads {
   std::vector<Own> own_;
   alignas(128) std::atomic<uint64_t> arrived_{0};
   alignas(128) std::atomic<uint64_t> released_{0};  // meetings
-  std::atomic<uint64_t> start_{0};                  // of the last one
+  std::atomic<uint64_t> start_{0};                  // the start of the last meeting
 };
 
 // Memory that starts on a page, filled with zeros.

@@ -8,7 +8,7 @@ namespace tutti::bench {
 namespace {
 
 constexpr size_t rewritten = 8192;  // bytes
-constexpr int bursts = 5;           // what interrupts a burst only makes it longer
+constexpr int bursts = 5;           // several, because an interruption only makes a burst longer
 
 bool are_alike(double one, double other) {
   constexpr double factor = 1.3;  // states differ by more

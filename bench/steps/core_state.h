@@ -17,10 +17,10 @@
 
 namespace tutti::bench {
 
-// What tells one state from another. Nanoseconds; 0: not known.
+// The times that tell one state from another. Nanoseconds; 0: not known.
 struct CoreTimes {
   double hand_over = 0;
-  double rewriting = 0;  // of some KiB that the other core has read
+  double rewriting = 0;  // the time to rewrite some KiB that the other core has read
 };
 
 class CoreState {

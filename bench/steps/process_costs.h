@@ -1,4 +1,5 @@
-/* What two processes pay that threads do not: yields of a shared core, and the system's copies.
+/* The costs that two processes pay and threads do not: yields of a shared core, and the system's
+ * copies.
  *
  * The processes are forked for each value (pair.h), so the caller has no other thread. One caller
  * at a time. Seconds, medians of many rounds; negative where the system does not permit it. */
@@ -11,7 +12,7 @@
 extern "C" {
 #endif
 
-/* From one rank's yield to the next turn of another on the same core. */
+/* Measures the time from one rank's yield to the next turn of another on the same core. */
 double process_yield(int core);
 /* To read `bytes` bytes on `core`, which a process on `other` has just rewritten, by
  * process_vm_readv. */

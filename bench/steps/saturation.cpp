@@ -153,7 +153,7 @@ class Ranks {
   BoundThreads& threads_;
   tutti_team* team_ = nullptr;
   std::vector<tutti_group*> groups_;
-  std::vector<bench::Memory> mine_, theirs_;  // by rank; others reach `theirs` alone
+  std::vector<bench::Memory> mine_, theirs_;  // indexed by rank; others reach `theirs` alone
   std::vector<End> ends_;
 };
 
@@ -172,7 +172,7 @@ class Client {
   }
   Client(const Client&) = delete;
 
-  struct Times {  // of one of `count` puts, in nanoseconds
+  struct Times {  // the times of one of `count` puts, in nanoseconds
     double start = 0, completion = 0, whole = 0;
   };
   // Medians. `rests`: the server has done all before the client looks.

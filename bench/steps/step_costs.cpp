@@ -28,7 +28,7 @@ int rounds_of(size_t bytes) {
 // Each thread has three vectors: two that it rewrites, and a result.
 struct Vectors {
   Memory a, b, result;
-  uint64_t round = 0;   // of hand-overs through slots so far
+  uint64_t round = 0;   // hand-overs through slots so far
   size_t position = 0;  // in the ring of slots
 };
 
@@ -175,7 +175,7 @@ class Measurement {
   }
 
   Vectors& of(int thread) { return vectors_[static_cast<size_t>(thread)]; }
-  // Whose vectors a thread reads: each next to it, in a ring.
+  // Returns the vectors that a thread reads: those of the next one, in a ring.
   Vectors& other_of(int thread) { return of((thread + 1) % threads_.count()); }
 
   void measure_own(int thread, Json& json) {
@@ -205,7 +205,8 @@ class Measurement {
     const auto add = [this](int self, size_t bytes) {
       sum_(of(self).result.get(), of(self).b.get(), other_of(self).a.get(), bytes / sizeof(double));
     };
-    // Each reads what another reads as well, as in an allreduce in which all read all.
+    // Each thread reads its own `a`, which another thread reads at the same time, as in an
+    // allreduce in which all read all.
     const auto add_same = [this](int self, size_t bytes) {
       sum_(of(self).result.get(), of(self).a.get(), other_of(self).a.get(), bytes / sizeof(double));
     };
@@ -264,8 +265,8 @@ class Measurement {
     return ring_.get() + std::exchange(position, position + taken);
   }
 
-  // From one thread to another through a slot. Stores that the core has taken may still wait for
-  // their lines, and the reader may come to lines that are on their way.
+  // Hands data from one thread to another through a slot. Stores that the core has taken may still
+  // wait for their lines, and the reader may come to lines that are on their way.
   void hand(int self, std::byte* slot, size_t at, size_t bytes, exec::SlotStores& stores) {
     auto* const flag = reinterpret_cast<std::atomic<uint64_t>*>(flag_.get());
     const uint64_t round = ++of(self).round;

@@ -1,4 +1,4 @@
-// What the steps of a program cost between two cores, or among several that share a unit.
+// The costs of a program's steps between two cores, or among several that share a unit.
 //
 // Thread 0 is on the first core and reads what the next has written; of more threads, each reads
 // what the next has written, which gives how a link is shared. The kernels are those with which

@@ -45,11 +45,11 @@ static const double longest_us = 60e6;
 typedef enum { BY_TUTTI, BY_HOST, PING_PONG, NOTHING, WAYS } Way;
 static const char* const way_names[] = {"tutti", "host", "ping_pong", "nothing"};
 
-/* What a client does in turn. */
+/* One of the cases that a client measures in turn. */
 typedef struct {
   bool puts, computes; /* its direction; the target computes */
   size_t bytes;
-  double beside_us; /* of computation; 0: none */
+  double beside_us; /* the time of a computation; 0: none */
 } Cell;
 
 typedef struct {
@@ -61,9 +61,9 @@ typedef struct {
   Work work;
   MPI_Win window;
   void* mine;    /* a client's side of transfers */
-  void* there;   /* of this rank in the window */
-  void* target;  /* that of the partner */
-  uint64_t seed; /* of what is written next, the same in both ranks of a pair */
+  void* there;   /* this rank's memory in the window */
+  void* target;  /* the partner's memory in the window */
+  uint64_t seed; /* the seed of the next data, the same in both ranks of a pair */
   Times times[WAYS];
 } Bench;
 

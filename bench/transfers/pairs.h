@@ -24,7 +24,7 @@ typedef struct {
   Tutti tutti;
   tutti_group* group;
   uint64_t* told;       /* a word of this rank's, from tutti_alloc */
-  uint64_t* told_there; /* that of the partner, as the partner addresses it */
+  uint64_t* told_there; /* the partner's word, as the partner addresses it */
   uint64_t tellings;    /* how often the client has told its target */
 } Pair;
 

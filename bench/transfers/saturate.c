@@ -34,7 +34,7 @@ typedef struct {
   Pair pair;
   int milliseconds;
   size_t first, last, messages;
-  char *mine, *there; /* of this rank: what it transfers, and what others reach */
+  char *mine, *there; /* this rank's side of transfers, and the memory that others reach */
   char* target;       /* the partner's `there` */
   uint64_t seed;      /* as in all ranks */
 } Bench;

@@ -39,7 +39,7 @@ typedef struct {
 /* Shared by the two processes; rank 1 has allocated it. */
 typedef struct {
   Line turn, there, back, line;
-  sem_t begin, end; /* of what rank 0 does while rank 1 sleeps */
+  sem_t begin, end; /* the begin and the end of rank 0's work while rank 1 sleeps */
 } Board;
 
 typedef struct {

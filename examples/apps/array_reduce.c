@@ -40,7 +40,8 @@ static double sum_of(const double* elements, long count) {
   return sum;
 }
 
-/* What iteration k (from 1) has to give, for the numbers of elements by where they began. */
+/* Returns the right result of iteration k (from 1), for the numbers of elements by where they
+ * began. */
 static double expected(const long* began, long k) {
   double sum = 0;
   for (int i = 0; i < values; ++i) sum += (double)began[i] * (double)((i + k) % values - largest);

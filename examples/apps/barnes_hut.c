@@ -34,24 +34,24 @@ typedef struct {
 /* Subspaces of one level. A subspace is all keys that begin with its own 3 * level bits. */
 typedef struct {
   long length;
-  uint64_t* prefix; /* by subspace */
+  uint64_t* prefix; /* indexed by subspace */
   long* first;      /* this rank's first body in it, by subspace; `length` + 1 of them */
   long* load;       /* bodies of this rank, later of all ranks */
 } Level;
 
 typedef struct {
   int rank, ranks;
-  long bodies;          /* of this rank */
+  long bodies;          /* the bodies of this rank */
   Body* body;           /* */
-  uint64_t *key, *room; /* by body, in ascending order after sorting; and room to sort in */
+  uint64_t *key, *room; /* indexed by body, in ascending order after sorting; and room to sort in */
   long heaviest;
   long aligns_levels; /* a barrier before each allreduce */
 } Cluster;
 
 typedef struct {
-  long lengths[deepest + 1]; /* of the allreduces, by level, in the first step */
+  long lengths[deepest + 1]; /* lengths of the allreduces, indexed by level, in the first step */
   long levels, calls, leaves;
-  uint64_t hash; /* of all counts of all steps */
+  uint64_t hash; /* a hash of all counts of all steps */
 } Tree;
 
 static void* need(const Cluster* cluster, void* memory) {

@@ -36,7 +36,7 @@ static const double alpha = 1e-6, accepted_error = 1e-12, pi = 3.141592653589793
 typedef struct {
   Phase evolve, sum;
   double whole;                                                    /* seconds */
-  double complex own_sums[most_iterations], sums[most_iterations]; /* of this rank, and of all */
+  double complex own_sums[most_iterations], sums[most_iterations]; /* this rank's, and all's */
   MPI_Request reductions[most_iterations];
   uint64_t hash;
 } Results;
@@ -93,7 +93,7 @@ static double* decay(int count, int time) {
   return factors;
 }
 
-/* From the transform at time 0 (z lines) to that at `time`. */
+/* Evolves the transform from time 0 (z lines) to `time`. */
 static void evolve(const Grid* g, const double complex* initial, int time) {
   const Shape* s = &g->shape;
   double *fx = decay(s->nx, time), *fy = decay(s->ny, time), *fz = decay(s->nz, time);
@@ -151,7 +151,8 @@ static uint64_t hash_array(const Grid* g) {
   return hash;
 }
 
-/* As in NAS's programs, everything runs once before it is timed, so that all memory was touched. */
+/* Runs everything once before it is timed, so that all memory was touched. NAS's programs do so
+ * too. */
 static void warm_up(Grid* g) {
   Phase before[grid_phases];
   memcpy(before, g->phases, sizeof before);

@@ -27,7 +27,7 @@
 #include "phases.h"
 
 typedef struct {
-  int nx, ny, nz; /* of the whole array */
+  int nx, ny, nz; /* the sizes of the whole array */
   int px, py;     /* the ranks of a row, and of a column */
   int slices;     /* in how many parts an exchange is made if `overlapped`, otherwise 1 */
   int overlapped; /* MPI_Ialltoall(v) of a slice while the next ones are computed */
@@ -53,7 +53,7 @@ typedef struct Exchange Exchange;
 typedef struct {
   Shape shape;
   double complex* array; /* where all transforms happen; the grid's */
-  size_t elements;       /* that `array` has room for */
+  size_t elements;       /* the number of elements that `array` has room for */
   Range y, z;            /* this rank's part in x lines */
   Range x_of_pencil;     /* its part of x in y lines and z lines */
   Range y_of_pencil;     /* its part of y in z lines */

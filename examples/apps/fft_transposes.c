@@ -1,4 +1,5 @@
-/* Which blocks of a grid's array travel in its exchanges (fft_exchange.h), and where they go. */
+/* The blocks of a grid's array that travel in its exchanges (fft_exchange.h), and their places
+ * there. */
 #include "fft_exchange.h"
 #include "fft_grid.h"
 

@@ -23,7 +23,7 @@ enum { scatter, bcast, compute, reduce, phase_count };
 
 typedef struct {
   long size;       /* rows, and columns */
-  long columns;    /* of a rank; the last ranks' may be padding, full of zeros */
+  long columns;    /* the columns of a rank; the last ranks' may be padding, full of zeros */
   int rank, ranks; /* */
   double* matrix;  /* at rank 0: all columns, one after another; else NULL */
   double* part;    /* this rank's columns */

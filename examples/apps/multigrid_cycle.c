@@ -87,7 +87,7 @@ void multigrid_free(Multigrid* m) {
   }
 }
 
-/* Of m->own, into m->all. All ranks take part, so it needs no communicator of the grid's. */
+/* Reduces m->own into m->all. All ranks take part, so it needs no communicator of the grid's. */
 static void start_reduction(Multigrid* m, MPI_Op op, Phase* phase) {
   phase_begin(phase);
   if (m->together)
@@ -121,7 +121,7 @@ static Phase* reduction_phase(Multigrid* m, const Step* s) {
   return s->work == work_norm ? &m->norms : &m->dot_products;
 }
 
-/* Of conjugate gradients, r is in f, and minus the product in residual. */
+/* Starts a step. In conjugate gradients, r is in f, and minus the product in residual. */
 static void start_step(Multigrid* m) {
   const Step* const s = &m->steps[m->at];
   Level* const l = &m->level[s->level];

@@ -33,22 +33,22 @@ typedef struct {
   size_t cells;    /* numbers in an array */
   double h;        /* edge of a cell */
   double *u, *f, *residual;
-  double* direction; /* of conjugate gradients; on the last level */
+  double* direction; /* the direction in conjugate gradients; on the last level */
 } Level;
 
 enum { most_levels = 10, most_steps = 200 };
 
-/* What a step does when its ghost cells or its reduction are there. */
+/* The work of a step when its ghost cells or its reduction are there. */
 typedef enum {
   work_sweep,       /* solves the cells of one colour */
   work_restrict,    /* residual, as f of the next level */
   work_interpolate, /* adds the next level's u */
   work_remove_mean, /* conjugate gradients from here on: subtracts the mean of f (Poisson) */
   work_begin,       /* first direction, from the square of the residual */
-  work_product,     /* of matrix and direction */
+  work_product,     /* the product of matrix and direction */
   work_step,        /* along the direction, by its product */
   work_direction,   /* the next direction, and another product if the residual is too large */
-  work_residual,    /* of level 0, after each V-cycle */
+  work_residual,    /* the residual of level 0, after each V-cycle */
   work_norm         /* the largest residual over all ranks */
 } Work;
 
@@ -72,10 +72,10 @@ typedef struct {
   double own, all; /* this rank's number of a reduction, and the result */
   MPI_Request reduction;
   double first_residual, residual; /* the largest, before the first and after the last V-cycle */
-  double squared, target;          /* of conjugate gradients: the residual's square, and its goal */
+  double squared, target;          /* conjugate gradients: the residual's square, and its goal */
   int tries;                       /* iterations on the last level in this V-cycle */
 
-  long iterations; /* of conjugate gradients so far */
+  long iterations; /* iterations of conjugate gradients so far */
   /* Times of this rank: sweeps and residuals, between levels, on the last level; and reductions
    * over all ranks. */
   Phase smoothing, transfer, solving, norms, dot_products;

@@ -16,7 +16,7 @@ typedef struct {
 
 /* Exact solution and f at a cell of level 0, by its place in the whole. */
 typedef struct {
-  double *wave[3], *second[3]; /* by the cell's place in each direction */
+  double *wave[3], *second[3]; /* indexed by the cell's place in each direction */
   size_t size[3];
 } Exact;
 

@@ -50,7 +50,7 @@ typedef struct {
   int boxes, side;  /* in each direction: boxes of this rank, and cells of a box */
   int count;        /* numbers in a message */
   double *out, *in; /* [direction][count]; `out` has two such halves with ways_get */
-  int counts[directions], send_places[directions], receive_places[directions]; /* of the edges */
+  int counts[directions], send_places[directions], receive_places[directions]; /* indexed by edge */
   MPI_Win window;                       /* ways_get: over `out` */
   int half;                             /* ways_get: which half is packed next */
   MPI_Request request;                  /* ways_started and ways_persistent */

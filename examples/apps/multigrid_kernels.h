@@ -1,5 +1,5 @@
-/* What a rank computes in the steps of multigrid_cycle.h, on its own cells alone. Ghost cells of
- * the arrays that are read must be filled.
+/* A rank's computations in the steps of multigrid_cycle.h, on its own cells alone. Ghost cells
+ * of the arrays that are read must be filled.
  *
  * A sweep and a product add their time to a phase of the caller's, transfers between levels to the
  * system's. One thread uses a system. */

@@ -1,4 +1,4 @@
-/* What the applications print of themselves, and the times that they print.
+/* The applications' output: what each ran, and its times.
  *
  * A program counts the seconds of its phases at each rank. At its end all ranks call
  * phases_print, and rank 0 writes one line for each phase, with the largest time over the ranks:
@@ -31,14 +31,14 @@ typedef enum { PHASE_COMMUNICATION, PHASE_COMPUTATION, PHASE_SETUP } PhaseKind;
 typedef struct {
   const char* name; /* one word */
   PhaseKind kind;
-  double seconds; /* of this rank, so far */
+  double seconds; /* the time of this rank so far */
   double began;   /* while the phase is under way */
 } Phase;
 
 static inline void phase_begin(Phase* phase) { phase->began = MPI_Wtime(); }
 static inline void phase_end(Phase* phase) { phase->seconds += MPI_Wtime() - phase->began; }
 
-/* Of all ranks' values, at rank 0. */
+/* Reduces all ranks' values at rank 0. */
 static inline double phases_over_ranks(double mine, MPI_Op op, MPI_Comm comm) {
   double result = 0;
   MPI_Reduce(&mine, &result, 1, MPI_DOUBLE, op, 0, comm);

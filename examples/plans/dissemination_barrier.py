@@ -13,7 +13,7 @@ import tutti.plan as tp
 def dissemination_barrier(c: tp.Context) -> None:
     heard = [
         c.inp[rank] for rank in c.ranks
-    ]  # what tells that a rank, and all it has heard of, arrived
+    ]  # it tells that a rank, and all it has heard of, arrived
     distance, turn = 1, 0
     while distance < c.size:
         news = [c.tmp[rank, turn] for rank in c.ranks]

@@ -126,7 +126,7 @@ def examine_saturation(files: str) -> Finding:
             "to have one: tutti bench --saturation --json FILE measures this machine, and "
             "TUTTI_SATURATION=FILE makes servers follow it",
         )
-    known: dict[bool, str] = {}  # of a node; between nodes
+    known: dict[bool, str] = {}  # True: within a node; False: between nodes
     for file in filter(None, files.split(",")):
         try:
             cores, messages, most_bytes, is_of_node = core().saturation_of_here(file)

@@ -73,7 +73,7 @@ def test_programs_and_files_are_installed(prefix: Path) -> None:
 
 def test_make_install_gives_the_commands(tmp_path: Path) -> None:
     """tutti comes from its own environment, which here finds what it needs in this one."""
-    # without the packages that the wheel needs, because tests need no network
+    # The packages that the wheel needs stay away, because tests need no network.
     environment = {**os.environ, "PIP_NO_DEPS": "1", "PYTHON": sys.executable}
     environment.pop("DESTDIR", None)
     run(ROOT / "scripts" / "install.sh", tmp_path / "p", env=environment)
@@ -140,7 +140,7 @@ def test_cmake_users_find_it(prefix: Path, tmp_path: Path) -> None:
 
 
 def test_pkg_config_users_find_it(prefix: Path, tmp_path: Path) -> None:
-    # the directory is moved first, because the file finds its own place
+    # The directory is moved first, because the file finds its own place.
     moved = tmp_path / "moved"
     shutil.copytree(prefix, moved, symlinks=True)
     (tmp_path / "main.c").write_text(CONSUMER, encoding="utf-8")

@@ -23,7 +23,7 @@ NAMED_PATH = re.compile(
 )
 # A path from src/ or from a room with rooms inside it, in backquotes: group/group.h.
 NAMED_SOURCE = re.compile(r"`(\w+/[\w./-]*\w)`")
-# What a reader puts something else in place of: src/ROOM/NAME_test.cpp.
+# A reader puts something else in place of these: src/ROOM/NAME_test.cpp.
 PLACEHOLDER = re.compile(r"\b[A-Z]{3,}(?![a-z])")
 
 

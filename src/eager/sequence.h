@@ -270,9 +270,10 @@ class Sequence {
   const bool concurrent_;
 
   // The issuing thread's:
-  uint64_t next_ = 0;   // the number of the next operation
-  uint64_t limit_ = 0;  // operations below it have a line in the ring that no rank reads any more
-  uint64_t safe_ = 0;   // all ranks were done with all operations below it
+  uint64_t next_ = 0;  // the number of the next operation
+  // Operations below it may use their line in the ring, which nobody reads any more.
+  uint64_t limit_ = 0;
+  uint64_t safe_ = 0;  // all ranks were done with all operations below it
   const Ring* own_ = nullptr;
   Arena::Block prepared_;    // for data that is longer than a line; no data: none
   std::deque<Held> blocks_;  // the memory of records that may still be read

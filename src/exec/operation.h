@@ -44,8 +44,8 @@ struct Parts {
 // owners whose parts all have room move with it. The collective's plan decides which rank learns of
 // which.
 struct Agreement {
-  uint64_t own = 0;      // the longest of this rank's parts, which it tells
-  size_t room = 0;       // for a part in a record, the same at all ranks
+  uint64_t own = 0;      // the longest of this rank's parts, which it tells the others
+  size_t room = 0;       // bytes for a part in a record, the same at all ranks
   uint64_t longest = 0;  // given back: the longest of those that this rank was told, 0 if none
 };
 inline constexpr size_t record_header =

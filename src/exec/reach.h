@@ -18,8 +18,8 @@ struct Reach {
   // null. `one_process`: the ranks are threads, so all buffers are reached but for those that a
   // plan needs in slots.
   bool one_process = false;
-  // True where, at all ranks, what the program allocates is reached, because ranks are threads or
-  // malloc takes memory from ranges that are mapped. The same at all ranks.
+  // True if ranks reach all memory that the program allocates, because ranks are threads or malloc
+  // takes memory from ranges that are mapped. The same at all ranks.
   bool ordinary = false;
   std::byte* own_base = nullptr;
   size_t own_bytes = 0;

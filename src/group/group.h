@@ -272,7 +272,7 @@ class Group {
   }
   Entry* look_up_v(const Selector& selector, size_t longest);
   Entry* look_up_within_nodes(const Selector& selector, size_t longest);
-  // The program for the parts between nodes. Its steps up to `begun` begin the messages, and the
+  // The program for the parts between nodes. Its first `begun` steps begin the messages, and the
   // others end them.
   struct BetweenNodes {
     std::unique_ptr<const exec::BoundProgram> bound;

@@ -218,7 +218,7 @@ void Client::say_stall(const Handle& handle) const {
            transfer.target);
 }
 
-// So that the client can take over what the server holds. Ranks are never killed.
+// Kills a stopped server, so that the client can take over its transfers. Ranks are never killed.
 void Client::kill_if_stopped(int32_t server) const {
   const ServerState& state = domain_.server(server);
   const ProcessId process = process_of(state);

@@ -16,11 +16,11 @@ class Window {
  public:
   using Duration = std::chrono::nanoseconds;
 
-  // Has `first` bytes, which are the least, and grows to `most`. If they are equal, it stays as it
-  // is.
+  // The limit begins at `first` bytes, which is also the least, and grows to `most`. If both are
+  // equal, it stays as it is.
   Window(size_t first, size_t most) : limit_(first), least_(first), most_(most) {}
 
-  // True if a further message may be sent. It may go beyond the limit by its own length.
+  // True if a further message may be sent, which may exceed the limit by its own length.
   bool has_room() const { return under_way_ < limit_; }
   size_t limit() const { return limit_; }
   size_t most() const { return most_; }

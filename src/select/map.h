@@ -4,11 +4,11 @@
 //   allreduce ranks 8 shape node:2 core:4 sizes ..64K -> two-groups.tree
 //   allreduce ranks 2..16 sizes 1M..                  -> builtin:tiled segment 32K
 //   bcast root 0                                      -> pipeline.plan
-//   barrier oversubscribed yes                               -> builtin:nary:4
+//   barrier oversubscribed yes                        -> builtin:nary:4
 //   bcast numa 2.. ranks 5..                          -> builtin:levels:flat
 //   barrier nodes 2..8                                -> builtin:hierarchical+all_read_all
 //   allreduce ranks 2 reached yes sizes 32K..         -> builtin:all_read_all
-//   scatter oversubscribed yes sizes 32K..                   -> builtin:flat reach cma
+//   scatter oversubscribed yes sizes 32K..            -> builtin:flat reach cma
 //
 // Each line has one rule. Rules are read from top to bottom, and the first that matches a call
 // decides. A condition that a rule leaves out (or gives as `*`) matches anything.

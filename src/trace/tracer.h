@@ -38,8 +38,8 @@ class Tracer {
  public:
   struct Settings {
     size_t records = least_records;  // the records of every ring
-    size_t description_bytes =
-        size_t{16} << 20;  // bytes of all programs together; later ones lose their steps
+    // Bytes of the descriptions of all programs together; later ones lose their steps.
+    size_t description_bytes = size_t{16} << 20;
   };
   explicit Tracer(const Settings& settings);
   Tracer(const Tracer&) = delete;

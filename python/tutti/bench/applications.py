@@ -83,7 +83,7 @@ class Place:
 @dataclass(frozen=True)
 class AppSettings:
     application: str
-    arguments: tuple[str, ...]  # of the application
+    arguments: tuple[str, ...]  # the application's arguments
     mpis: list[Mpi]
     ranks: list[int]  # with `hosts`: nodes * per_node for each number of nodes
     cores: int
@@ -153,7 +153,7 @@ class Output:
     least: dict[str, float]  # seconds by phase, of the rank that was in it for the shortest time
     answers: dict[str, Answer]
     notes: tuple[str, ...]  # lines that begin with #
-    communication: float  # of the rank that communicates for the longest time
+    communication: float  # the time of the rank that communicates for the longest time
 
 
 def parse_output(text: str) -> Output:
@@ -208,7 +208,7 @@ class Jobs:
     outputs: list[Output] = field(default_factory=list)
     shares_of_others: list[float | None] = field(default_factory=list)
     report: dict[str, Any] | None = None  # Tutti's, of a job of its own
-    reported: Output | None = None  # what that job printed
+    reported: Output | None = None  # the output of that job
 
 
 @dataclass
@@ -217,8 +217,9 @@ class Applications:
 
     settings: AppSettings
     seed: int
-    jobs: dict[tuple[Place, str], Jobs] = field(default_factory=dict)  # by place and variant's key
-    one_way_us: dict[str, list[float]] = field(default_factory=dict)  # by delay
+    # Indexed by place and variant's key.
+    jobs: dict[tuple[Place, str], Jobs] = field(default_factory=dict)
+    one_way_us: dict[str, list[float]] = field(default_factory=dict)  # indexed by delay
     limits: list[dict[str, Any]] = field(default_factory=list)  # one for each repetition
 
     def of(self, place: Place, variant: Variant) -> Jobs:

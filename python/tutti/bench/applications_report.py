@@ -229,7 +229,7 @@ def show(measured: Applications, console: Console) -> None:
             console.print(line, highlight=False, markup=False, soft_wrap=True)
 
 
-MOST_NAMES = 4  # of answers that are as precise; more are counted
+MOST_NAMES = 4  # the most answers to name that are as precise; more are counted
 
 
 def _names(answers: dict[str, Any]) -> str:

@@ -63,10 +63,10 @@ class Share:
     """A collective in the job with a report; microseconds are of one rank."""
 
     collective: str
-    calls: int  # of all ranks
+    calls: int  # calls of all ranks
     host_calls: int  # those among them that the host MPI made
     microseconds: float
-    share: float  # of the whole
+    share: float  # the share of the whole
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,8 @@ class Run:
     whole: Timed
     communication: Timed
     phases: dict[str, tuple[str, Timed]]  # name: (kind, times)
-    least: dict[str, Timed]  # by phase, of the rank that was in it for the shortest time
+    # Indexed by phase: the times of the rank that was in it for the shortest time.
+    least: dict[str, Timed]
     best_peer: Variant  # the MPI and setting without Tutti whose communication is shortest
     over_best: Timed  # its communication as `host`
     shares: list[Share]

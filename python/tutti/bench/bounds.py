@@ -98,7 +98,7 @@ class Bounded:
 
     cell: Cell
     bound: float
-    times: dict[str, float]  # by variant
+    times: dict[str, float]  # indexed by variant
 
 
 def bounded(measurements: Measurements) -> list[Bounded]:

@@ -73,7 +73,7 @@ class ConditionSummary:
     ranks: int
     variant: Variant
     condition: str
-    state: str  # of the machine; empty: over all repetitions
+    state: str  # the state of the machine; empty: over all repetitions
     repetitions: int
     entries: list[AgainstBest]
     ratio: Ratio  # the geometric mean over the kinds

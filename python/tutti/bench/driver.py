@@ -22,7 +22,7 @@ from tutti.errors import BusyError, RunError
 from tutti.places import program
 from tutti.processes import started
 
-# What tutti-bench says if other load has taken every moment at which its ranks were to start.
+# tutti-bench says this if other load has taken every moment at which its ranks were to start.
 MISSED = "every start was missed"
 # Open MPI's launcher (PMIx 5) sometimes fails with this message on a busy machine, before it has
 # started a process.

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-MOST_SHARE = 0.05  # of the cores that the ranks need; a run with a larger share is marked
+MOST_SHARE = 0.05  # a share of the cores that the ranks need; a run with a larger share is marked
 LEAST_SECONDS = 0.04  # the system counts in ticks of 10 ms; a smaller difference means nothing
 STAT = Path("/proc/stat")
 # The first fields of a core's line: user, nice, system. The others are idle time, interrupts, and

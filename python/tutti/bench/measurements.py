@@ -31,8 +31,8 @@ DEFAULT_COLLECTIVES = COLLECTIVES[:4]
 CONDITIONS = ("plain", "mixed", "cold", "mixed+cold")
 HALO = "halo"  # in place of a collective: an exchange of ghost cells
 FORMS = ("nonblocking", "persistent")  # beside the blocking form
-UNEVEN = COLLECTIVES[COLLECTIVES.index("gatherv") :]  # whose parts may differ in length
-LENGTHS = ("ramp", "equal", "heavy")  # of such parts; the first is the usual one
+UNEVEN = COLLECTIVES[COLLECTIVES.index("gatherv") :]  # collectives whose parts may differ in length
+LENGTHS = ("ramp", "equal", "heavy")  # lengths of such parts; the first is the usual one
 ROOTED = ("bcast", "reduce", "gather", "scatter", "gatherv", "scatterv")
 
 
@@ -60,11 +60,11 @@ class Settings:
     mixed: bool = False  # also measure the kinds in a shuffled order
     cold: int = 0  # also measure after each rank streamed over so many bytes; 0: do not
     order_seed: int = 1  # seed of the shuffled order of calls in one repetition
-    forms: tuple[str, ...] = ()  # of FORMS: also measure the kinds in these forms
+    forms: tuple[str, ...] = ()  # some of FORMS: also measure the kinds in these forms
     overlap: bool = False  # measure each kind beside computations
     # For each rank count, the microseconds of computation for each kind, or for all kinds.
     durations: dict[int, list[float]] = field(default_factory=dict)
-    lengths: tuple[str, ...] = LENGTHS[:1]  # of parts that may differ: some of LENGTHS
+    lengths: tuple[str, ...] = LENGTHS[:1]  # the lengths of parts that may differ: some of LENGTHS
     # A file of tables, by each of which the kinds are measured (bench/trials.h), and their number.
     trials: tuple[str, int] = ("", 1)
     faces: tuple[int, ...] = ()  # measure exchanges of ghost cells with faces of so many bytes
@@ -202,25 +202,25 @@ class Measurements:
     cells: dict[Cell, dict[str, Samples]] = field(default_factory=dict)
     # Cells not measured, because their buffers need more memory than tutti-bench allows.
     left_out: list[Cell] = field(default_factory=list)
-    # By variant: the version text of the MPI library.
+    # The version text of the MPI library, indexed by variant.
     libraries: dict[str, str] = field(default_factory=dict)
-    # By rank count and variant: the flag exchange on the cores of each job, in microseconds. Empty
-    # if ranks share cores.
+    # The flag exchange on the cores of each job, in microseconds, indexed by rank count and
+    # variant. Empty if ranks share cores.
     flags: dict[tuple[int, str], list[float]] = field(default_factory=dict)
     limits: list[dict[str, Any]] = field(default_factory=list)  # one for each repetition
-    # By rank count and variant, and repetition: for each condition, the nanoseconds in which a
-    # cache line went from one core to another.
+    # Indexed by rank count and variant, and repetition: for each condition, the nanoseconds in
+    # which a cache line went from one core to another.
     hand_overs: dict[tuple[int, str], list[dict[str, list[float]]]] = field(default_factory=dict)
-    # By rank count and variant, and repetition: the share of the ranks' cores that other processes
-    # used. None: not known.
+    # Indexed by rank count and variant, and repetition: the share of the ranks' cores that other
+    # processes used. None: not known.
     loads: dict[tuple[int, str], list[float | None]] = field(default_factory=dict)
-    # By cell: the microseconds that the computation beside it was to take.
+    # Indexed by cell: the microseconds that the computation beside it was to take.
     computing: dict[Cell, float] = field(default_factory=dict)
     # Variants whose MPI has no persistent collectives.
     without_persistent: set[str] = field(default_factory=set)
     # Variants that match both faces of a neighbour in order, and the ways in which they do.
     in_order: set[tuple[str, str]] = field(default_factory=set)
-    seed: int | None = None  # of everything that is shuffled
+    seed: int | None = None  # the seed of everything that is shuffled
 
     def _cell(self, ranks: int, entry: dict[str, Any]) -> Cell:
         root = entry.get("root") if self.settings.kinds else None

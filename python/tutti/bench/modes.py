@@ -47,7 +47,7 @@ from tutti.probes import sessions_are_groups
 
 QUICK_SIZES = "8,512,4K,64K"
 OPENMP_SIZES = "64,512,4K,16K,64K,256K,1M,4M"
-SIZES_BETWEEN = "8,1K,16K,256K,1M"  # of one-sided transfers between nodes
+SIZES_BETWEEN = "8,1K,16K,256K,1M"  # sizes of one-sided transfers between nodes
 QUICK_SIZES_BETWEEN = "8,16K,1M"
 
 

@@ -25,7 +25,8 @@ from tutti.tables import Table
 
 SECONDS = 600
 
-# What is measured, what it is compared with, how often that goes into it, and the words for both.
+# The way that is measured, the way that it is compared with, how often that goes into it, and the
+# words for both.
 Row = tuple[str, str, int, str, str]
 BY_CALLER: tuple[Row, ...] = (
     ("put", "store", 1, "put of 8 B by the caller", "a store to the line"),

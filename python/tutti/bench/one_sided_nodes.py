@@ -66,7 +66,7 @@ class Place:
 
 Measured = dict[
     Place, dict[str, Times]
-]  # by way: "tutti", "host" and, if targets wait, "ping_pong"
+]  # indexed by way: "tutti", "host" and, if targets wait, "ping_pong"
 
 
 def variants_of(plan: Between) -> list[Variant]:

@@ -29,7 +29,7 @@ from tutti.bench.variants import PROGRESS, PROGRESS_ENVIRONMENT, Variant
 from tutti.tables import Table
 
 TIMES_THE_CALL = 2
-# By collective, the form that is the blocking call, if it has a name of its own.
+# The form that is the blocking call, for a collective that has a name of its own for it.
 BLOCKING = {HALO: "neighbor_alltoallw"}
 
 
@@ -54,9 +54,9 @@ class Row:
     compute_us: float  # the computation alone
     start_us: float | None  # until the start returned
     whole_us: float  # start, computation, wait
-    # Of it: while the rank computed, the time in which servers, other processes and the kernel's
-    # threads had its core (as far as the rank may use one core only); and the wait. What the call
-    # leaves unhidden is in the wait.
+    # Parts of whole_us: while the rank computed, the time in which servers, other processes and the
+    # kernel's threads had its core (as far as the rank may use one core only); and the wait. What
+    # the call leaves unhidden is in the wait.
     others_us: float
     wait_us: float
     after_blocking_us: float  # the blocking call, then the computation

@@ -9,7 +9,7 @@ from tutti.bench.overlap_nodes import Row
 from tutti.bench.texts import size_text
 from tutti.bench.variants import PROGRESS
 
-# By the end of a variant's name; the first that fits. Alpha and hatch.
+# Alpha and hatch for the end of a variant's name; the first that fits counts.
 STYLES = {"+servers": (1.0, ""), "+tutti": (0.75, "//"), f"@{PROGRESS}": (0.5, ".."), "": (0.3, "")}
 
 

@@ -66,9 +66,10 @@ class Summary:
     ranks: int
     base: Variant
     other: Variant
-    short: Ratio | None  # of medians, or means if times have two modes; cells up to SHORT_BYTES
+    # Ratio of medians, or means if times have two modes; cells up to SHORT_BYTES.
+    short: Ratio | None
     every: Ratio  # the same over all cells
-    by_mean: Ratio  # of means, over all cells
+    by_mean: Ratio  # ratio of means, over all cells
     by_collective: dict[str, Ratio]  # as `every`, over all sizes of each collective
     slower_cells: int  # number of cells whose interval is below 0.95
 

@@ -14,7 +14,8 @@ from tutti.tables import Table
 
 SECONDS = 600
 
-# What is measured, in words, and what it is compared with: the same done without the call.
+# Each row has the way that is measured, the words for it, and the way without the call that it is
+# compared with.
 ROWS = (
     ("array", "tutti_reduce_array", ""),
     ("plain", "a loop, tutti_reduce of one element", "array"),

@@ -43,7 +43,7 @@ class Variant:
     tutti: bool
     heap: bool = False  # with Tutti's shared heap
     servers: bool = False  # with Tutti's servers
-    form: str = ""  # of an application that has several (applications.FORMS)
+    form: str = ""  # the form of an application that has several (applications.FORMS)
 
     @property
     def key(self) -> str:

@@ -28,7 +28,7 @@ FORMATS = (
     "scripts/candidate_rows.py"
 )
 OF_RULES = ("default", "host")  # the rules of rows that compare whole libraries
-Times = dict[str, float]  # by repetition
+Times = dict[str, float]  # indexed by repetition
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,8 @@ class Row:
     peer_us: float
     tutti_us: float
     ratio: Ratio
-    logs: tuple[float, ...]  # of the ratios by repetition; empty: the file does not have them
+    # Logarithms of the ratios by repetition; empty: the file does not have them.
+    logs: tuple[float, ...]
 
 
 def _row(place: tuple[int, str, int], variant: str, times: dict[str, Times], against: str) -> Row:

@@ -24,7 +24,7 @@ MOST_RANKS = 64
 class Gain:
     """Times of unbound ranks over those of bound ones, by the default rules."""
 
-    machine: str  # whose costs these are: a machine that comes with Tutti
+    machine: str  # the machine that these costs belong to: one that comes with Tutti
     is_same: bool  # it has the groups of cores of the machine in question
     ranks: int
     mean: float  # the geometric mean over CALLS

@@ -25,7 +25,7 @@ SECONDS = 120
 A_FEW_BYTES = 8
 PARTED_FROM = 4096  # combinations of so many bytes are shared (bench/steps/step_costs.cpp)
 PIPELINED = "16384"  # bytes of a pipeline's segment (bench/steps/step_costs.cpp)
-Steps = list[tuple[str, dict[str, Any]]]  # by level, from the outside in
+Steps = list[tuple[str, dict[str, Any]]]  # the levels from the outside in
 
 
 @dataclass(frozen=True)

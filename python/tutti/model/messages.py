@@ -33,9 +33,9 @@ WITHIN, NETWORK = "messages within a node", "network"  # in a machine's `source`
 class Between:
     """How two ranks are started on two nodes. At most one of the three is given; none: not at all."""
 
-    hosts: tuple[str, str] | None = None  # by their names
+    hosts: tuple[str, str] | None = None  # the names of the two hosts
     emulated: Path | None = None  # the directory of the scripts that make nodes
-    delay: str = "0"  # of the emulated nodes' links
+    delay: str = "0"  # the delay of the emulated nodes' links
     launch: tuple[str, ...] = ()  # the words that start the two ranks, before the program
 
     def __bool__(self) -> bool:
@@ -219,7 +219,7 @@ def measure_messages(
         if source and not source.startswith(replaced)
     ]
     found = dict(machine)
-    if between:  # what may be wrong comes first
+    if between:  # the step that may fail comes first
         say(f"messages {between.title}, {mpi.label}")
         found["network"] = network_of(run_between(mpi, between), mpi)
         sources.append(f"{NETWORK}: {mpi.label} {between.title}")

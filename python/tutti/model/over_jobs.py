@@ -19,7 +19,7 @@ from tutti.places import core
 from tutti.tuning.candidates import algorithms_for, bench_name
 from tutti.tuning.measuring import chosen_by
 
-CELL_MS = 20  # of a cell of a job
+CELL_MS = 20  # the time of a cell of a job
 LEAST_REPETITIONS = 2
 Key = tuple[str, str, int]  # collective, algorithm, bytes
 

@@ -13,8 +13,9 @@ class Where:
     """The ranks of a call on a machine, and how they move data."""
 
     ranks: int
-    levels: list[tuple[str, list[int]]]  # by name, from the outside in: the group of each rank
-    nodes: list[int]  # of each rank; empty: one node
+    # Names from the outside in, each with the group of each rank.
+    levels: list[tuple[str, list[int]]]
+    nodes: list[int]  # the node of each rank; empty: one node
     reach: str  # slots; mapped: they reach each other's buffers; threads; or cma, by the system
     segment: int  # bytes of a segment that a rule would ask for; 0: none
     arrivals: list[float]  # ns, by rank; empty: all come at once

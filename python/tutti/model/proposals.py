@@ -12,7 +12,7 @@ from math import isqrt
 from tutti.model.rules import RuleCell
 from tutti.tuning.candidates import size_word
 
-NEAR = 0.05  # of the least loss: such a candidate does as well
+NEAR = 0.05  # a candidate whose loss exceeds the least by no more does as well
 Call = tuple[str, int, int]  # collective, nodes, size
 
 

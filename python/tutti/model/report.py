@@ -11,7 +11,7 @@ from tutti.model.prediction import Cell
 from tutti.model.rules import RuleCell, by_call, summaries
 from tutti.tables import Table, new_console
 
-MOST_STEPS = 40  # of a critical path, in a report for people
+MOST_STEPS = 40  # steps of a critical path, in a report for people
 
 
 def _console() -> Console:

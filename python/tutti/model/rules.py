@@ -30,12 +30,13 @@ class RuleCell:
     reached: bool
     collective: str
     size: int
-    place: str  # of the rule, as default.map:12
+    place: str  # the place of the rule, as default.map:12
     runs: str
     us: float
     best: str
     best_us: float
-    times: dict[str, float] = field(default_factory=dict, compare=False, repr=False)  # by candidate
+    # Indexed by candidate.
+    times: dict[str, float] = field(default_factory=dict, compare=False, repr=False)
     bound: bool = True
 
     @property

@@ -78,7 +78,7 @@ def read_node(topology: str) -> Node:
     else:
         socket = [0] * count
     numa = [count + socket[at] if group < 0 else group for at, group in enumerate(numa)]
-    # Of nested caches the outermost that is smaller than its region counts: data that crosses its
+    # The outermost of nested caches that is smaller than its region counts: data that crosses its
     # border leaves the shared cache.
     chosen = [
         v for v in vertices if v["level"] == "cache" and not _inside_a_chosen(vertices, v, numa)

@@ -18,8 +18,9 @@ from tutti.tables import Table
 
 MATRIX = 49152  # rows and columns
 ITERATIONS = 128
-# What `barnes_hut --bodies 4000000 --heaviest 64 --steps 1` prints, with any number of ranks. The
-# paper gives the number of bodies, and neither their distribution nor what is too heavy.
+# These lengths are printed by `barnes_hut --bodies 4000000 --heaviest 64 --steps 1`, with any
+# number of ranks. The paper gives the number of bodies, and neither their distribution nor what is
+# too heavy.
 LENGTHS = (1, 8, 64, 448, 1824, 4736, 10440, 23152, 47216, 83104, 77024)
 NUMBER = 8  # bytes of a double, and of a count
 
@@ -58,7 +59,7 @@ class Total:
 
     application: str
     steps: tuple[Step, ...]
-    microseconds: dict[str, float | None]  # by variant
+    microseconds: dict[str, float | None]  # indexed by variant
 
     def ratio(self, key: str) -> float | None:
         """How many times faster Tutti is."""

@@ -27,7 +27,7 @@ EXPERIMENTS = {
     "fft": "figure 10: the transposes of a Fourier transform on 1,536 and 12,288 cores",
 }
 SERVERS = 2
-BATCH = 4  # of the paper's figures
+BATCH = 4  # the batch of the paper's figures
 SIZES = [8 << i for i in range(15)]  # to 128 KiB
 COUNTS = [2, 4, 8, 16, 32, 64, 128]
 STATIC = [

@@ -26,7 +26,7 @@ PACKAGE = (
 )
 LOG_PREFIX = re.compile(r"^\[\d+\.\d+\] \S+: \[[^]]*\] ")
 MEBIBYTES = 4096  # limit for the buffers of all ranks together
-# By default SMPI corrects latencies and bandwidths for the cluster that it was calibrated on. These
+# SMPI corrects latencies and bandwidths by default for the cluster that it was calibrated on. These
 # settings use the machine's own figures. Computation and MPI_Wtime take no simulated time.
 SETTINGS = (
     "smpi/simulate-computation:no",

@@ -51,7 +51,7 @@ class Machine:
     what: str
     source: str  # where the figures come from
     nodes: int
-    cores: int  # of each node; a rank runs on each core
+    cores: int  # the cores of each node; a rank runs on each core
     network: Network
     memory: Memory
     eager_bytes: int = 16384

@@ -15,7 +15,7 @@ BEST = "best"  # the fastest of the MPIs' choices in each cell
 @dataclass(frozen=True)
 class Results:
     settings: Settings
-    runs: dict[str, Run]  # by variant
+    runs: dict[str, Run]  # indexed by variant
 
     @property
     def tutti(self) -> bool:

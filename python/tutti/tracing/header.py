@@ -47,7 +47,7 @@ class Header:
     ranks: list[Rank]
     programs: list[Program]
     communicators: list[list[int]]
-    tables: list[RankTables]  # by rank
+    tables: list[RankTables]  # indexed by rank
     rings: list[Ring]
 
 

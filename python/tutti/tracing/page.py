@@ -16,7 +16,7 @@ import numpy as np
 from tutti.drawing.single_file import single_file
 from tutti.tracing.trace import GROUPS, WAIT_ARRIVAL, Array, Program, Trace
 
-# As much as a browser draws quickly. The page leaves the rest out, and says so.
+# A browser draws so much quickly. The page leaves the rest out, and says so.
 MOST_STEPS = 400_000
 MOST_OPERATIONS = 20_000
 SCRIPTS = ("data.js", "state.js", "timeline.js", "plan.js", "picker.js", "page.js")

@@ -11,10 +11,10 @@ from tutti.errors import UserError
 from tutti.tracing.trace import ELSEWHERE, WAITING, Array, Trace
 
 WAITS = "#c8c8c8"
-HEIGHT = 0.8  # of a bar, in rows
-EDGE = 0.4  # of a call, in points, so that the shortest one is seen
-# Of a rank. With more of them edges would cover all that is between calls, so there are none, and
-# the bars of the SVG are one picture.
+HEIGHT = 0.8  # the height of a bar, in rows
+EDGE = 0.4  # the edge of a call, in points, so that the shortest one is seen
+# The most calls of a rank that are drawn with edges. With more of them edges would cover all that
+# is between calls, so there are none, and the bars of the SVG are one picture.
 MOST_EDGED = 200
 
 

@@ -30,14 +30,14 @@ class Kind:
 
     number: int
     name: str
-    group: str  # of GROUPS
+    group: str  # one of GROUPS
     operands: str
     meaning: str
 
 
 @dataclass(frozen=True)
 class Operand:
-    space: str  # of SPACES
+    space: str  # one of SPACES
     member: int
     line: int
     block: int
@@ -136,8 +136,9 @@ class Trace:
     kinds: dict[int, Kind]
     nodes: list[Node]
     ranks: list[Rank]
-    programs: list[Program]  # of all ranks
-    communicators: list[list[int]]  # by number: the members' ranks, -1 for one of another world
+    programs: list[Program]  # the programs of all ranks
+    # Indexed by number: the members' ranks, -1 for one of another world.
+    communicators: list[list[int]]
     operations: dict[str, Array] = field(default_factory=dict)
     """One entry a call of one rank, in the order of each rank's threads:
 

@@ -29,7 +29,7 @@ from tutti.tuning.writing import default_on
 # predictions differ by less may be in either order.
 NEAR = 1.4
 FAR = 2.0  # a candidate that is predicted so many times faster needs no measurement
-MOST_MEASURED = 4  # of a cell, beside Tutti's choice
+MOST_MEASURED = 4  # the most candidates of a cell, beside Tutti's choice
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,8 @@ class Outcome:
     picks: list[Pick] = field(default_factory=list)
     predicted: int = 0  # cells that prediction alone decided
     refused: list[str] = field(default_factory=list)
-    roots: dict[int, list[int]] = field(default_factory=dict)  # that were tried, by ranks
+    # The roots that were tried, indexed by ranks.
+    roots: dict[int, list[int]] = field(default_factory=dict)
     # Cells for which single roots have other answers: the best candidate's label of each root.
     by_root: dict[Cell, dict[int, str]] = field(default_factory=dict)
 

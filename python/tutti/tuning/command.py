@@ -38,7 +38,7 @@ from tutti.tuning.picking import LEAST_REPETITIONS, Pick, rules_of
 from tutti.tuning.placement import Placement, placement_here, placement_on
 from tutti.tuning.writing import default_of, show_summary, table_text
 
-MEASUREMENTS_OF_STEPS = 5  # of which the model takes the mean
+MEASUREMENTS_OF_STEPS = 5  # the model takes the mean of these
 DEFAULT_SIZES = "8,64,512,4K,32K,256K,1M"
 
 

@@ -7,7 +7,7 @@ from tutti.bench.mpis import Mpi, find_mpis
 from tutti.errors import UserError
 from tutti.places import core
 
-NO_TABLE = "none"  # of TUTTI_TABLE and --table: none is looked for
+NO_TABLE = "none"  # the value of TUTTI_TABLE and --table for no search
 
 
 def directories() -> dict[str, Path]:

@@ -33,7 +33,8 @@ class TuneSettings:
     shared_heap: bool = False
     # Ranks may read each other's private memory by the system's copies (`reach cma`).
     system_copies: bool = False
-    shape: str | None = None  # of a machine of which there are only predictions; None: this one
+    # The shape of a machine of which there are only predictions; None: this one.
+    shape: str | None = None
 
 
 @dataclass(frozen=True)

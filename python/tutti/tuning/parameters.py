@@ -14,8 +14,8 @@ from tutti.tuning.placement import Placement
 
 SEGMENTS = (8 << 10, 16 << 10, 24 << 10, 32 << 10, 64 << 10, 128 << 10, 256 << 10, HALVES)
 DEGREES = (2, 3, 4, 6, 8, 16)
-WINDOWS = (2, 4, 8, 16)  # of direct and token_ring
-SHAPES = ("flat", "binomial", "binary", "4", "8")  # of the trees on levels
+WINDOWS = (2, 4, 8, 16)  # the windows of direct and token_ring
+SHAPES = ("flat", "binomial", "binary", "4", "8")  # the shapes of the trees on levels
 LEAVES = (2, 3, 4, 6)
 LEADERS = (1, 2, 4)
 STEPWISE = ":stepwise"

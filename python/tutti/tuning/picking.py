@@ -128,7 +128,7 @@ class TunedRule:
     sizes: tuple[int, int | None]  # first and last size, both included; None: no upper limit
     label: str
     picks: tuple[Pick, ...]
-    nodes: int = 1  # that the ranks are on
+    nodes: int = 1  # the nodes that the ranks are on
 
     def joins(self, other: "TunedRule", before: int | None) -> bool:
         """True if both say the same, and this one ends at the rank count `before` the other."""

@@ -70,5 +70,5 @@ def roots_to_try(collective: str, placement: Placement) -> list[int]:
     for rank, group in enumerate(group_of):
         kind = (group_of.index(group) == rank, group == group_of[0], group_of.count(group))
         kinds.setdefault(kind, []).append(rank)
-    # Of ranks that are not the first of their group, one in the middle.
+    # One rank in the middle stands for those that are not the first of their group.
     return [ranks[0 if first else len(ranks) // 2] for (first, _, _), ranks in kinds.items()]

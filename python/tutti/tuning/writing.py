@@ -114,7 +114,7 @@ class Served:
     algorithm: str
     segment_bytes: int  # from its rule; 0: the executor chooses
     reach: str = ""  # from its rule; "": as ranks can
-    place: str = ""  # of the rule, as default.map:12
+    place: str = ""  # the place of the rule, as default.map:12
 
     @property
     def candidate(self) -> Candidate:

@@ -63,7 +63,7 @@ def _file(path: Path) -> ModuleType:
     if spec is None or spec.loader is None:
         raise UserError(f"cannot read '{path}': Python cannot load it as a module; name it FILE.py")
     module = importlib.util.module_from_spec(spec)
-    # As with `python FILE`, the file can import others in its directory. No bytecode is written
+    # The file can import others in its directory, as with `python FILE`. No bytecode is written
     # there.
     directory, sys.dont_write_bytecode = str(path.resolve().parent), True
     sys.path.insert(0, directory)
