@@ -2,7 +2,7 @@
 // nothing else.
 //
 // Each served communicator has one object, which its set-up makes and which ends with it, and one
-// for each of its lanes. Who makes the object owns the private communicator and frees it later.
+// for each of its lanes. The maker of the object owns the private communicator and frees it later.
 // Tags are the executor's message numbers modulo the number of the object's tags: two messages of
 // one pair that are in flight at once never differ by so much. One thread at a time.
 //

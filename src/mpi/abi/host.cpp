@@ -32,7 +32,7 @@ bool looks_like_mpi(std::string_view path) {
 // scope. An interpreter loads it into a scope of its own, where only a walk over all loaded
 // libraries finds it. The walk is too slow for every look-up, so its result is kept.
 struct Library {
-  void* handle = RTLD_DEFAULT;  // of the scope in which all its symbols are found
+  void* handle = RTLD_DEFAULT;  // the scope in which all its symbols are found
   std::string path;             // empty: the process has no such library
   // The library and those that it needs, where no symbol of this library is. Null if the program
   // itself has the MPI.

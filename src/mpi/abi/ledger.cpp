@@ -49,8 +49,8 @@ void note_freed(Kind kind, uint64_t handle) {
   if (found != left.end() && --found->second == 0) left.erase(found);
 }
 
-// Whose calls of a function are Tutti's: all, because the program's calls do not go by the table,
-// or those from inside Tutti.
+// The callers whose calls of a function are Tutti's: all, because the program's calls do not go by
+// the table, or those inside Tutti.
 enum class By : uint8_t { all, inside };
 
 template <auto member, Kind kind, By by, size_t place, class Function>

@@ -59,7 +59,7 @@ bool host_judges_aliases(Collective collective);
 // A wider test would send this rank to the host alone, while the other ranks wait.
 [[gnu::cold]] bool host_finds_alias(const Call& call, int rank);
 
-// Which of a call's buffers one rank uses.
+// The buffers of a call that one rank uses.
 struct Roles {
   bool in_place = false;
   bool uses_in = true, uses_out = true;  // the rank gives this side's arguments, and they matter
@@ -97,7 +97,7 @@ std::optional<group::Call> plain_reduction(Communicator& communicator, const Cal
 // The result of looking up the communicator of a call.
 struct Found {
   Communicator* communicator = nullptr;  // null: the host makes the call, unless `code` is an error
-  int code = success;                    // of an error that the look-up raised
+  int code = success;                    // the code of an error that the look-up raised
   bool gpu = false;                      // buffers may be in a GPU's memory (staged.h)
 };
 // find() finds the Communicator of a call. find_or_make() does so for a handle that this thread
@@ -115,8 +115,8 @@ bool host_refuses(Comm comm, const Call& call);
 // Returns `code`, or an error of the set-up if the call succeeded.
 int counted(Communicator& communicator, int code);
 
-// To be called when an Error was thrown while a program was made. All ranks throw it, before any
-// has entered the collective. Logs it once and returns Reason::no_program: the host makes the call.
+// Call it after an Error was thrown while a program was made. All ranks throw it, before any has
+// entered the collective. Logs it once and returns Reason::no_program: the host makes the call.
 Served refused(Communicator& communicator, const Error& error) noexcept;
 
 // This rank and the number of ranks of a communicator. Returns false if the host raises an error,

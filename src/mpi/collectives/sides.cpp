@@ -1,4 +1,4 @@
-// Which side of a call the report and traces show.
+// The side of a call that the report and traces show.
 #include "mpi/collectives/general.h"
 
 #include "report/tally.h"

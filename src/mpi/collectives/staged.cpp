@@ -11,7 +11,8 @@ namespace tutti::mpi {
 namespace {
 
 struct Extent {
-  Aint begin = 0, end = 0, step = 0;  // of one element's bytes, and to the next element
+  // The range of one element's bytes, and the distance to the next element.
+  Aint begin = 0, end = 0, step = 0;
 };
 Extent extent_of(Datatype type) {
   Aint lower = 0, extent = 0, true_lower = 0, true_extent = 0;
@@ -56,7 +57,8 @@ Covered covered(const Side& side, size_t parts) {
   return all;
 }
 
-// What this rank uses of each side. Nothing if its arguments are wrong: the host raises the error.
+// The bytes that this rank uses of each side. Nothing if its arguments are wrong: the host raises
+// the error.
 struct Used {
   Covered in, out;
 };

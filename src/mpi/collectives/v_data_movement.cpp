@@ -19,9 +19,9 @@ namespace {
   return host_finds_alias(call, communicator.group()->rank());
 }
 
-// Whether a side has the form of most short calls: one predefined type without gaps, and counts
-// whose sum fits a size_t. The group then uses the user's memory, and measuring a part takes about
-// ten instructions. `wrong`: an argument is wrong.
+// The form of a side. Most short calls have the plain one: one predefined type without gaps, and
+// counts whose sum fits a size_t. The group then uses the user's memory, and measuring a part takes
+// about ten instructions. `wrong`: an argument is wrong.
 enum class Plain : uint8_t { no, wrong, yes };
 
 constexpr ptrdiff_t at_the_start = 0;  // the displacement of a buffer's only part
@@ -186,9 +186,9 @@ class Ends {
   PartTable& table_;
   struct Element {
     Datatype type = (Datatype)-1;  // no program has it
-    size_t bytes = 0;              // of its signature
+    size_t bytes = 0;              // bytes of its signature
     bool dense = false;
-  } element_;  // of the last part that has elements
+  } element_;  // the element of the last part that has elements
   bool packed_ = false;
   std::byte* data_ = nullptr;
 };

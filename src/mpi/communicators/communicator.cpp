@@ -26,8 +26,8 @@ namespace tutti::mpi {
 
 namespace {
 
-// What all ranks open for the neighbourhood collectives of a communicator. No persistent collective
-// opens the same (requests/persistent.cpp).
+// The number with which all ranks open the sequence of a communicator's neighbourhood collectives.
+// No persistent collective opens the same (requests/persistent.cpp).
 constexpr uint64_t opening_of_neighbours = 1;
 
 // An identity that no other parked service of the team has, because the leader's rank in the team

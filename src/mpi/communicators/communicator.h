@@ -3,8 +3,8 @@
 //
 // Set-up gives it a group, or the reason why its calls stay on the host MPI. MPI_COMM_WORLD sets up
 // inside MPI_Init. A communicator with a lineage (lineage.h) whose ranks are in one team meets: it
-// sets up at the start of its first blocking collective, through the memory of the team (meet).
-// Of any other communicator the host makes the first collectives, and the Communicator counts them;
+// sets up at the start of its first blocking collective, through the memory of the team (meet). The
+// host makes the first collectives on any other communicator, and the Communicator counts them;
 // inside the third, 24th or 48th, depending on the host, it sets up. TUTTI_SETUP_AFTER sets another
 // number, and then communicators with a lineage are counted, too. If the number is 0, as always
 // with TUTTI_REPRODUCIBLE=placement, they set up when they are made (calls_to_host in
@@ -111,7 +111,7 @@ class Communicator {
     if (meeting_ == Meeting::unknown) judge_meeting();
     return meeting_ == Meeting::expected;
   }
-  // To be called if meets(), at the start of a blocking collective. Rank 0 takes memory and
+  // Call it if meets(), at the start of a blocking collective. Rank 0 takes memory and
   // announces it; the others wait for the announcement. `is_refused` tells whether the host refuses
   // this rank's arguments: then the other ranks may not know of the call, so this rank does not
   // wait. Rank 0 then postpones set-up to the usual number of calls, because others, whose
@@ -161,7 +161,7 @@ class Communicator {
   // table. All ranks call it with the same rules, between the same two collectives.
   void decide_by(const select::Table* table);
   void decide_by_jobs_table() { decide_by(table_of_job(of_world())); }
-  // What serves these collectives. To be called only if find_records has returned none.
+  // Returns the service of these collectives. Call it only if find_records has returned none.
   Service& served_by() const { return records_service_ ? *records_service_ : *service_; }
   // The records of its neighbourhood collectives, which are opened at the first one; null if it has
   // no topology. For the thread that makes collective calls on it, if find_records has returned
@@ -169,14 +169,14 @@ class Communicator {
   const std::shared_ptr<NeighbourRecords>& neighbour_records();
   // Null before set-up, and if its calls stay on the host; reason() then says why.
   group::Group* group() const { return group_; }
-  // Of this process in the communicator, and how many there are. To be called only if it serves
+  // This process's rank in the communicator, and the number of ranks. Call them only if it serves
   // collectives.
   int rank() const { return rank_; }
   int ranks() const { return ranks_; }
   uint32_t traced_as() const { return traced_as_; }  // its number in traces, if tracing is on
   Reason reason() const { return reason_; }
 
-  // As the service's functions. To be called only if group() is not null.
+  // The service's functions. Call them only if group() is not null.
   const exec::Combine* kernel(Datatype type, Op op) { return service_->kernel(type, op); }
   bool host_combines(Datatype type, Op op) const { return service_->host_combines(type, op); }
 
@@ -198,10 +198,10 @@ class Communicator {
   void say(const std::string& what);
 
  private:
-  // Whether it sets up through the memory of its team, in its first blocking collective.
+  // The state of its set-up through the memory of its team, in its first blocking collective.
   enum class Meeting : uint8_t { unknown, expected, no, over };
-  // Whether records serve it that were opened by its lineage. Once a rank has chosen them, it uses
-  // no others, even if it could not make them yet or the communicator sets up.
+  // The choice of records that its lineage opened. Once a rank has chosen them, it uses no others,
+  // even if it could not make them yet or the communicator sets up.
   enum class ByLineage : uint8_t { unknown, no, chosen };
 
   const Lineage& born() const { return ancestry_.born(); }

@@ -49,7 +49,7 @@ class HostLeaders final : public group::Leaders {
   int combine_piece(const group::Call& call, const void* in, void* out, int count);
 
   const placement::PeriodicRow leading_;
-  PrivateCommunicator communicator_;  // of the leaders; null at ranks that lead no node
+  PrivateCommunicator communicator_;  // the leaders' communicator; null at ranks that lead no node
   // This rank's index among the leaders; -1 if it leads no node. run() must not be called then.
   int place_ = -1;
   Calls calls_;

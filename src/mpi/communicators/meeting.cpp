@@ -106,7 +106,7 @@ Announcements::Announced Communicator::announce(const eager::Key& key, bool refu
   return announced;
 }
 
-// What rank 0 announces. Nothing, without an entry, if rank 0 has ended before.
+// Waits for the announcement of rank 0. It has no entry if rank 0 has ended before.
 Announcements::Announced Communicator::await_rank_0(const eager::Key& key) {
   Announcements::Announced found;
   const int leader = members_.front();

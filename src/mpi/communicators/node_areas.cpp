@@ -85,7 +85,7 @@ std::vector<NodeAreas> NodeAreas::agree(Comm messages, const std::vector<int32_t
   mpi.Comm_rank(messages, &rank);
   std::vector<NodeAreas> made(count);
   const std::vector<AreaGrant> grants = grants_of(messages, here, rank, team.get(), count);
-  // Whether the rank is willing and has memory for all, and the least of their bytes.
+  // The answer of a rank: it is willing and has memory for all; and the least of their bytes.
   uint64_t own[] = {*willing ? uint64_t{1} : 0, 1, UINT64_MAX};
   for (size_t i = 0; i < count; ++i) {
     if (here.size() > 1) made[i].team_ = team;

@@ -17,8 +17,8 @@ constexpr size_t most_made = 16;
 PersistentLanes::Lease PersistentLanes::take(Comm over, Comm communicator, bool serves) {
   const Host& mpi = host();
   constexpr auto count = static_cast<size_t>(group::Lanes::count);
-  // Whether this rank serves the request, and whether it may make lanes; then, for each lane,
-  // whether it has no user here.
+  // The words say whether this rank serves the request, and whether it may make lanes; then, for
+  // each lane, whether it has no user here.
   std::vector<uint64_t> own{
       serves ? uint64_t{1} : uint64_t{0},
       PrivateCommunicator::living() < PrivateCommunicator::most ? uint64_t{1} : 0};

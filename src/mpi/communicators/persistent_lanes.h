@@ -55,7 +55,7 @@ class PersistentLanes {
   // lane. Without lanes at all ranks if one of them cannot, or if there is no memory for another
   // lane. `communicator` is the program's.
   Lease take(Comm over, Comm communicator, bool serves);
-  // As the functions of ServedLanes, for all lanes.
+  // The functions of ServedLanes, for all lanes.
   void serve(Comm communicator);
   void decide_by(const select::Table* table);
   void record_sent();

@@ -41,7 +41,7 @@ class Records {
   };
   explicit Records(const Settings& settings);
 
-  // Of the non-blocking collectives, in their order.
+  // The sequence of the non-blocking collectives, in their order.
   eager::Sequence& sequence() { return sequence_; }
   // Copies long data into records of sequence(); for the thread that starts.
   exec::SlotStores& stores() { return stores_; }
@@ -67,9 +67,9 @@ class Records {
   void abandon() noexcept;
   // Then true if all ranks are done with all operations that this rank has started.
   bool is_settled() noexcept;
-  // To be called when all records of this process are settled: its arena may go from now on. Ranks
-  // that make a communicator or open a private sequence later need nothing of this rank, and learn
-  // from this that they need not look for it.
+  // Call it when all records of this process are settled: its arena may go from now on. Ranks that
+  // make a communicator or open a private sequence later need nothing of this rank, and learn from
+  // this that they need not look for it.
   void leave() noexcept;
   // The first rank that is not; -1 if there is none. The second names only a rank whose process has
   // ended, and asks the system.
@@ -104,7 +104,8 @@ class Records {
   InAreas in_areas_{*this};
   eager::Sequence sequence_, openings_;
   exec::SlotStores stores_;
-  std::map<std::pair<plan::Collective, int>, const plan::EagerProgram*> programs_;  // by root
+  // Indexed by root.
+  std::map<std::pair<plan::Collective, int>, const plan::EagerProgram*> programs_;
   shm::Word under_way_{0};
   std::mutex mutex_;  // guards what follows
   std::vector<std::unique_ptr<eager::PrivateSequence>> opened_;

@@ -57,14 +57,14 @@ struct Making {
   static Making by_session() { return {By::session, {}, {}, 0}; }
 };
 
-// What a communicator that was just made needs.
+// The needs of a communicator that was just made.
 enum class Newborn : uint8_t {
   nothing,
   set_up,    // it is to set up at once, at all of its ranks
   no_memory  // memory lacks at this rank: the program must not use it
 };
 
-// To be called after an MPI function has made a communicator at its other ranks, and perhaps at
+// Call it after an MPI function has made a communicator at its other ranks, and perhaps at
 // this one: `handle` may be MPI_COMM_NULL. So all ranks of a parent count the communicators that
 // are made from it. communicator_ends is to be called before a function frees a communicator. It
 // has no effect on one that has an attribute.
@@ -102,7 +102,7 @@ void expect_nonblocking(Comm handle);
 // The Communicator of a handle; null if the registry has none, or must leave the call to the host.
 // Makes nothing and sets nothing up, so it makes no collective calls. May throw bad_alloc.
 Communicator* known_communicator(Comm handle);
-// To be called after a call that the host has made, with its error code. Counts the call, and sets
+// Call it after a call that the host has made, with its error code. Counts the call, and sets
 // up if it was the last one before set-up. The first call also notes how the registry will learn of
 // the communicator's end, because the host has found the handle to be valid.
 void count_call(Communicator& communicator, int code);

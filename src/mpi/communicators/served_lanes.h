@@ -27,12 +27,12 @@ namespace tutti::mpi {
 
 class ServedLanes {
  public:
-  // What all lanes of a communicator are made from.
+  // The parts from which all lanes of a communicator are made.
   struct Making {
     // Those of the communicator's group; the layout of the lanes' areas replaces its layout.
     group::Group::Settings settings;
     std::vector<int32_t> here;   // the ranks that share memory with this one
-    std::shared_ptr<Team> team;  // that they are in; null if this rank is alone
+    std::shared_ptr<Team> team;  // the team of these ranks; null if this rank is alone
     placement::PeriodicRow machine_nodes;
   };
   // Makes group::Lanes::count lanes, by collective calls over a communicator of the same ranks.
@@ -73,7 +73,7 @@ class ServedLanes {
 
  private:
   struct Parts {
-    std::shared_ptr<Team> team;    // of the areas; may be null
+    std::shared_ptr<Team> team;    // the team of the areas; may be null
     PrivateCommunicator messages;  // the nets' requests end before it
     // One for each lane.
     std::vector<NodeAreas> areas;
@@ -92,7 +92,7 @@ class ServedLanes {
   bool recorded_ = false;
 };
 
-// What a PointToPoint needs of the host.
+// Returns the largest tag that the host permits, for PointToPoint.
 int largest_tag();
 
 }  // namespace tutti::mpi

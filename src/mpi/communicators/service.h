@@ -74,7 +74,7 @@ struct Service {
   // are none, the service is never parked.
   std::vector<int> members;
   uint64_t identity = 0;  // unique in its team
-  shm::Layout layout;     // of the areas in the segment
+  shm::Layout layout;     // the layout of the areas in the segment
 
   // For collectives that outlive their call. records() makes them at the first call, which may
   // throw; may_have_records() tells, at all ranks alike, whether there can be any.
@@ -107,7 +107,7 @@ struct Service {
 
   shm::Word communicator_{0};
   shm::Word uses_{0};
-  std::unique_ptr<eager::LedgersByKey> by_key_;  // of the records
+  std::unique_ptr<eager::LedgersByKey> by_key_;  // the ledgers of the records
   std::unique_ptr<Records> records_;
 };
 

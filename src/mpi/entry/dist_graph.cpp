@@ -76,8 +76,8 @@ struct Ends {
   std::vector<int> ranks, weights;
 };
 
-// What a rank tells all others, in place of the numbers of their edges, if the host will refuse its
-// lists.
+// The word that a rank tells all others, in place of the numbers of their edges, if the host will
+// refuse its lists.
 constexpr uint64_t is_refused = UINT64_MAX;
 
 // Tells all ranks their edges: those that end at a rank, then those that begin there. `from` and

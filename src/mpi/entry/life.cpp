@@ -137,7 +137,7 @@ void close() {
   forget_types();
 }
 
-// To be called after close().
+// Call it after close().
 void end_use_of_host() {
   check_ledger();
   may_free_handles(false);

@@ -8,15 +8,15 @@
 
 namespace tutti::mpi {
 
-// To be called before the host's MPI_Init. Reads the environment, and ends the process with one
-// line if it is malformed (exit code 2) or if this node is in no cluster.
+// Call it before the host's MPI_Init. Reads the environment, and ends the process with one line if
+// it is malformed (exit code 2) or if this node is in no cluster.
 void before_init();
-// To be called after the host's MPI_Init has succeeded. Returns an MPI error code.
+// Call it after the host's MPI_Init has succeeded. Returns an MPI error code.
 int after_init();
-// To be called before the host's MPI_Finalize. Writes the trace and the report, and ends
-// what MPI_Init has begun.
+// Call it before the host's MPI_Finalize. Writes the trace and the report, and ends what MPI_Init
+// has begun.
 void before_finalize();
-// To be called before the host's MPI_Abort. Writes the report of this rank alone.
+// Call it before the host's MPI_Abort. Writes the report of this rank alone.
 void before_abort();
 
 int after_session_init(Session session);

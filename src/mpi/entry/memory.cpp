@@ -29,7 +29,7 @@ struct WindowMemory {
 
 struct Windows {
   std::mutex mutex;
-  std::map<uint64_t, WindowMemory> memory;  // by handle
+  std::map<uint64_t, WindowMemory> memory;  // indexed by handle
 };
 
 Windows& windows() {

@@ -177,10 +177,10 @@ struct Some {
   }
 };
 
-// What a test that names requests has found.
+// The result of a test that names requests.
 struct Named {
   bool any = false;
-  int left = 0;  // of Tutti's; to the host they are inactive
+  int left = 0;  // the number of Tutti's requests left; to the host they are inactive
   int code = MPI_SUCCESS;
 };
 template <class Way>

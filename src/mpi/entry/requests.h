@@ -53,7 +53,7 @@ inline void tell_all(const Requests& requests) {
 }
 
 // The code that a call returns which completes all its requests, some of Tutti's with an error:
-// sets MPI_ERROR in all statuses. To be called before tell_all(). `hosts` is the host's code.
+// sets MPI_ERROR in all statuses. Call it before tell_all(). `hosts` is the host's code.
 [[gnu::cold]] int report_errors(const Requests& requests, MPI_Status* statuses, int hosts);
 
 // The result of take_ready(): how many of Tutti's requests are taken, and how many are left,

@@ -28,13 +28,13 @@ int spawn(const char* command, char** arguments, int processes, Info info, int r
 bool tell_spawn(Comm communicator, int root, bool through_us);
 void meet_children(Comm children);
 
-// To be called in MPI_Init by all processes of a world, whether Tutti is on or not. If their
+// Call it in MPI_Init by all processes of a world, whether Tutti is on or not. If their
 // parents run under Tutti, agrees with them.
 void meet_parents(bool on);
 
 // MPI_Intercomm_merge.
 int merge(Comm inter, int high, Comm* merged);
-// To be called after a merge that has succeeded.
+// Call it after a merge that has succeeded.
 void note_merge(Comm inter, Comm merged);
 
 }  // namespace tutti::mpi

@@ -1,5 +1,5 @@
-// What the host's ABI says: which one it is, and its constants. Each interposer has one definition
-// (abi/abi.cpp), for its MPI. Constant; any thread.
+// The host's ABI: its name, and its constants. Each interposer has one definition (abi/abi.cpp),
+// for its MPI. Constant; any thread.
 #pragma once
 
 #include <array>
@@ -26,7 +26,7 @@ struct AbiFacts {
   int err_arg, err_comm, err_count, err_in_status, err_no_mem, err_other, err_request, err_truncate;
   // The error classes of wrong arguments.
   std::array<int, 13> refusals;
-  size_t datatype_bytes, request_bytes;  // of a handle
+  size_t datatype_bytes, request_bytes;  // the size of a handle
   int longest_version;                   // MPI_MAX_LIBRARY_VERSION_STRING
 };
 extern const AbiFacts abi;

@@ -11,13 +11,13 @@ namespace {
 
 struct Holding {
   int times = 0;
-  bool freed = false;  // by the program
+  bool freed = false;  // the program has freed it
 };
 
 struct Table {
   std::mutex mutex;
-  std::unordered_map<uint64_t, Holding> types, ops;  // by handle
-  shm::Word size{0};                                 // of both; read without the lock
+  std::unordered_map<uint64_t, Holding> types, ops;  // indexed by handle
+  shm::Word size{0};                                 // the size of both; read without the lock
 };
 
 // Never destroyed: exit handlers may still call MPI.

@@ -58,7 +58,7 @@ struct Host : Functions<HouseTypes> {
 };
 
 // True if a program may go on after ranks have failed (Open MPI's --with-ft). Only the host can
-// then return from a collective that a failed rank does not enter. To be called after MPI_Init.
+// then return from a collective that a failed rank does not enter. Call it after MPI_Init.
 bool host_tolerates_faults();
 
 extern shm::Word found_host;  // the address of the Host; 0 before the first MPI call

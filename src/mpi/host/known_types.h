@@ -28,7 +28,7 @@ namespace tutti::mpi {
 
 // The properties of a type that a call needs.
 struct TypeShape {
-  size_t bytes = 0;    // of the type's signature; 0 for a handle that is no type
+  size_t bytes = 0;    // bytes of the type's signature; 0 for a handle that is no type
   bool dense = false;  // a vector of it has no gaps and is in order: memory equals packed bytes
   bool named = false;  // a named type, for which MPI_BOTTOM is no valid buffer
 };
@@ -42,8 +42,8 @@ struct KnownType {
   std::optional<kernels::StridedLayout> layout{};  // nothing: the host must pack
 };
 
-// What the host says of a type, without the layout. Zeros for a handle that is no type. Throws
-// bad_alloc.
+// Returns the host's facts about a type, without the layout. Zeros for a handle that is no type.
+// Throws bad_alloc.
 KnownType facts_of(Datatype type);
 // Parts of it, for a type that has no name (types.h).
 size_t bytes_of_unnamed(Datatype type);
@@ -60,9 +60,9 @@ void note_use(Datatype type) noexcept;
 
 // Grows whenever a type is freed. While it stays, a handle has its type.
 inline constinit shm::Word types_generation{0};
-// To be called before the host frees the handle.
+// Call it before the host frees the handle.
 void forget_type(Datatype type) noexcept;
-// To be called when MPI ends.
+// Call it when MPI ends.
 void forget_types() noexcept;
 
 }  // namespace tutti::mpi

@@ -17,7 +17,7 @@ namespace tutti::mpi {
 // Replaces functions of the host in the table that was just filled (abi/abi_host.h), if the
 // variable asks for a ledger.
 void keep_ledger();
-// To be called when Tutti has ended its use of the host.
+// Call it when Tutti has ended its use of the host.
 void check_ledger();
 
 }  // namespace tutti::mpi

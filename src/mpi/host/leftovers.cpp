@@ -36,7 +36,8 @@ void for_each_in(const char* directory, const std::function<void(const fs::path&
     visit(entry->path());
 }
 
-// As move_high() makes them. A descriptor that this process has inherited is not closed by exec.
+// True if the descriptor looks as move_high() makes them. A descriptor that this process has
+// inherited is not closed by exec.
 bool may_be_ours(int descriptor) {
   return is_high(descriptor) && descriptor < most_of_tutti &&
          (fcntl(descriptor, F_GETFD) & FD_CLOEXEC) != 0;

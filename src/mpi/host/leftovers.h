@@ -1,5 +1,5 @@
-// What Tutti has left in this process when it has ended, for the ledger (ledger.h): descriptors,
-// mappings and threads.
+// The descriptors, mappings and threads that Tutti has left in this process when it has ended, for
+// the ledger (ledger.h).
 //
 // They are found in /proc/self: Tutti's descriptors have high numbers and are closed by exec
 // (base/descriptors.h), the files of its shared memory have names that begin with "tutti", and so

@@ -14,8 +14,8 @@
 
 namespace tutti::mpi {
 
-// Whether the host's handles may be freed: from the begin of MPI or of a session (`may`) until
-// Tutti has ended its use of the host, before MPI_Finalize or the end of the last session.
+// Permits to free the host's handles: from the begin of MPI or of a session (`may`) until Tutti has
+// ended its use of the host, before MPI_Finalize or the end of the last session.
 void may_free_handles(bool may);
 bool may_free_handles();
 
@@ -38,7 +38,7 @@ class PrivateCommunicator {
   static PrivateCommunicator split(Comm from, int color, int key, int* code = nullptr);
   // A copy of MPI_COMM_SELF.
   static PrivateCommunicator copy_of_self();
-  // As split, for the ranks of one node.
+  // Does the same as split, for the ranks of one node.
   static PrivateCommunicator split_by_node(Comm from, int key);
 
   // MPI_COMM_NULL if it owns nothing.

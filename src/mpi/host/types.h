@@ -32,7 +32,7 @@ enum class TypeClass {
 // The properties of a predefined type.
 struct NamedType {
   std::optional<kernels::Type> kernel;  // nothing: no kernel reduces it
-  size_t bytes = 0;                     // of the type's signature
+  size_t bytes = 0;                     // bytes of the type's signature
   bool dense = false;                   // its extent is `bytes` too, so a vector of it has no gaps
   TypeClass kind = TypeClass::character;
 };

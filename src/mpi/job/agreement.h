@@ -24,12 +24,12 @@ enum class Verdict {
 // The variables that differ between the ranks, for messages; "" if the verdict is another.
 const char* culprit(Verdict verdict);
 
-// What a communicator's ranks agree on: whether they have the same options, and the same value that
-// each passes (`own`).
+// The result of an agreement of a communicator's ranks: whether they have the same options, and the
+// same value that each passes (`own`).
 struct Common {
   Verdict verdict = Verdict::host_failed;
   bool same = false;      // all ranks passed the same `own`
-  uint64_t least = 0;     // of these
+  uint64_t least = 0;     // the least of the values that ranks passed
   bool one_node = false;  // the launcher tells each of them that all are on its node
 };
 // Collective over MPI_COMM_WORLD, inside MPI_Init.

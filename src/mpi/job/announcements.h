@@ -20,8 +20,8 @@
 
 namespace tutti::mpi {
 
-// Where the areas of a communicator's ranks are in shared memory. Rank 0 tells the others, as plain
-// bytes.
+// The place of the areas of a communicator's ranks in shared memory. Rank 0 tells the others, as
+// plain bytes.
 struct AreaGrant {
   bool granted = false;      // false: shared memory has run out
   bool node_segment = true;  // in the node's segment, to which all members have attached
@@ -30,10 +30,10 @@ struct AreaGrant {
   uint32_t page = 0;
   uint32_t missing_types = 0;  // the types that rank 0's host cannot reduce (types.h)
   uint64_t bytes_per_rank = 0;
-  uint64_t identity = 0;    // of the communicator, in traces
+  uint64_t identity = 0;    // the identity of the communicator in traces
   uint64_t lineage = 0;     // for the lineage of a communicator that has none (lineage.h)
   uint64_t service = 0;     // the identity of the communicator's Service
-  bool taken_over = false;  // that Service was parked; no further member is set
+  bool taken_over = false;  // a parked Service serves the communicator; no further member is set
   bool postponed = false;   // set-up waits for the usual number of calls
   bool refused = false;     // because the host refuses rank 0's call; else for want of memory
   shm::Segment::Location segment{};
@@ -47,7 +47,7 @@ class Announcements {
 
   // An announcement, as one rank sees it. Its words are valid until all readers have read it.
   struct Announced {
-    AreaGrant grant;              // of memory in the node's segment; without a lineage
+    AreaGrant grant;              // the grant of memory in the node's segment; without a lineage
     shm::Word* closed = nullptr;  // how many ranks have called close(); null: there is no entry
 
     // For each reader, once it needs the announcement no more; also for rank 0 if all wait for all.

@@ -129,8 +129,8 @@ WorldPlacement exchanged(const Neighbours& node, const RankLocation& own, int wo
   return all;
 }
 
-// Whether ranks outnumber cores among the ranks whose nodes are on this process's machine:
-// containers have names, memory and processes of their own, but share the machine's cores.
+// The relation of ranks and cores on this process's machine, over all nodes there: containers have
+// names, memory and processes of their own, but share the machine's cores.
 struct Subscription {
   bool oversubscribed = false;
   bool by_servers = false;  // it is so only because ranks keep off the cores of servers

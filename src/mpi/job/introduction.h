@@ -29,13 +29,13 @@ struct Offer {
 // This process's offer.
 Offer make_offer();
 
-// Whether a member reaches all others' heaps, all others' memory by the system's copies, and
-// whether its malloc takes memory from its heap.
+// A member's answer: whether it reaches all others' heaps, all others' memory by the system's
+// copies, and whether its malloc takes memory from its heap.
 struct Works {
   bool direct, cma, shared_malloc;
 };
 
-// What rank 0 says of the segment: whether all members have attached to it.
+// Rank 0's word on the segment: whether all members have attached to it.
 enum class Attached : uint64_t { unknown, all, not_all };
 
 struct alignas(line_size) Introduction {

@@ -14,9 +14,9 @@ namespace tutti::mpi {
 // MPI_COMM_NULL if there is none.
 Comm self_communicator();
 
-// Whether MPI_COMM_SELF lives: from the end of MPI_Init to the begin of MPI_Finalize.
+// Notes that MPI_COMM_SELF lives: from the end of MPI_Init to the begin of MPI_Finalize.
 void note_world_of_self(bool lives);
-// To be called when a session has opened, and before it closes.
+// Call it when a session has opened, and before it closes.
 void note_session_of_self(Session session);
 void leave_session_of_self(Session session);
 

@@ -16,7 +16,7 @@ class ServedCalls {
  public:
   // Notes that Tutti has served a call of this thread.
   static void note() { shm::store_relaxed(*here, 1); }
-  // Gives the calling thread a note of its own if it has none. To be called before the thread's
+  // Gives the calling thread a note of its own if it has none. Call it before the thread's
   // first note().
   static void enter_thread() {
     if (here == &notes[0].served) [[unlikely]]

@@ -30,7 +30,7 @@ namespace {
 
 using Clock = exec::Lane::Clock;
 
-// What a rank drives at this moment is looked at again after so long.
+// The server looks after this time again at an operation that a rank drives.
 constexpr auto driven_by_a_rank = std::chrono::milliseconds(1);
 
 // A clock that wakes the server. Any thread may set it.

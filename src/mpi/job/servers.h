@@ -41,7 +41,7 @@ struct Driven {
   }
 };
 
-// To be called inside MPI_Init if servers are asked for: whether the host grants the thread level
+// Call it inside MPI_Init if servers are asked for. `permitted`: the host grants the thread level
 // that they need.
 void permit_servers(bool permitted);
 // True if a server may run in this process; starts it if none runs. False if the host does not
@@ -65,7 +65,7 @@ void take_from_server(Object& object) {
   take_from_server(static_cast<const void*>(&object));
 }
 
-// To be called before the report is written.
+// Call it before the report is written.
 void record_server();
 
 }  // namespace tutti::mpi

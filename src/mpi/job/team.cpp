@@ -30,7 +30,7 @@ constexpr size_t further_segments = 4;
 
 size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
-// What this many members have in the segment's first pages: introductions, and in a memfd
+// Bytes of the segment's first pages for this many members: introductions, and in a memfd
 // directories, with the words of the node and the board after them.
 size_t bytes_of_team(shm::Segment::Kind kind, int ranks) {
   const auto all = static_cast<size_t>(ranks);
@@ -176,7 +176,7 @@ bool Team::share_segment(Comm members, std::string* why_not) {
 bool Team::try_segment(Comm members, shm::Segment::Kind kind, std::string* why_not) {
   struct {
     shm::Segment::Location location;
-    uint32_t page;  // of the introductions
+    uint32_t page;  // the page of the introductions
   } told{};
   try {
     if (rank_ == 0) {

@@ -93,14 +93,15 @@ class Team {
   exec::Reach reach(const std::vector<int>& members) const;
   // The memory of a member, for one-sided transfers.
   struct Memory {
-    std::byte* mapped = nullptr;     // where its heap is mapped here; null: it is not
-    uint64_t heap = 0;               // where its heap is there
-    uint64_t bytes = 0;              // of the heap
-    int64_t process = 0;             // 0: this process does not know its number
-    shm::Heap::Location location{};  // by which others map the heap; `bytes` is 0: it is not mapped
+    std::byte* mapped = nullptr;  // where its heap is mapped here; null: it is not
+    uint64_t heap = 0;            // where its heap is there
+    uint64_t bytes = 0;           // bytes of the heap
+    int64_t process = 0;          // 0: this process does not know its number
+    // The place from which others map the heap; `bytes` is 0: it is not mapped.
+    shm::Heap::Location location{};
   };
   std::vector<Memory> memories() const;
-  // By member, the processors on which it may run.
+  // The processors on which each member may run.
   const std::vector<placement::CoreMask>& cores() const { return cores_; }
   // Words in the node's segment for whatever members find there first, zero at first; null: none.
   // A claim and a page, for the queues of one-sided transfers.
@@ -111,11 +112,12 @@ class Team {
   NodeWords* node_words() const {
     return pages_ == nullptr ? nullptr : reinterpret_cast<NodeWords*>(pages_ + ranks_);
   }
-  // Where members leave their numbers for the report; none without TUTTI_REPORT, or if arenas
-  // cannot grow.
+  // The board on which members leave their numbers for the report; none without TUTTI_REPORT, or if
+  // arenas cannot grow.
   std::optional<report::Board> board() const;
   shm::Segment& node_segment() { return *node_segment_; }
-  // By rank of a communicator, its number in the team; -1: it is no member. No communication.
+  // Returns the number in the team of each rank of a communicator; -1: it is no member. No
+  // communication.
   std::vector<int> members_among(Comm communicator, int ranks) const;
 
   // True if all members have mapped each other's heaps.
@@ -137,11 +139,11 @@ class Team {
   // The memory of this process for the data of operations that outlive their call. Made at the
   // first call; lives as long as the team. Any thread.
   eager::Arena& arena();
-  // Where members find by keys what others have in their arenas; null if arenas cannot grow. Made
-  // at the first call; lives as long as the team. Any thread.
+  // The directory in which members find by keys what others have in their arenas; null if arenas
+  // cannot grow. Made at the first call; lives as long as the team. Any thread.
   eager::Directory* directory();
-  // By which rank 0 of a communicator tells the others its grant; null if there is no directory.
-  // Made at the first call; lives as long as the team. Any thread.
+  // The announcements by which rank 0 of a communicator tells the others its grant; null if there
+  // is no directory. Made at the first call; lives as long as the team. Any thread.
   Announcements* announcements();
   // The segment of a grant. This process attaches to it if it has not yet; null if it cannot.
   shm::Segment* segment(const AreaGrant& grant);
@@ -167,31 +169,33 @@ class Team {
   int ranks_ = 0;
   bool of_several_jobs_ = false;
   bool of_world_ = false;
-  PendingReceive pending_;  // by which waiting ranks make the host progress
+  PendingReceive pending_;  // waiting ranks make the host progress by it
   Group group_ = host().group_null;
   exec::WaitStyle wait_style_ = exec::WaitStyle::spin;
   topo::Shape shape_;
-  placement::Levels levels_;  // of the team's ranks
+  placement::Levels levels_;  // the levels of the team's ranks
   std::unique_ptr<shm::Segment> node_segment_;
-  Introduction* introductions_ = nullptr;    // by member
-  eager::Directory::Page* pages_ = nullptr;  // of the members' directories; null: none
+  Introduction* introductions_ = nullptr;    // indexed by member
+  eager::Directory::Page* pages_ = nullptr;  // the pages of the members' directories; null: none
   bool several_regions_ = false;             // members may run on several numa regions
-  // By member: where its heap is mapped here; for this member, where its heap is. Empty unless all
-  // members have mapped all heaps.
+  // Indexed by member: the address at which its heap is mapped here; for this member, its heap's
+  // own address. Empty unless all members have mapped all heaps.
   std::vector<std::byte*> heaps_;
   std::vector<shm::PeerHeap> peers_;
-  std::vector<Memory> told_;  // by member: its heap and process; `mapped` is not set
+  std::vector<Memory> told_;  // indexed by member: its heap and process; `mapped` is not set
   std::vector<placement::CoreMask> cores_;
   bool ordinary_ = false;  // heaps_ is not empty, and malloc takes from the heaps at all members
-  // By member: the process whose memory process_vm_readv reads; empty if it may not everywhere.
+  // Indexed by member: the process whose memory process_vm_readv reads; empty if it may not
+  // everywhere.
   std::vector<int64_t> processes_;
-  // By member, the file of its memory, or -1; if there are processes_. Closed by the destructor.
+  // Indexed by member: the file of its memory, or -1; if there are processes_. Closed by the
+  // destructor.
   std::vector<int> memories_;
 
   std::mutex mutex_;  // guards all below; not held while communicating
   std::vector<std::unique_ptr<shm::Segment>> made_;      // further segments of this process
   std::vector<std::unique_ptr<shm::Segment>> attached_;  // further segments of other members
-  size_t further_bytes_ = 0;                             // of made_
+  size_t further_bytes_ = 0;                             // bytes of made_
   std::unique_ptr<eager::Arena> arena_;  // may take memory from node_segment_, so ends before it
   std::unique_ptr<eager::Directory> directory_;   // uses the arena
   std::unique_ptr<Announcements> announcements_;  // uses it

@@ -38,8 +38,8 @@ bool reads(const Offer& offer) {
          std::equal(token, token + 2, offer.token);
 }
 
-// The file of a process's memory; -1 if there is none. What is read from it later needs no
-// permission any more (exec::Reach).
+// The file of a process's memory; -1 if there is none. Later reads need no permission any more
+// (exec::Reach).
 int open_memory(int64_t process) {
   const std::string path = "/proc/" + std::to_string(process) + "/mem";
   const int memory = open(path.c_str(), O_RDONLY | O_CLOEXEC);

@@ -1,4 +1,4 @@
-// Whether several threads of the program may call MPI at once.
+// The thread level of the program: whether several threads of it may call MPI at once.
 //
 // Set inside MPI_Init, before the program has other threads that call MPI, and constant from then
 // on. A program that begins a session and never calls MPI_Init may always.

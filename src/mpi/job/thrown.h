@@ -21,8 +21,8 @@ namespace tutti::mpi {
 // Raises an error on the communicator's handler and returns the code.
 int raise(Comm communicator, int code);
 
-// To be called in a catch block. Logs the exception, if it is the first of this process, raises its
-// MPI error code on the communicator's handler, and returns the code.
+// Call it in a catch block. Logs the exception, if it is the first of this process, raises its MPI
+// error code on the communicator's handler, and returns the code.
 [[gnu::cold]] int raise_thrown(Comm communicator);
 
 // Runs `call`, which returns an MPI error code. Returns that code, or raise_thrown's if it throws.

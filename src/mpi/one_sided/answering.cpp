@@ -12,7 +12,7 @@ namespace {
 // however many clients there are.
 constexpr size_t most_bytes = size_t{16} << 20;
 constexpr size_t most_answers = 4096;
-// Of free buffers: as much as one client has under way.
+// The most bytes of free buffers that are kept: as many as one client has under way.
 constexpr size_t most_kept_bytes = size_t{4} << 20;
 constexpr int new_at_once = 32;
 

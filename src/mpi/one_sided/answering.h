@@ -38,7 +38,7 @@ class Answering {
   struct Answer {
     int client = 0;
     MessageBuffer request, reply;
-    Request message{};  // that is received, then the one that is sent
+    Request message{};  // the message that is received, then the one that is sent
     bool replies = false;
   };
 
@@ -53,7 +53,7 @@ class Answering {
   rma::ProcessMover mover_;
   MessageBuffers buffers_;
   std::list<Answer> answers_;  // the oldest first
-  size_t bytes_ = 0;           // of their messages
+  size_t bytes_ = 0;           // bytes of their messages
   uint64_t answered_ = 0;
   std::string failure_;
 };

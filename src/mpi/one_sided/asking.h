@@ -41,7 +41,7 @@ class Asking {
   // The number of the oldest transfer; 0 if there is none.
   uint64_t oldest() const { return moving_.empty() ? 0 : moving_.begin()->first; }
   size_t outstanding() const { return moving_.size(); }
-  // What a transfer waits for, in one line.
+  // Names the thing that a transfer waits for, in one line.
   std::string describe(uint64_t number) const;
 
   // True if something was sent or received.
@@ -62,12 +62,12 @@ class Asking {
   };
   struct Piece {
     uint32_t place = 0;
-    uint64_t number = 0;  // of its transfer; 0: the place is free
+    uint64_t number = 0;  // the number of its transfer; 0: the place is free
     rma::Transfer transfer{};
     MessageBuffer request, reply;
     Request sending{}, receiving{};
     bool has_arrived = false;  // the reply
-    size_t filled = 0;         // what the window says
+    size_t filled = 0;         // the window's limit if the piece took its last room; else 0
     std::chrono::steady_clock::time_point sent{};
   };
 
@@ -82,10 +82,10 @@ class Asking {
   const rma::Window window_;
   rma::Window& window_to(int rank) { return windows_.try_emplace(rank, window_).first->second; }
   uint64_t last_ = 0;
-  std::map<uint64_t, Moving> moving_;   // whose completion was not told
+  std::map<uint64_t, Moving> moving_;   // the transfers whose completion was not told
   std::deque<uint64_t> to_send_;        // those of moving_ that have pieces left to send
-  std::map<int, rma::Window> windows_;  // by rank
-  std::deque<Piece> pieces_;            // by place
+  std::map<int, rma::Window> windows_;  // indexed by rank
+  std::deque<Piece> pieces_;            // indexed by place
   std::vector<uint32_t> free_places_;
   MessageBuffers buffers_;
   size_t next_look_ = 0;  // a place

@@ -36,11 +36,11 @@ Duration until_next_look(Duration quiet, bool awake) {
   return awake ? soon : std::max(soon, std::min(quiet / 64, longest_rest));
 }
 
-// Of each rank. A map, or the user, says how many bytes; else it grows.
+// Returns the window to one rank. A map, or the user, says how many bytes it has; else it grows.
 rma::Window window_to_rank() {
-  // What a network of 5 GB/s moves in the 50 us until a reply comes.
+  // A network of 5 GB/s moves these bytes in the 50 us until a reply comes.
   constexpr size_t first = size_t{256} << 10;
-  // What one of 2 GB/s moves in 2 ms. Copies of puts take as much memory.
+  // A network of 2 GB/s moves these bytes in 2 ms. Copies of puts take as much memory.
   constexpr size_t grown = size_t{4} << 20;
   // Targets take no more from all ranks together (answering.cpp).
   constexpr size_t most = size_t{16} << 20;
@@ -55,7 +55,7 @@ rma::Window window_to_rank() {
 struct Sides {
   std::mutex mutex;
   std::vector<std::shared_ptr<BetweenNodes>> all;
-  report::TransfersBetweenNodes done;  // by those that are not in the list any more
+  report::TransfersBetweenNodes done;  // the counts of those that are not in the list any more
 };
 // Never destroyed: a forked child may use it at any time.
 Sides& sides() {
@@ -203,7 +203,7 @@ bool BetweenNodes::test(uint64_t number, rma::Outcome* outcome) {
   return true;
 }
 
-// What a wait is for: the transfer with this number; 0: for others to leave.
+// Describes the purpose of a wait: the transfer with this number; 0: for others to leave.
 std::string BetweenNodes::describe(uint64_t number) {
   if (number == 0) return "for other ranks to free their groups or to call MPI_Finalize";
   const std::lock_guard lock(mutex_);

@@ -29,8 +29,8 @@ namespace tutti::mpi {
 // Drives the sides of all groups of this process, in a call of the program's. Waits for nothing.
 void drive_between_nodes();
 
-// What the processes of this node have told its servers (rma/domain.h). The words outlive the
-// objects here.
+// The words that the processes of this node have written for its servers (rma/domain.h). The words
+// outlive the objects here.
 struct ServersTold {
   const shm::Word* enabled = nullptr;  // 0: they leave transfers to the ranks
   const shm::Word* awake = nullptr;    // not 0: they look often
@@ -93,7 +93,7 @@ class BetweenNodes final : public rma::FarRanks {
   template <class Done>
   void wait_until(Done done, uint64_t number);
 
-  const std::vector<rma::Extent> heaps_;  // by rank
+  const std::vector<rma::Extent> heaps_;  // indexed by rank
   const size_t most_;
   const exec::WaitStyle style_;
   const ServersTold told_;

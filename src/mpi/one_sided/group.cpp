@@ -22,7 +22,7 @@ namespace {
 
 struct Placed {
   std::shared_ptr<Node> node;
-  int place = -1;  // of its client
+  int place = -1;  // the place of its client
   std::shared_ptr<BetweenNodes> between_nodes{};
 };
 struct ProcessGroup final : Placed, tutti_group {

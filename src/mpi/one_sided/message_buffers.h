@@ -19,7 +19,7 @@ class MessageBuffer {
     capacity_ = std::exchange(other.capacity_, 0);
     return *this;
   }
-  // What it held is lost if it is too short.
+  // Makes room for so many bytes; if it was too short, its contents are lost.
   void resize(size_t bytes) {
     if (bytes > capacity_) {
       memory_ = std::make_unique_for_overwrite<std::byte[]>(bytes);
@@ -60,7 +60,7 @@ class MessageBuffers {
  private:
   const size_t most_bytes_;
   std::vector<MessageBuffer> free_;
-  size_t bytes_ = 0;  // of free_
+  size_t bytes_ = 0;  // bytes of free_
 };
 
 }  // namespace tutti::mpi

@@ -25,9 +25,9 @@
 namespace tutti::mpi {
 namespace {
 
-constexpr int groups_with_queues = 2;   // of a process; further ones execute all transfers
-constexpr int least_server_places = 4;  // of a domain, for tutti_servers_start
-constexpr size_t most_entries = 128;    // of a queue
+constexpr int groups_with_queues = 2;   // per process; further groups execute all transfers
+constexpr int least_server_places = 4;  // per domain, for tutti_servers_start
+constexpr size_t most_entries = 128;    // per queue
 constexpr size_t most_queue_bytes = size_t{16} << 20;
 
 std::vector<int> units_in(const placement::CoreMask& mask) {
@@ -131,7 +131,7 @@ void Node::find_domains() {
   domain_of_.assign(static_cast<size_t>(members_), 0);
   if (team_ == nullptr || team_->cores().empty()) return;
   const std::map<int, int> regions = topo::regions_of("/sys/devices/system");
-  std::map<int, int> numbers;  // of domains, by key
+  std::map<int, int> numbers;  // numbers of domains, indexed by key
   std::vector<int> keys;
   for (const placement::CoreMask& mask : team_->cores()) {
     const std::vector<int> units = units_in(mask);
@@ -289,7 +289,7 @@ void Node::start_servers(int count, tutti_serve serve) {
   rma::ServerSettings settings{.count = count, .places = places};
   const std::vector<int> own = units_of_servers();
   settings.own_units = own.size() > static_cast<size_t>(places.back() - range.first);
-  if (settings.own_units)  // by place, so that processes choose different ones
+  if (settings.own_units)  // units go by place, so that processes choose different ones
     for (const int32_t place : places)
       settings.units.push_back(own[static_cast<size_t>(place - range.first) % own.size()]);
   placement::CoreMask used;

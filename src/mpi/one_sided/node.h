@@ -1,5 +1,5 @@
-// What a process has for one-sided transfers with the other ranks of its node: how it reaches their
-// memory, the queues of its groups to the node's servers, and the servers that run in it.
+// The one-sided side of a process on its node: its way to the other ranks' memory, the queues of
+// its groups to the node's servers, and the servers that run in it.
 //
 // The node's queues are one rma::Domain in the segment of the world's team, which the first process
 // makes that needs it. Each process has a few client places in it, one for each of its groups. A
@@ -43,9 +43,9 @@ class Node final : public tutti_team {
   // Starts those of the servers that TUTTI_SERVERS asks for that belong into this process; once.
   void start_asked_servers();
 
-  // What the group of these ranks has (native/one_sided.h); *place is its client place, to be given
-  // back by leave(), or -1 if it has none and executes all transfers itself. `members`: by rank,
-  // its number in the team; -1: it is on another node.
+  // Returns the parts of the group of these ranks (native/one_sided.h); *place is its client place,
+  // to be given back by leave(), or -1 if it has none and executes all transfers itself. `members`:
+  // by rank, its number in the team; -1: it is on another node.
   native::OneSided::Processes processes(const std::vector<int>& members, int own_rank, int* place);
   void enter(native::OneSided& group);
   void leave(native::OneSided& group, int place);
@@ -84,26 +84,26 @@ class Node final : public tutti_team {
   std::shared_ptr<Team> team_;
   int member_ = 0;
   int members_ = 1;
-  std::vector<int> domain_of_;  // by member
+  std::vector<int> domain_of_;  // indexed by member
   int domains_ = 1;
   std::vector<int> units_of_domain_;  // processing units of this process's domain; empty: unknown
-  std::vector<rma::Peer> peers_;      // by member
+  std::vector<rma::Peer> peers_;      // indexed by member
   std::optional<rma::ProcessMover> mover_;
-  std::unique_ptr<std::byte[]> own_memory_;  // of the domain, if the process has no other
+  std::unique_ptr<std::byte[]> own_memory_;  // the domain's memory, if the process has no other
   std::optional<rma::Domain> domain_;
-  uint64_t page_ = 0;  // of the domain, in the node's segment
+  uint64_t page_ = 0;  // the page of the domain in the node's segment
   bool shares_cores_ = false;
   std::atomic<bool> started_asked_{false};
 
   std::mutex mutex_;                               // guards all below
   std::optional<rma::ServerThreads> threads_;      // the servers of this process are either these,
   std::optional<rma::ServerProcesses> processes_;  // or these
-  std::vector<int32_t> places_;                    // of the servers that it has had last
+  std::vector<int32_t> places_;                    // the places of the servers that it has had last
   std::vector<int> units_;                         // where they run; empty: where the ranks do
   bool were_processes_ = false;
-  std::set<int> free_places_;  // of clients, of this process
+  std::set<int> free_places_;  // free client places of this process
   std::set<native::OneSided*> groups_;
-  native::OneSided::Counts ended_;  // of groups that were freed
+  native::OneSided::Counts ended_;  // the counts of groups that were freed
 };
 
 // This process's Node; made at the first call while MPI runs. Null if it has none and `make` is
@@ -112,7 +112,7 @@ std::shared_ptr<Node> this_node(bool make);
 // Reads the maps that TUTTI_SATURATION names, so that the job says at its start which of them it
 // cannot use. Without this only transfers would read them.
 void look_at_saturation_maps();
-// To be called before the report is written, which it tells what this process did, and before the
+// Call it before the report is written, which it tells what this process did, and before the
 // registry closes. Returns when all other ranks have ended their transfers, too.
 void end_one_sided();
 

@@ -15,10 +15,10 @@
 
 namespace tutti::mpi {
 
-// Of data in a piece. Several pieces are under way at once, so longer ones gain little. Over TCP,
-// Open MPI sends less than 64 KiB without asking the receiver first, which saves a round trip. With
-// MPICH such pieces could exceed the number of messages that libfabric keeps, and jobs hung where
-// it was 64 (run/messages.h); pieces of 64 KiB did not.
+// The most data in a piece. Several pieces are under way at once, so longer ones gain little. Over
+// TCP, Open MPI sends less than 64 KiB without asking the receiver first, which saves a round trip.
+// With MPICH such pieces could exceed the number of messages that libfabric keeps, and jobs hung
+// where it was 64 (run/messages.h); pieces of 64 KiB did not.
 constexpr size_t most_piece_of(Abi kind) { return size_t{kind == Abi::openmpi ? 63u : 64u} << 10; }
 inline size_t most_piece() { return most_piece_of(abi.kind); }
 
@@ -26,8 +26,8 @@ inline constexpr int request_tag = 0;
 inline constexpr int first_reply_tag = 1;
 
 struct Asked {
-  uint64_t address = 0;  // of the first block, in the target's process
-  int64_t stride = 0;    // of the blocks there
+  uint64_t address = 0;  // the address of the first block, in the target's process
+  int64_t stride = 0;    // the distance of the blocks there
   uint64_t block_bytes = 0;
   uint32_t blocks = 0;
   rma::Kind kind = rma::Kind::put;

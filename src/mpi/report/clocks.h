@@ -50,7 +50,7 @@ class Clocks {
   int ranks_ = 0;
   std::vector<int> leaders_;
   std::vector<int> node_of_;
-  std::vector<trace::Moment> moments_;          // of rank 0, one for each call of read()
+  std::vector<trace::Moment> moments_;          // moments of rank 0, one for each call of read()
   std::vector<std::vector<Reading>> readings_;  // at rank 0: by call, then by node
 };
 

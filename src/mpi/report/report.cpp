@@ -42,8 +42,8 @@ void say_late(const report::Board& board) {
            late.c_str());
 }
 
-// What a stall means for a wait. A rank that lives may compute for long before it comes, so only
-// TUTTI_STALL=abort limits the wait.
+// Returns the meaning of a stall for a wait. A rank that lives may compute for long before it
+// comes, so only TUTTI_STALL=abort limits the wait.
 Code code_of_stall() {
   return options().stall == StallAction::abort_job ? Code::unavailable : Code::ok;
 }

@@ -28,8 +28,8 @@ void write_report_of_sessions(const std::string& destination);
 // The program calls MPI_Init after all, so there is no such report.
 void leave_report_of_sessions();
 
-// Not collective: writes this rank's numbers only. Of several ranks of a node that call it, the
-// first one writes.
+// Not collective: writes this rank's numbers only. If several ranks of a node call it, the first
+// one writes.
 void write_own_report(const std::string& destination, const std::string& why_no_team);
 
 }  // namespace tutti::mpi

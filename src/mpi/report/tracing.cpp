@@ -72,7 +72,7 @@ void send_all() {
 // The data that a rank sends to rank 0 before its records.
 struct Announced {
   std::string text;
-  std::vector<uint64_t> sizes;  // of the parts, in records
+  std::vector<uint64_t> sizes;  // sizes of the parts, in records
 };
 
 Announced receive_announced(int rank) {
@@ -235,7 +235,7 @@ bool write_trace(std::function<bool(int)> has_died) {
     log_line(LogLevel::error, "%s", error.what());
     return false;
   }
-  job->messages.reset();  // what tells who has died keeps the team's memory
+  job->messages.reset();  // the messages tell who has died, and so keep the team's memory
   if (all_live)
     job->communicator.reset();
   else

@@ -142,7 +142,7 @@ bool CallBuffers::describe_combined(Communicator& communicator, const Call& call
   void* const from = call.in.data == abi.in_place ? call.out.data : call.in.data;
   in_place_ = receives && from == call.out.data;
   Count own = call.in.count;
-  Aint elements = own;  // that this rank gives
+  Aint elements = own;  // elements that this rank gives
   if (v_form_) {
     if (!call.in.counts.given()) return false;
     std::vector<Aint> starts(ranks);

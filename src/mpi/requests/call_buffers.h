@@ -80,7 +80,7 @@ class CallBuffers {
 
     size_t first_bytes() const;
     std::byte* data() const { return static_cast<std::byte*>(data_); }
-    size_t bytes() const { return bytes_; }  // of a block, where all are equal
+    size_t bytes() const { return bytes_; }  // bytes of a block, where all are equal
     bool is_dense() const { return dense_; }
     const std::vector<Datatype>& derived() const { return derived_; }
 
@@ -109,7 +109,7 @@ class CallBuffers {
     size_t bytes_ = 0;
     bool dense_ = true;
     std::vector<Block> blocks_;  // none: all are equal
-    std::vector<ptrdiff_t> at_;  // of list()
+    std::vector<ptrdiff_t> at_;  // the places of list()
     std::vector<size_t> lengths_;
     std::vector<Datatype> derived_;  // the types that the program may free
   };

@@ -146,8 +146,8 @@ class CallMemo {
   Comm comm_{};
   uint64_t generation_ = 0;
   Call call_{};
-  ptrdiff_t alias_ = 0;  // of CallBuffers
-  // Of a call that is not movable.
+  ptrdiff_t alias_ = 0;  // the alias of CallBuffers
+  // The next members describe a call that is not movable.
   uint64_t types_ = 0;
   const std::byte* in_at_ = nullptr;
   std::byte* out_at_ = nullptr;

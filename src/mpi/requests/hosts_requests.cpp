@@ -9,7 +9,7 @@ namespace {
 // Persistent requests of the host, while calls are recorded.
 struct Table {
   std::mutex mutex;
-  std::unordered_map<uint64_t, report::Record> by_host;  // by the program's handle
+  std::unordered_map<uint64_t, report::Record> by_host;  // indexed by the program's handle
 };
 
 // Never destroyed: exit handlers may still call MPI.

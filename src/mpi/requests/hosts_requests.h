@@ -16,7 +16,7 @@ inline constinit shm::Word hosts_requests{0};
 inline bool records_starts() { return shm::load_relaxed(hosts_requests) != 0; }
 void note_hosts_request(Request request, const report::Record& call) noexcept;
 void forget_hosts_request(Request request);
-// To be called after the host has started the request; `time` is the time that the start took.
+// Call it after the host has started the request; `time` is the time that the start took.
 void record_hosts_start(Request request, std::chrono::nanoseconds time);
 
 // Makes a start by the host, and records it. `by_host` makes it and returns an error code.

@@ -31,8 +31,8 @@ class LaneNonblocking final : public LaneRequest {
   Request handle_{};
 };
 
-// To be called when MPI ends: destroys the objects that are not under way. Logs the number of those
-// that are, which is an error of the program.
+// Call it when MPI ends: destroys the objects that are not under way. Logs the number of those that
+// are, which is an error of the program.
 void end_lane_requests() noexcept;
 
 }  // namespace tutti::mpi

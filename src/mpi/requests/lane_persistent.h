@@ -40,7 +40,8 @@ class LanePersistent final : public LaneRequest {
 
   PersistentLanes::Lease lease_;
   group::Group::Prepared prepared_;
-  exec::Combine combine_;  // of prepared_; the communicator may end before the request
+  // The combination of prepared_; the communicator may end before the request.
+  exec::Combine combine_;
 };
 
 // Sets *reason to what Communicator::find_records says, for a call that makes a persistent request.

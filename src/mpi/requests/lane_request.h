@@ -68,12 +68,12 @@ class LaneRequest : public OwnRequest {
   // way. It lies in kept_, one block after another.
   struct Packed {
     bool is_used = false;
-    size_t at = 0;      // of the first block in kept_
+    size_t at = 0;      // the place of the first block in kept_
     size_t blocks = 0;  // 0: none is to be packed or unpacked
     // For parts of different lengths. The places count from the first.
     std::vector<ptrdiff_t> places;
     const size_t* lengths = nullptr;
-    size_t bytes = 0;  // of a block, else
+    size_t bytes = 0;  // bytes of each block, else
   };
   // The part of a call that both ways of laying out need.
   struct Shape {
@@ -114,11 +114,11 @@ class LaneRequest : public OwnRequest {
   eager::Operation described_;
   group::Call call_;
   bool among_neighbours_ = false;
-  exec::VParts parts_;           // of call_
-  Edges edges_in_, edges_out_;   // of parts_, among neighbours
+  exec::VParts parts_;           // the parts of call_
+  Edges edges_in_, edges_out_;   // the edges of parts_, among neighbours
   std::vector<std::byte> kept_;  // packed data
   Packed in_, out_;
-  size_t bytes_ = 0;                   // of a block, for the report
+  size_t bytes_ = 0;                   // bytes of a block, for the report
   std::chrono::nanoseconds spent_{0};  // on the start, for the report
 };
 

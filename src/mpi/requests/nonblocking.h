@@ -52,13 +52,13 @@ class Nonblocking final : public RecordRequest {
   void describe_call(Communicator& communicator, const Call& call, uint64_t now, Reason* reason);
 
   Request handle_{};
-  uint32_t kind_ = 0;  // of the call that it serves, or has served
+  uint32_t kind_ = 0;  // the kind of the call that it serves, or has served
   uint64_t ends_ = 0;  // Pool::ends() when it was taken
   CallMemo memo_;
-  Service* remembered_ = nullptr;  // what served the memo's call
+  Service* remembered_ = nullptr;  // the service of the memo's call
 };
 
-// To be called when MPI ends: destroys the objects that are not under way.
+// Call it when MPI ends: destroys the objects that are not under way.
 void end_nonblocking() noexcept;
 
 }  // namespace tutti::mpi

@@ -46,7 +46,7 @@ class OwnRequest {
   // A test has found that is_ready() is false. Now and then looks whether the rank that is late
   // still lives, and says so once if it is late for long; is_ready() is true after its end.
   virtual void note_late() = 0;
-  // Lets the host's messages progress. To be called now and then while other ranks are late.
+  // Lets the host's messages progress. Call it now and then while other ranks are late.
   virtual void drive_host() = 0;
   // True if the program frees the request, by MPI_Request_free. discard() then destroys it. It must
   // not be pending, and its handle has been given back.

@@ -23,8 +23,8 @@ using Clock = std::chrono::steady_clock;
 constexpr uint64_t most_ahead = 64;
 constexpr size_t most_held_ahead = size_t{1} << 20;
 
-// How long a rank waits for others to read its buffer before it copies the data for them: about as
-// long as the copy takes, so that it loses at most as much again by waiting in vain.
+// Returns how long a rank waits for others to read its buffer before it copies the data for them:
+// about as long as the copy takes, so a wait in vain costs no more than a second copy.
 std::chrono::nanoseconds patience(const eager::Operation& operation) {
   constexpr size_t bytes_a_nanosecond = 8;
   return std::chrono::nanoseconds(eager::record_bytes(operation) / bytes_a_nanosecond);

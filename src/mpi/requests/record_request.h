@@ -120,8 +120,8 @@ class RecordRequest : public OwnRequest, private eager::Waits {
 
   std::string_view form_;
   Comm communicator_{};         // on which the call was made
-  uint64_t use_ = 0;            // of the service by this communicator
-  Service* service_ = nullptr;  // that of the communicator; null: no call
+  uint64_t use_ = 0;            // the number of this communicator's use of the service
+  Service* service_ = nullptr;  // the service of the communicator; null: no call
   Records* records_ = nullptr;
   std::shared_ptr<NeighbourRecords> neighbours_;  // null unless the call is among neighbours
   bool is_whole_ = true;                          // false: the program only starts the operation
@@ -130,8 +130,8 @@ class RecordRequest : public OwnRequest, private eager::Waits {
   CallBuffers buffers_;
   eager::Operation operation_;
   plan::Collective collective_{};
-  uint32_t traced_as_ = 0;  // of the communicator in traces
-  // What tests have found since the start.
+  uint32_t traced_as_ = 0;  // the number of the communicator in traces
+  // The results of tests since the start.
   struct Tests {
     uint32_t late = 0;          // so many found that a rank was late
     exec::WatchedTime watched;  // the time since the first of them
@@ -139,10 +139,11 @@ class RecordRequest : public OwnRequest, private eager::Waits {
   } tests_;
   std::chrono::steady_clock::time_point next_look_;
   std::vector<std::byte> scratch_;
-  // Of an operation that has lent its buffer: its results, once they are taken, and when they were.
+  // The results of an operation that has lent its buffer, once they are taken, and the time of
+  // that.
   std::optional<eager::Outcome> early_;
   std::chrono::steady_clock::time_point taken_at_;
-  size_t bytes_ = 0;                    // of one part, for the report and traces
+  size_t bytes_ = 0;                    // bytes of one part, for the report and traces
   std::chrono::nanoseconds spent_{0};   // on the start, for the report
   std::unique_ptr<RecordTrace> trace_;  // null unless steps are recorded
 };

@@ -34,8 +34,8 @@ class RecordTrace final : public eager::Observer {
   void begin_completion(const plan::EagerProgram& program, size_t record_bytes);
   void waited(size_t awaited);  // for the rank program.awaits[awaited]
   void took(const plan::EagerProgram& program, size_t take, size_t bytes) noexcept override;
-  // What the trace says about the operation. `communicator` is its number in traces, `algorithm`
-  // the name by which it is served. The program lives as long as the object.
+  // The facts that the trace has of the operation. `communicator` is its number in traces,
+  // `algorithm` the name by which it is served. The program lives as long as the object.
   struct What {
     const plan::EagerProgram* program;
     std::string_view algorithm;
@@ -48,7 +48,8 @@ class RecordTrace final : public eager::Observer {
  private:
   uint32_t place_of_waits() const { return program_->gives.empty() ? 2 : 3; }
 
-  const plan::EagerProgram* program_ = nullptr;  // of the operation that is being completed
+  // The program of the operation that is being completed.
+  const plan::EagerProgram* program_ = nullptr;
   // number_ is the number of this program, on this communicator.
   const plan::EagerProgram* described_ = nullptr;
   uint32_t described_on_ = 0, number_ = 0;

@@ -56,8 +56,8 @@ class RequestPool {
     idle_.push_back(request);
   }
 
-  // When MPI ends: destroys the idle objects. Returns how many others there are, which the program
-  // has not completed, or which other threads keep. They are not the pool's any more.
+  // Call it when MPI ends: destroys the idle objects. Returns how many others there are, which the
+  // program has not completed, or which other threads keep. They are not the pool's any more.
   size_t end() noexcept {
     const std::lock_guard<std::mutex> lock(mutex_);
     shm::store_relaxed(ends_, ends() + 1);
