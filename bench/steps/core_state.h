@@ -2,9 +2,9 @@
 //
 // The host of a virtual machine moves its cores together and apart, several times a second or every
 // few minutes. Whatever crosses from core to core then takes two to four times as long, or as
-// short; and so does, at other moments, writing to lines that the other core has read. What is
-// measured in one state must not be held against what was measured in another. So a measurement is
-// repeated until the state before and after it is the chosen one.
+// short; and so does, at other moments, writing to lines that the other core has read. Measurements
+// in one state must not be compared with those in another. So a measurement is repeated until the
+// state before and after it is the chosen one.
 //
 // All threads call alike.
 #pragma once
@@ -30,8 +30,8 @@ class CoreState {
   // repeat() chooses one.
   explicit CoreState(BoundThreads& threads, CoreTimes chosen = {});
 
-  // Chooses the state in which most of a quarter of a second passes. What is measured from here on
-  // is steady until something else is noticed.
+  // Chooses the state in which most of a quarter of a second passes. Measurements from here on are
+  // steady until something else is noticed.
   void choose(int thread);
   CoreTimes chosen() const { return chosen_; }
 

@@ -10,7 +10,7 @@
 // for all. Before each repetition every rank rewrites its memory. N milliseconds, and three
 // repetitions at least, are spent on each combination. The bandwidth is that of the median.
 //
-// What it costs to hand a transfer over is measured between the first core and a server on another
+// The cost of handing a transfer over is measured between the first core and a server on another
 // one, which is awake. Writes the map as JSON to stdout.
 #include <algorithm>
 #include <chrono>

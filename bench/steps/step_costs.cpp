@@ -234,9 +234,10 @@ class Measurement {
     for (int count = 2; count <= threads_.count(); count *= 2) {
       const std::string by = "_by_" + std::to_string(count);
       table(thread, json, "read" + by, count, prepare_reads, read);
-      // Each combines its part of two vectors, as where ranks share the work of a reduction. Of
-      // short ones each combines all, because their latency does not shrink with their length, and
-      // lines of its own: two that read the same lines take them from each other (`add_same`).
+      // Each combines its part of two vectors, as where ranks share the work of a reduction. Each
+      // thread combines all of a short one, because its latency does not shrink with its length,
+      // and reads lines of its own: two that read the same lines take them from each other
+      // (`add_same`).
       table(
           thread, json, "add" + by, count,
           [this](int self, size_t bytes) {

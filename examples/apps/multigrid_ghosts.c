@@ -9,11 +9,11 @@
 
 const char* const way_names[ways] = {"messages", "get", "neighbours", "started", "persistent"};
 
-/* An edge to another rank leaves for each direction d, in ascending order. What a rank sends in
- * direction d comes from the opposite side of the receiver, so the receivers list their edges in
- * the order of the senders' d. With two ranks in a direction both neighbours are one rank; its two
- * edges are told apart by their order (MPI 4.1, section 8.6). The cartesian communicator has the
- * same ranks, but Open MPI 5.0 takes a graph that is made from one for cartesian, too. */
+/* An edge to another rank leaves for each direction d, in ascending order. The data that a rank
+ * sends in direction d comes from the opposite side of the receiver, so the receivers list their
+ * edges in the order of the senders' d. With two ranks in a direction both neighbours are one rank;
+ * its two edges are told apart by their order (MPI 4.1, section 8.6). The cartesian communicator
+ * has the same ranks, but Open MPI 5.0 takes a graph that is made from one for cartesian, too. */
 static void make_graph(Neighbourhood* a) {
   int sources[directions], destinations[directions];
   const int weights[directions] = {1, 1, 1, 1, 1, 1};

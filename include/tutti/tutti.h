@@ -233,9 +233,9 @@ TUTTI_API tutti_status tutti_fold(const void* in, size_t count, tutti_type type,
  * use `to`. Transfers are not ordered among themselves. A handle that is not needed may be null:
  * tutti_wait_all then completes the transfer.
  *
- * Of MPI processes (tutti/mpi.h) a transfer returns TUTTI_INVALID_ARGUMENT if the target does not
- * have the memory, and TUTTI_UNAVAILABLE if this process cannot reach it; so do tutti_test and the
- * like if a server or a target on another node finds it out.
+ * Between MPI processes (tutti/mpi.h) a transfer returns TUTTI_INVALID_ARGUMENT if the target does
+ * not have the memory, and TUTTI_UNAVAILABLE if this process cannot reach it; so do tutti_test and
+ * the like if a server or a target on another node finds it out.
  *
  * The caller executes transfers itself, unless the team has servers (below), or the target is on
  * another node. Starting one never waits, except for a node's answer (tutti_most_outstanding).
@@ -285,7 +285,7 @@ TUTTI_API size_t tutti_most_outstanding(const tutti_group* group);
 
 /* Servers: threads that execute the transfers of a team's ranks meanwhile. Idle servers sleep. They
  * run on processing units that the process may use and no rank is bound to, if there are such, and
- * else share those of the ranks. Which transfers they get: */
+ * else share those of the ranks. This choice says which transfers they get: */
 typedef enum tutti_serve TUTTI_INT {
   TUTTI_SERVE_ALL,       /* every one that a server has room for */
   TUTTI_SERVE_SELECTIVE, /* those that are long enough to gain, if servers have units of their own

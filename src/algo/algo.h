@@ -44,8 +44,8 @@ struct Request {
   Form form;
 };
 
-// Whether results combine the ranks in rank order, as operations that do not commute need.
-// kept_in_runs: only if each group is a run of consecutive ranks.
+// The order of the ranks in a result: operations that do not commute need rank order. kept_in_runs:
+// only if each group is a run of consecutive ranks.
 enum class Order : uint8_t { kept, kept_in_runs, lost };
 
 struct Algorithm {

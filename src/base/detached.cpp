@@ -26,7 +26,7 @@ namespace {
 
 constexpr size_t stack_bytes = size_t{64} << 10;
 
-// What the intermediate process gets and reports.
+// The intermediate process gets and reports this.
 struct Start {
   const char* path;
   char* const* arguments;

@@ -22,7 +22,7 @@ bool look();
 inline bool is_there() { return !is_ruled_out() && look(); }
 // Call it before the program loads libraries.
 void libraries_come();
-// To be called when MPI has begun, whose host may have loaded many: looks once, for all of them.
+// Call it when MPI has begun, whose host may have loaded many: looks once, for all of them.
 void look_after_start();
 
 // True if the address is one of a GPU's memory, or of managed memory, which moves between GPU and

@@ -11,8 +11,8 @@
 // entries as among few.
 //
 // A process has one directory for each of its teams. The pages and the arena outlive it. Any thread
-// may call its functions; they lock. What is in an entry's place is valid as long as the entry, so
-// whoever finds an entry must know why its owner does not remove it (ledgers_by_key.h).
+// may call its functions; they lock. The memory at an entry's place is valid as long as the entry,
+// so whoever finds an entry must know why its owner does not remove it (ledgers_by_key.h).
 #pragma once
 
 #include <array>

@@ -78,8 +78,8 @@ uint64_t Sequence::least_issued() {
   return least;
 }
 
-// The fewest operations that a reader is done with. What this rank reads afterwards of its own
-// memory, no reader reads any more.
+// Returns the fewest operations that a reader is done with. No reader reads these operations' data
+// any more.
 uint64_t Sequence::least_taken() {
   uint64_t least = UINT64_MAX;
   for (const int reader : readers_) {

@@ -287,7 +287,7 @@ class Sequence {
 
   std::mutex mutex_;  // guards all below, and the slow paths of peers_
   std::deque<Ring> rings_;
-  // Whether this rank is done with an operation, for those from taken_ to counted_ - 1. The size is
+  // True if this rank is done with an operation, for those from taken_ to counted_ - 1. The size is
   // a power of 2.
   std::vector<uint8_t> done_;
   uint64_t taken_ = 0, counted_ = 0;

@@ -1,9 +1,9 @@
-// Where the ranks of this node may run now, as a waiting thread sees it.
+// The cores on which the ranks of this node may run now, as a waiting thread sees them.
 //
 // MPI_Init finds out whether ranks share cores, and all ranks agree on that (WaitStyle). A program
 // or a tool may move ranks later. So a thread whose wait has lasted for hundreds of polls looks at
-// its own cores and those of the other ranks, ten times a second at most. What it sees is its own
-// affair: it only decides how this thread spends its waits.
+// its own cores and those of the other ranks, ten times a second at most. The others need not know
+// the result: it only decides how this thread spends its waits.
 //
 // The processes are those of this process's teams, for all threads; any thread may add some.
 #pragma once

@@ -3,8 +3,8 @@
 //
 // Every look takes time of a core that the program may need, and what is there is found as late as
 // the next look comes. So the first look of a wait comes when such waits usually end, and each
-// further one after an eighth of the time that the wait has lasted. What takes long is then found
-// at most an eighth late, after few looks.
+// further one after an eighth of the time that the wait has lasted. A long wait is then found to be
+// over at most an eighth late, after few looks.
 //
 // The usual length follows what is seen. A wait that had further looks and lasted little longer is
 // the new usual one; one that lasted much longer moves it by a quarter. While first looks find what

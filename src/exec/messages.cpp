@@ -170,8 +170,7 @@ Code Channel::MessageStep::wait(size_t request, int32_t peer) {
 }
 
 // The other end of a message may be on this node. It is then looked at as in waits for words: it
-// may be in another call, or gone. What it sent before it went may still arrive until the next
-// close look.
+// may be in another call, or gone. Its last messages may still arrive until the next close look.
 template <class HasEnded>
 Code Channel::MessageStep::wait_slowly(int32_t peer, HasEnded has_ended) {
   shm::Control& own = *channel_.own_;

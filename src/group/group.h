@@ -141,7 +141,7 @@ class Group {
   void advance(const exec::Channel::Counters& by) { channel_.advance(by); }
 
   // Ends the use of the group, for a caller whose own operation makes a call of this group and then
-  // throws. To be called in a catch block; failure() then names the exception. Returns the code of
+  // throws. Call it in a catch block; failure() then names the exception. Returns the code of
   // all later calls. `call` is the signature of the operation, for failure().
   Code fail_thrown(uint64_t call) noexcept { return channel_.fail_thrown(call); }
 
@@ -292,7 +292,7 @@ class Group {
   // a built-in algorithm, `choice` gets it, with the rule's segment size and reach.
   Entry* mapped(const Selector& selector, size_t bytes, plan::Carrier carrier,
                 select::Choice& choice);
-  // Whether the group's rings serve the algorithm that the default table chose, which knows nothing
+  // True if the group's rings serve the algorithm that the default table chose, which knows nothing
   // of them. If they do not, narrows the sizes to those that go in one piece, or to longer ones.
   bool pipelines(const Selector& selector, size_t bytes, plan::Carrier carrier,
                  select::Choice& choice);

@@ -60,7 +60,7 @@ class Lanes {
   Issued issue(const Call& call) { return issue(prepare(call)); }
   // Does the same as Group's function, for calls that are prepared from now on.
   void decide_by(const select::Table* table) { group_.decide_by(table); }
-  // True if an operation of the lane has failed. To be called while none is under way in it.
+  // True if an operation of the lane has failed. Call it while none is under way in it.
   bool has_failed(size_t lane) const { return !lanes_[lane]->channel().failure().empty(); }
 
   // A turn of each lane. Returns the best of their results: moved, waits, taken or idle.

@@ -110,8 +110,7 @@ class VirtualRun {
   static void add_adapters(std::vector<Load>& loads, const std::vector<Adapter>& adapters,
                            const std::string& name);
 
-  // Waits.
-  // Which ranks wait for which.
+  // Waits. These functions keep which ranks wait for which.
   void find_awaited();
   // A number of a peer, and when this rank sees it; nothing if the peer has not told it yet.
   std::optional<Told> find(int32_t rank, const plan::AwaitedNumber& awaited, bool in_line,

@@ -1,10 +1,10 @@
 // The choice of transfers that servers get: all, none, those above a length, or those that gain by
 // a saturation map. Any thread.
 //
-// Who starts servers tells it to all ranks as one number, the least bytes of a transfer that a
+// The rank that starts servers tells all ranks one number, the least bytes of a transfer that a
 // server may get. So a rank knows by one comparison that it executes a transfer itself. 0: servers
-// get all; UINT64_MAX: none. What a rank does with longer transfers is its policy, which follows
-// from the number and, if TUTTI_SATURATION names a map, from the map.
+// get all; UINT64_MAX: none. A rank treats longer transfers by its policy, which follows from the
+// number and, if TUTTI_SATURATION names a map, from the map.
 #pragma once
 
 #include <cstdint>

@@ -2,8 +2,8 @@
 //
 // Such a copy is for ranks that read memory whenever they come to it. Between nodes nobody reads:
 // the owner sends. So staging (stage.cpp) leaves the copy out, and the message leaves from the
-// user's blocks, at the copy's place in the plan. The copy takes no time and no room in the slot.
-// What is written to these blocks later waits until the message has ended, as with any message.
+// user's blocks, at the copy's place in the plan. The copy takes no time and no room in the slot. A
+// later write to these blocks waits until the message has ended, as with any message.
 #pragma once
 
 #include <cstdint>

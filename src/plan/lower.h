@@ -8,7 +8,7 @@
 //            last. schedule() gives transfers their stages and sorts them by stage.
 //   depend   finds, for every transfer, the transfers of other ranks that must have run before it:
 //            those that touch a common block, one of the two writing it, and that no other wait
-//            implies. Of a large plan on one node, a rank looks at its slice alone (slice.h).
+//            implies. In a large plan on one node, a rank looks at its slice alone (slice.h).
 //   lower    writes one rank's program: waits, movements of data, and a publication wherever
 //            another rank waits.
 //

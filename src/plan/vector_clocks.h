@@ -1,8 +1,8 @@
 // Vector clocks: which transfers each rank knows to have been executed, by the waits of a scheduled
 // plan. Internal to src/plan.
 //
-// One walk over the transfers, in their order, owns them; one thread. What they do not know, as in
-// plans that are too large, costs additional waits and never correctness.
+// One walk over the transfers, in their order, owns them; one thread. Their gaps, as in plans that
+// are too large, cost additional waits and never correctness.
 #pragma once
 
 #include <algorithm>

@@ -2,8 +2,8 @@
 // client may hand transfers to any server of its domain. Source: "Exploiting Communication
 // Concurrency", section 3 and figure 1.
 //
-// The memory has no pointers in it, so threads and processes may share it. Who makes a domain owns
-// the memory, which is all zero at first and outlives all clients and servers.
+// The memory has no pointers in it, so threads and processes may share it. The maker of a domain
+// owns the memory, which is all zero at first and outlives all clients and servers.
 #pragma once
 
 #include <cstddef>

@@ -138,8 +138,8 @@ class BasicConsumer {
   }
 
   // The next entry's content, which this server has taken; null if nothing is posted. finish() must
-  // follow before the next take(). What the server writes into it is visible to a client that finds
-  // it done.
+  // follow before the next take(). Data that the server writes into it is visible to a client that
+  // finds it done.
   Content* take() {
     for (;; ++next_) {
       Entry& entry = entries_[next_ & mask_];

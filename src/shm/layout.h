@@ -53,7 +53,7 @@ struct alignas(line_size) Control {
   Word waits_for_message;
   // The value of waits_for_message while the rank is in the host MPI's own collective.
   static constexpr uint64_t among_leaders = 1;
-  // Whether the rank's service is in use, parked or retired (mpi/communicators/service.h).
+  // The state of the rank's service: in use, parked or retired (mpi/communicators/service.h).
   Word parked;
   // 1: the rank has ended MPI, and its arena may be gone (mpi/communicators/records.h).
   Word ended;

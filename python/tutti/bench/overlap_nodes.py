@@ -55,8 +55,8 @@ class Row:
     start_us: float | None  # until the start returned
     whole_us: float  # start, computation, wait
     # Parts of whole_us: while the rank computed, the time in which servers, other processes and the
-    # kernel's threads had its core (as far as the rank may use one core only); and the wait. What
-    # the call leaves unhidden is in the wait.
+    # kernel's threads had its core (as far as the rank may use one core only); and the wait. The
+    # wait has the unhidden part of the call.
     others_us: float
     wait_us: float
     after_blocking_us: float  # the blocking call, then the computation
