@@ -55,7 +55,7 @@ def rules_for(ranks: int, collective: str, heap: bool) -> list[str]:
 
 
 def trials_for(ranks: int, heap: bool) -> list[dict[str, str]]:
-    """By collective a rule: the k-th trial has the k-th one of every collective."""
+    """A rule for each collective: the k-th trial has the k-th one of every collective."""
     rules = {name: rules_for(ranks, name, heap) for name in COLLECTIVES}
     return [
         {name: list_[k] for name, list_ in rules.items() if k < len(list_)}

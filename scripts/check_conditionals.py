@@ -50,7 +50,7 @@ class Token:
 
 @dataclass
 class Expression:
-    """What lies between two cuts at one level of brackets."""
+    """The tokens between two cuts at one level of brackets."""
 
     own: list[int] = field(default_factory=list)  # the lines of its `?`
     inside: bool = False  # brackets in it hold another `?`

@@ -55,7 +55,7 @@ class Times:
 
 @dataclass
 class Share:
-    """What a job spent in collectives, by Tutti's report: means over its ranks."""
+    """The time of a job in collectives, by Tutti's report: means over its ranks."""
 
     variant: str
     ranks: int

@@ -1,4 +1,4 @@
-"""What combining in the order of arrival gains, by prediction: on a machine with a core for each rank.
+"""The gain of combining in the order of arrival, by prediction: on a machine with a core for each rank.
 
     .venv/bin/python examples/paths/arrival_predicted.py --ranks 4,8,12 --late 20,500 --counts 1,4096,32768
 

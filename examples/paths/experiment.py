@@ -164,7 +164,7 @@ def paths_loop(mpi: Mpi) -> str:
 
 
 def times_of(out: str) -> dict[str, float]:
-    """What the program printed: microseconds, the mean, and, unless it timed the loop as a whole, median."""
+    """The output of the program: microseconds, the mean, and, unless it timed the loop as a whole, median."""
     return {name: float(value) for name, value in (line.split(": ") for line in out.splitlines())}
 
 

@@ -65,7 +65,7 @@ def one_message_tree(c: Context) -> Tree:
 
 
 def wrong_side_tree(c: Context) -> Tree:
-    """As the paper's process 60: it lies in the first cluster, and speaks with the second alone."""
+    """One rank is like the paper's process 60: it lies in the first cluster, and speaks with the second alone."""
     parent_of = dict(one_message_tree(c).parents)
     first, second = (cluster.ranks for cluster in c.tree.clusters)
     lost = max(first)

@@ -87,7 +87,7 @@ def _complain(message: str) -> None:
 
 
 def _forget_output() -> None:
-    """What stdout cannot take is lost, so that the flush at exit does not fail as well."""
+    """Drops the output that stdout cannot take, so that the flush at exit does not fail as well."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

@@ -75,7 +75,7 @@ def _gain_by_the_model(topology: str) -> str:
 
 
 def examine_binding(tree: Any, topology: str = "") -> Finding:
-    """Whether it matters where ranks are (docs/algorithms.md, "Levels"), and by how much."""
+    """Tells whether it matters where ranks are (docs/algorithms.md, "Levels"), and by how much."""
     names = {"socket": "sockets", "numa": "NUMA regions", "cache": "shared caches"}
     places = places_of(tree).values()
     counts = {level: len({place[level] for place in places if level in place}) for level in names}
@@ -173,7 +173,7 @@ def examine_tables(mpis: list[Mpi]) -> list[Finding]:
 
 
 def examine_server_processes() -> Finding:
-    """What servers as processes need: their program, and the system's copies."""
+    """Examines the needs of servers as processes: their program, and the system's copies."""
     name, instead = "servers as processes", "--servers-as processes starts threads instead"
     if find_program("tutti-server") is None:
         return Finding(
@@ -339,7 +339,7 @@ def examine_mpi(mpi: Mpi) -> Finding:
 
 
 def examine_path(mpis: list[Mpi]) -> list[Finding]:
-    """What a shell must find for `mpiexec -n 4 tutti-run ./app`, and the line that makes it so."""
+    """Examines the programs that a shell must find for `mpiexec -n 4 tutti-run ./app`, and the line that makes it so."""
     missing = [name for name in ("mpiexec", "tutti-run") if shutil.which(name) is None]
     if not missing:
         return []

@@ -52,7 +52,7 @@ def find_program(name: str) -> Path | None:
 
 
 def program(name: str) -> Path:
-    """As find_program. Raises UserError if there is none."""
+    """Does the same as find_program. Raises UserError if there is none."""
     found = find_program(name)
     if found is None:
         raise UserError(

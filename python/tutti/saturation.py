@@ -20,7 +20,7 @@ ENOUGH = 0.9
 
 
 def where(map_: dict[str, Any]) -> str:
-    """What was measured. A map of a network has its name beside that of the machine."""
+    """Names the measured machine. A map of a network has its name beside that of the machine."""
     return ", ".join([map_["where"], *([map_["network"]] if "network" in map_ else [])])
 
 

@@ -22,7 +22,7 @@ NO_TAG = re.compile(r"\[(?!(?:red|green|yellow|default|/)\])")
 
 
 def new_console(width: int, **options: Any) -> Console:
-    """As wide as the terminal; elsewhere as COLUMNS says, or `width`."""
+    """Makes a console as wide as the terminal; elsewhere as COLUMNS says, or `width`."""
     options |= {"markup": False, "emoji": False}
     console = Console(**options)
     if console.is_terminal:

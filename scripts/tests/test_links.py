@@ -60,7 +60,7 @@ def anchors(text: str) -> set[str]:
 
 
 def faults(page: Path) -> list[str]:
-    """What is wrong with a page's links: one line for each that leads nowhere."""
+    """The faults of a page's links: one line for each that leads nowhere."""
     text = page.read_text()
     wrong = []
     for target in LINK.findall("\n".join(prose(text))):

@@ -146,7 +146,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Output:
-    """What an application printed. Times are in seconds."""
+    """The output of an application. Times are in seconds."""
 
     whole: float
     phases: dict[str, tuple[str, float]]  # name: (kind, seconds), in the order printed
@@ -277,7 +277,7 @@ def run_application(
 
 
 def most_nodes(settings: AppSettings) -> int:
-    """That are emulated, if any are."""
+    """The most nodes that are emulated, if any are."""
     return max([2, *(place.nodes or 0 for place in settings.places)])
 
 

@@ -1,4 +1,4 @@
-"""What the jobs of an application show: ratios, answers, shares of collectives, and JSON."""
+"""The results of an application's jobs: ratios, answers, shares of collectives, and JSON."""
 
 import platform
 from collections.abc import Sequence
@@ -87,7 +87,7 @@ class Run:
 
 
 def shares_of(jobs: Jobs, ranks: int) -> list[Share]:
-    """By collective, the largest first. Empty without a report."""
+    """The share of each collective, the largest first. Empty without a report."""
     if jobs.report is None or jobs.reported is None:
         return []
     found: dict[str, list[float]] = {}

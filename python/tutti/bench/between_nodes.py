@@ -21,7 +21,7 @@ SECONDS = 1800
 
 @dataclass(frozen=True)
 class Between:
-    """What to measure between two nodes."""
+    """The measurement between two nodes."""
 
     mpis: list[Mpi]
     hosts: Path

@@ -24,7 +24,7 @@ def units_of_cores() -> list[int]:
 
 
 def require_two(option: str) -> list[int]:
-    """As units_of_cores, or two units of one core if there is no other. Raises UserError that names
+    """Returns units_of_cores, or two units of one core if there is no other. Raises UserError that names
     the option if this process may run on one unit only."""
     units = sorted(os.sched_getaffinity(0))
     if len(units) < 2:

@@ -79,7 +79,7 @@ def execute_own(
 def execute_job(
     words: list[str], env: dict[str, str], seconds: float = JOB_SECONDS
 ) -> tuple[int, str, str]:
-    """As `execute`, and runs the job once more if the launcher itself failed to start."""
+    """Does the same as `execute`, and runs the job once more if the launcher itself failed to start."""
     done = execute(words, env, seconds)
     return (
         execute(words, env, seconds)

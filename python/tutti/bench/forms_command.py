@@ -63,7 +63,7 @@ def parse_modes(
     quick: bool,
     given: Mapping[str, bool],
 ) -> Modes:
-    """What the options say together; `given` tells which of the others were given.
+    """Reads the forms from the options together; `given` tells which of the others were given.
 
     Raises UserError.
     """

@@ -82,7 +82,7 @@ def _row(measurements: Measurements, cell: Cell, variant: Variant) -> HaloRow:
 
 
 def halo_rows(measurements: Measurements, ranks: int, variant: Variant) -> list[HaloRow]:
-    """By face and way."""
+    """A row for each face and way."""
     exchanges = [cell for cell in measurements.cells if cell.ranks == ranks]
     return [
         _row(measurements, cell.in_form(way), variant)

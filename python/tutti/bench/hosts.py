@@ -23,7 +23,7 @@ def have_own_cores(nodes: int) -> bool:
 
 
 def cores_text(nodes: int) -> str:
-    """Whose cores the ranks of so many nodes compute on: a sentence below a table."""
+    """Names the cores on which the ranks of so many nodes compute: a sentence below a table."""
     if have_own_cores(nodes):
         return (
             "Each node's ranks and servers share the node's own cores of this machine, and the "

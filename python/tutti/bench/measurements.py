@@ -1,4 +1,4 @@
-"""What a benchmark measures (Settings, Cell) and the numbers it gets (Samples, Measurements)."""
+"""The plan of a benchmark (Settings, Cell) and the numbers that it gets (Samples, Measurements)."""
 
 from dataclasses import asdict, dataclass, field, replace
 from statistics import fmean, median

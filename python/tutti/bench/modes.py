@@ -1,4 +1,4 @@
-"""What `tutti bench` does with its options: each function checks those of one kind of measurement,
+"""The modes of `tutti bench`: each function checks those of one kind of measurement,
 and then runs it.
 """
 

@@ -102,7 +102,7 @@ def _compared(row: Row, repetitions: Sequence[dict[str, float]]) -> tuple[float,
 
 
 def ratios(rows: Sequence[Row], repetitions: Sequence[dict[str, float]]) -> list[dict[str, Any]]:
-    """Of each row: how many times as long it takes as what is beside it."""
+    """The ratio of each row: how many times as long it takes as the way beside it."""
     return [
         {"what": row[0], "beside": row[1], "times": row[2]} | asdict(_compared(row, repetitions)[2])
         for row in rows

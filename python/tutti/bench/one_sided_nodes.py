@@ -34,7 +34,7 @@ COMPUTING = (
 
 @dataclass
 class Times:
-    """Of one way of transfers, in microseconds, by repetition: each is the median of a job."""
+    """The times of one way of transfers, in microseconds, by repetition: each is the median of a job."""
 
     start: list[float] = field(default_factory=list)  # until the start returned
     whole: list[float] = field(default_factory=list)  # until the transfer was complete
@@ -54,7 +54,7 @@ class Times:
 
 @dataclass(frozen=True)
 class Place:
-    """What was measured, apart from the way."""
+    """A measured case, apart from the way."""
 
     mpi: str
     delay: str

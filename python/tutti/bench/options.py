@@ -61,7 +61,7 @@ class Options:
     plot: str | None = None
 
     def given(self, *options: str) -> dict[str, bool]:
-        """Which of these options were given, as in given("--sizes", "--no-dirty")."""
+        """Tells which of these options were given, as in given("--sizes", "--no-dirty")."""
         defaults = {field.name: field.default for field in fields(self)}
         found = {}
         for option in options:

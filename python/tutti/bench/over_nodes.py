@@ -19,7 +19,7 @@ from tutti.bench.measurements import Measurements, Settings
 
 @dataclass(frozen=True)
 class Nodes:
-    """What to measure over nodes; `settings.ranks` has a rank count for each number of nodes."""
+    """The measurement over nodes; `settings.ranks` has a rank count for each number of nodes."""
 
     settings: Settings
     hosts: Path
@@ -32,7 +32,7 @@ class Nodes:
 
     @property
     def most_nodes(self) -> int:
-        """That are emulated."""
+        """The most nodes that are emulated."""
         return max(2, *self.nodes)
 
     @property

@@ -68,7 +68,7 @@ def ratio_of_logs(logs: Sequence[float]) -> Ratio:
 
 
 def log_ratios(base: Sequence[float], other: Sequence[float]) -> list[float]:
-    """By repetition; the two must have the same number of repetitions."""
+    """The logarithm of the ratio of each repetition; the two must have the same number of repetitions."""
     return [math.log(b / o) for b, o in zip(base, other, strict=True)]
 
 
@@ -77,13 +77,13 @@ def compare(base: Sequence[float], other: Sequence[float]) -> Ratio:
 
 
 def geometric_mean(pairs: Sequence[tuple[Sequence[float], Sequence[float]]]) -> Ratio:
-    """Of the ratios of several cells, each (base, other) by repetition; the interval is over repetitions."""
+    """The mean of the ratios of several cells, each (base, other) by repetition; the interval is over repetitions."""
     by_cell = [log_ratios(base, other) for base, other in pairs]
     return ratio_of_logs([fmean(repetition) for repetition in zip(*by_cell, strict=True)])
 
 
 def has_two_modes(values: Sequence[float]) -> bool:
-    """Whether the times of the repetitions gather around two values, far from each other: then their median is either."""
+    """True if the times of the repetitions gather around two values, far from each other: then their median is either."""
     ordered = sorted(values)
     return any(after > MODES_APART * before for before, after in zip(ordered, ordered[1:]))
 

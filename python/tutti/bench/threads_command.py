@@ -84,7 +84,7 @@ def bench_one_sided(
 def between_plan(
     mpis: list[Mpi], hosts: str, nodes: str | None, per_node: int, delays: str, milliseconds: int
 ) -> Between:
-    """What the options ask for. Raises UserError before anything runs."""
+    """Reads the measurement from the options. Raises UserError before anything runs."""
     if nodes not in (None, str(NODES)):
         raise UserError(
             f"--nodes: '{nodes}' is not accepted; transfers are between {NODES} nodes, so leave it "

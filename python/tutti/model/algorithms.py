@@ -74,7 +74,7 @@ def run_algorithms(
     shuffled: bool = False,
     late: Late | None = None,
 ) -> dict[str, Any]:
-    """What tutti-algorithms measures; the costs of steps on `units` in each repetition.
+    """Measures by tutti-algorithms; the costs of steps on `units` in each repetition.
 
     Raises RunError.
     """

@@ -93,7 +93,7 @@ class Compared:
 
 @dataclass(frozen=True)
 class Regret:
-    """What the algorithm that is predicted best costs over the one that was measured best."""
+    """The cost of the algorithm that is predicted best over the one that was measured best."""
 
     collective: str
     ranks: int

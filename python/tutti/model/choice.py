@@ -68,7 +68,7 @@ def predicted(
 def predicted_for_roots(
     model: Any, question: Question, roots: Sequence[int], candidates: Sequence[Candidate]
 ) -> tuple[list[Predicted], dict[int, list[Predicted]], list[str]]:
-    """As `predicted`, by the mean of the times with these roots; and the order of each root.
+    """Does the same as `predicted`, by the mean of the times with these roots; and the order of each root.
 
     A candidate that one root has no prediction for is left out of the first.
     """

@@ -21,7 +21,7 @@ def known_files() -> dict[str, Path]:
 
 
 def known_costs(name: str) -> Any:
-    """What the file of a machine that comes with Tutti says, with what it is like."""
+    """The costs in the file of a machine that comes with Tutti, with those of the machine it is like."""
     return json.loads(_whole(known_files()[name].read_text(encoding="utf-8"), name))
 
 

@@ -102,7 +102,7 @@ def units_to_measure(places: dict[int, dict[str, int]]) -> list[Unit]:
 
 
 def run_steps(units: list[int]) -> dict[str, Any]:
-    """What tutti-machine measures on these processing units."""
+    """Measures these processing units by tutti-machine."""
     return execute_own("tutti-machine", {"cores": units}, SECONDS)
 
 
@@ -128,7 +128,7 @@ def _time_at(costs: dict[int, float], length: int) -> float:
 def _shared(steps: dict[str, Any], kind: str) -> dict[str, float]:
     """HMPI's B: what t accesses at once take a byte, by t, for the least favourable t.
 
-    It is at most b, what one takes alone. Of a long combination each of the t does its part, so its
+    It is at most b, what one takes alone. In a long combination each of the t does its part, so its
     time counts at the length of a part.
     """
     shared: dict[int, float] = {}
@@ -149,7 +149,7 @@ def _shared(steps: dict[str, Any], kind: str) -> dict[str, float]:
 
 
 def _writes(steps: dict[str, Any], hand: str, read: str = "read") -> dict[str, float]:
-    """What writing for another takes: the writer's own time, or all of handing data over but for
+    """The time of writing for another rank: the writer's own time, or all of handing data over but for
     its reading, where stores that the core has taken still wait for their lines or for memory.
     """
     return {
@@ -222,7 +222,7 @@ def machine_of(measured: Steps, name: str, source: str) -> dict[str, Any]:
 
 
 def measure_steps(say: Callable[[str], None] = lambda line: None) -> Steps:
-    """What tutti-machine measures on each level. `say` takes a line before each."""
+    """Measures each level by tutti-machine. `say` takes a line before each."""
     measured = []
     for unit in units_here():
         say(f"{unit.level}: processing units {', '.join(map(str, unit.units))}")
@@ -231,7 +231,7 @@ def measure_steps(say: Callable[[str], None] = lambda line: None) -> Steps:
 
 
 def units_here() -> list[Unit]:
-    """What is to be measured of this machine. Raises UserError on a single processing unit."""
+    """The processing units of this machine that are to be measured. Raises UserError on a single processing unit."""
     units = units_to_measure(places_of(core().load_tree()))
     if not units:
         raise UserError(

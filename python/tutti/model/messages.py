@@ -1,4 +1,4 @@
-"""What messages of a host MPI cost: within this node, and between two nodes.
+"""The costs of a host MPI's messages: within this node, and between two nodes.
 
 tutti-messages measures them, a program for each MPI ABI. Between nodes its times become LogGP's
 parameters (Alexandrov and others, 1995), by the method of Hoefler, Lichei and Rehm (2007).
@@ -110,7 +110,7 @@ def over_hosts(mpi: Mpi, hosts: tuple[str, str], program_words: list[str]) -> li
 
 
 def _run(title: str, words: list[str], env: dict[str, str]) -> dict[str, Any]:
-    """What tutti-messages wrote, as it says itself."""
+    """Runs a job of tutti-messages and returns its output."""
     try:
         code, out, err = execute_job(words, env, SECONDS)
     except (OSError, RunError) as error:

@@ -41,7 +41,7 @@ class Grid:
 
     @property
     def trials(self) -> list[dict[str, str]]:
-        """By collective an algorithm: the k-th trial has the k-th one of every collective."""
+        """An algorithm for each collective: the k-th trial has the k-th one of every collective."""
         algorithms = {name: algorithms_for(self.ranks, name) for name in self.names}
         return [
             {name: specs[k] for name, specs in algorithms.items() if k < len(specs)}

@@ -36,7 +36,7 @@ class Proposal:
 
 
 def losses(cells: Sequence[RuleCell]) -> dict[str, float]:
-    """By candidate its loss, over the machines of one call. Candidates of all machines only."""
+    """The loss of each candidate, over the machines of one call. Candidates of all machines only."""
     common = set.intersection(*(set(one.times) for one in cells))
     return {name: max(one.times[name] / one.best_us for one in cells) - 1 for name in common}
 

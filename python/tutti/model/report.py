@@ -23,7 +23,7 @@ def _microseconds(nanoseconds: float) -> str:
 
 
 def step_text(event: dict[str, Any]) -> str:
-    """What a rank did, in words."""
+    """An action of a rank, in words."""
     took = _microseconds(event["end_ns"] - event["begin_ns"])
     who = f"rank {event['rank']}"
     segment = f", segment {event['segment']}" if event["segment"] > 0 else ""
@@ -126,7 +126,7 @@ def _at(costs: float | dict[str, float], length: int) -> str:
 
 
 def message_lines(machine: dict[str, Any]) -> list[str]:
-    """What the messages of the host MPI cost, a line for each kind that the machine has."""
+    """The costs of the host MPI's messages, a line for each kind that the machine has."""
     lines = []
     if "messages" in machine:
         one = machine["messages"]

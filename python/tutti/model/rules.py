@@ -124,7 +124,7 @@ def rule_cells(
 
 
 def summaries(cells: Sequence[RuleCell], table: str = "") -> list[RuleSummary]:
-    """By rule in the order of the tables, and machine."""
+    """A summary for each rule, in the order of the tables, and machine."""
     with chosen_by(None):
         texts = dict(core().table_rules(table))
     by_rule: dict[tuple[str, str], list[RuleCell]] = {}
@@ -139,7 +139,7 @@ def summaries(cells: Sequence[RuleCell], table: str = "") -> list[RuleSummary]:
 
 
 def by_call(cells: Sequence[RuleCell]) -> list[tuple[tuple[str, int, str], list[RuleCell]]]:
-    """By machine, ranks and collective, in the order of the cells."""
+    """The cells of each machine, ranks and collective, in their order."""
     found: dict[tuple[str, int, str], list[RuleCell]] = {}
     for one in cells:
         found.setdefault((one.machine, one.ranks, one.collective), []).append(one)

@@ -43,7 +43,7 @@ class Prediction:
 def model_of_cluster(cluster: Machine) -> Any:
     """The model of a simulated cluster, whose links may be others than those of its file.
 
-    What a rank does alone takes no time, as in the simulation.
+    A rank's own work takes no time, as in the simulation.
     """
     if cluster.clusters.count > 1:
         raise UserError("--predict: the model knows no slow links between groups of nodes")

@@ -26,7 +26,7 @@ class Window:
     end: float = float("inf")
 
     def cut(self, begin: Array, end: Array) -> tuple[Array, Array, Array]:
-        """Which of the times lie inside, and their begins and durations there."""
+        """The times that lie inside, and their begins and durations there."""
         inside = (end > self.begin) & (begin < self.end)
         from_, until = np.maximum(begin, self.begin), np.minimum(end, self.end)
         return inside, from_[inside], (until - from_)[inside]

@@ -101,7 +101,7 @@ def groups(trace: Trace) -> dict[str, float]:
 
 
 def waits(trace: Trace) -> list[dict[str, Any]]:
-    """Who waited for whom, longest first."""
+    """The waits of ranks for each other, longest first."""
     waiter, peer, spent = wait_times(trace)
     if len(waiter) == 0:
         return []

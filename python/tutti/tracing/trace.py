@@ -62,7 +62,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Program:
-    """What one rank executes for a plan."""
+    """The steps of one rank for a plan."""
 
     collective: str
     algorithm: str
@@ -81,7 +81,7 @@ class Program:
 
     @cached_property
     def transfers_and_back(self) -> Array:
-        """By step: its transfer, the segments back, the rounds of the ring back."""
+        """Indexed by step: its transfer, the segments back, the rounds of the ring back."""
         rows = [(s.transfer, s.back_segments, s.back_rounds) for s in self.steps or ()]
         return np.array(rows, dtype=np.int64).reshape(-1, 3)
 
@@ -150,7 +150,7 @@ class Trace:
 
     @cached_property
     def group_of(self) -> Array:
-        """By kind, the place of its group in GROUPS."""
+        """Indexed by kind: the place of its group in GROUPS."""
         table = np.zeros(256, dtype=np.int64)
         for kind in self.kinds.values():
             table[kind.number] = GROUPS.index(kind.group)
@@ -158,7 +158,7 @@ class Trace:
 
     @cached_property
     def elsewhere(self) -> Array:
-        """By operation: the nanoseconds between its begin and its end that the rank spent outside of it."""
+        """Indexed by operation: the nanoseconds between its begin and its end that the rank spent outside of it."""
         steps = self.steps
         spent = np.where(
             self.group_of[steps["kind"]] == ELSEWHERE, steps["end"] - steps["begin"], 0.0
@@ -208,7 +208,7 @@ class Trace:
 
     @cached_property
     def meetings(self) -> list[Array]:
-        """By operation of a communicator: the indices of its entries, one for each rank that has one."""
+        """The entries of each operation of a communicator: their indices, one for each rank that has one."""
         operations = self.operations
         known = np.flatnonzero(~operations["host"])
         order = known[

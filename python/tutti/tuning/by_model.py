@@ -73,7 +73,7 @@ def decide(cell: Cell, default: Candidate, order: Sequence[Predicted]) -> Pick |
 
 
 def decide_unmeasured(cell: Cell, default: Candidate, order: Sequence[Predicted]) -> Pick:
-    """As `decide`, where nothing can be measured: the default stays unless it is far behind."""
+    """Decides like `decide`, where nothing can be measured: the default stays unless it is far behind."""
     best = order[0]
     usual = next((one.microseconds for one in order if one.candidate == default), None)
     if usual is None or usual <= best.microseconds * NEAR:
@@ -84,7 +84,7 @@ def decide_unmeasured(cell: Cell, default: Candidate, order: Sequence[Predicted]
 
 
 def decide_here(cell: Cell, default: Candidate, order: Sequence[Predicted]) -> Pick | Contest:
-    """As `decide`, but threads cannot measure the system's copies between processes, so these are
+    """Decides like `decide`, but threads cannot measure the system's copies between processes, so these are
     taken only if they are far ahead of all others."""
     others = [one for one in order if one.candidate.reach != "cma"]
     if others and others[0].microseconds <= order[0].microseconds * NEAR:

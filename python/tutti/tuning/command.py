@@ -103,7 +103,7 @@ def _placement(settings: TuneSettings, ranks: int) -> Placement:
 
 
 def _levels_and_nodes(settings: TuneSettings, ranks: int) -> tuple[str, tuple[int, ...]]:
-    """Of ranks that are bound, as those that the model knows; else none are known."""
+    """The levels and nodes of ranks that are bound, as those that the model knows; else none."""
     if settings.mpi is not None:
         return "", ()
     placement = _placement(settings, ranks)
@@ -190,7 +190,7 @@ def _collectives(text: str, shared_heap: bool) -> list[str]:
 
 
 def _reads_private_memory(shared_heap: bool) -> bool:
-    """Whether rules can make ranks read each other's private memory by the system's copies."""
+    """True if rules can make ranks read each other's private memory by the system's copies."""
     asked = core().environment()["TUTTI_REACH"][0]
     return not shared_heap and asked in (None, "", "auto") and probes.cma().works
 

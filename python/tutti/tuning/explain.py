@@ -79,13 +79,13 @@ def _set(variable: str) -> str | None:
 
 
 def oversubscribed_by_default(ranks: int, cores: int) -> bool:
-    """As the libraries find out, where each rank may run on every core."""
+    """Decides as the libraries do, where each rank may run on every core."""
     waits = (_set("TUTTI_WAIT") or "auto").lower()
     return waits == "yield" or (waits == "auto" and ranks > cores)
 
 
 def reached_by_default() -> bool:
-    """As ranks find out that are processes: threads reach everything."""
+    """Decides as ranks do that are processes: threads reach everything."""
     return (_set("TUTTI_SHARED_HEAP") or "0").lower() in ("1", "yes", "on", "true")
 
 
@@ -143,7 +143,7 @@ def _between(found: dict[str, Any]) -> str:
 
 
 def _other_mpi(found: dict[str, Any], other: dict[str, Any] | None) -> list[str]:
-    """What Open MPI changes where no MPI was named: it sends less without its receiver's consent."""
+    """The difference under Open MPI where no MPI was named: it sends less without its receiver's consent."""
     if other is None or _segments(other) == _segments(found):
         return []
     return [f"segments are those of MPICH; with {MPIS[other['mpi']]}: {_segments(other)}"]
@@ -191,7 +191,7 @@ def _measured(found: dict[str, Any]) -> float | None:
 
 
 def _what_runs(found: dict[str, Any]) -> Candidate:
-    """As predictions take it: where ranks reach all memory, nobody needs the system's copies."""
+    """The candidate, as predictions take it: where ranks reach all memory, nobody needs the system's copies."""
     asked = found["reach"] == "staged" or (found["reach"] == "cma" and not found["reached"])
     return Candidate(found["runs"], found["wanted_segment_bytes"], found["reach"] if asked else "")
 

@@ -11,7 +11,7 @@ NO_TABLE = "none"  # the value of TUTTI_TABLE and --table for no search
 
 
 def directories() -> dict[str, Path]:
-    """By whose they are: user, if the environment names a directory, and site."""
+    """The directories by their owner: user, if the environment names one, and site."""
     names = zip(("user", "site"), core().table_directories(), strict=True)
     return {whose: Path(name) for whose, name in names if name}
 
@@ -57,13 +57,13 @@ class Found:
 
 
 def found_table(mpi: Mpi | None) -> Found:
-    """What a job under this MPI finds if no option names a table."""
+    """The table that a job under this MPI finds if no option names a table."""
     file, broken = core().find_table(mpi_word(mpi))
     return Found(file, tuple(broken))
 
 
 def found_by_jobs(abi: str | None) -> Found:
-    """What jobs find under the first MPI of this ABI, or the first of all if it is None."""
+    """The tables that jobs find under the first MPI of this ABI, or the first of all if it is None."""
     if not any(one.is_dir() for one in directories().values()):
         return Found("", ())
     return found_table(next((one for one in find_mpis() if abi in (None, one.abi)), None))

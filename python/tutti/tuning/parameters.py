@@ -76,7 +76,7 @@ def _between_nodes(collective: str, placement: Placement) -> list[str]:
 
 @lru_cache
 def specs_for_model(collective: str, placement: Placement) -> list[str]:
-    """The specs to predict. Of several that give the same plan, only the first is listed."""
+    """The specs to predict. If several give the same plan, only the first is listed."""
     if placement.node_count > 1:
         # A message for each pair of ranks costs too much but for long parts.
         direct = ["flat", "direct:2"] if core().parted(collective) else []

@@ -33,7 +33,7 @@ class Placement:
 
     @property
     def reached(self) -> bool:
-        """As rules with `reached` see the ranks."""
+        """True if rules with `reached` hold for the ranks."""
         return self.reach != "slots" and not self.nodes
 
     def where(self) -> Where:
