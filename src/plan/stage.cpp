@@ -445,8 +445,8 @@ class Scheduler {
   BlockTable<LastUse> table_;
   Chains readers_;
   std::vector<Reached> reached_;
-  std::vector<int32_t> post_of_, send_of_;  // by message
-  LargeVector<int32_t> behind_;             // by send, as made_by
+  std::vector<int32_t> post_of_, send_of_;  // indexed by message
+  LargeVector<int32_t> behind_;             // indexed by send; as made_by says
 };
 
 }  // namespace

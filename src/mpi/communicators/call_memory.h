@@ -1,5 +1,5 @@
-// What the calls on a communicator keep for its next calls, so that they allocate nothing and ask
-// the host nothing. A Communicator owns one object. One thread at a time.
+// The calls on a communicator keep this memory for its next calls, which then allocate nothing and
+// do not ask the host. A Communicator owns one object. One thread at a time.
 #pragma once
 
 #include <array>

@@ -94,7 +94,7 @@ class Communicator {
   // For a communicator that was made from one with a lineage; before anything else uses it.
   void descend(Lineage lineage) { ancestry_ = Ancestry(std::move(lineage)); }
   Ancestry& ancestry() { return ancestry_; }
-  // Whether non-blocking collectives are to be expected on it, so that it sets up in its next
+  // True if non-blocking collectives are to be expected on it, so that it sets up in its next
   // blocking collective, or when it is made.
   bool expects_nonblocking() const { return expects_nonblocking_; }
   void expect_nonblocking() {

@@ -85,7 +85,8 @@ class Ancestry {
  private:
   Lineage born_, got_;
   uint64_t children_ = 0;
-  std::map<std::pair<uint64_t, int>, uint32_t> children_of_groups_;  // by the group's hash and tag
+  std::map<std::pair<uint64_t, int>, uint32_t>
+      children_of_groups_;  // keys: a group's hash, and a tag
 };
 
 }  // namespace tutti::mpi

@@ -24,7 +24,7 @@ struct Processes {
   Group world{};  // the world's processes, if world_known
   bool world_known = false;
   std::vector<OpenSession> sessions;
-  std::vector<std::weak_ptr<Team>> teams;  // of communicators, in the order of making
+  std::vector<std::weak_ptr<Team>> teams;  // communicators use them; in the order of making
   int trust_keyval = abi.keyval_invalid;
 };
 

@@ -1,4 +1,4 @@
-// What this process knows about other processes: the world, sessions, and teams.
+// The table of this process's knowledge about other processes: the world, sessions, and teams.
 //
 // A process has one table of them, with a lock that is not held while communicating; any thread may
 // call. why_no_team and may_set_up take no lock, because only the begin and the end of MPI change

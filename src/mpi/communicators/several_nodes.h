@@ -1,5 +1,5 @@
-// What a communicator has whose ranks are on several nodes, or use no shared memory
-// (TUTTI_REACH=net).
+// A SeveralNodes object is the part of a communicator whose ranks are on several nodes, or use no
+// shared memory (TUTTI_REACH=net).
 //
 // The ranks of each node take areas (node_areas.h). If ranks of a node do not share memory, each of
 // them counts as a node and has an area of its own. Set-up uses the private communicator, which
@@ -7,8 +7,9 @@
 //
 // The object takes private communicators for its messages, its leaders and its lanes. All of them
 // come from the host's supply, which is the program's, too (MPICH has about 2,000). So Tutti takes
-// only a bounded share of it, and further communicators stay on the host. What was taken ends with
-// the object, which a Communicator owns; the group that uses it ends before. One thread at a time.
+// only a bounded share of it, and further communicators stay on the host. A Communicator owns
+// the object, which gives all of it back at its end; the group that uses it ends before. One thread
+// at a time.
 #pragma once
 
 #include <cstdint>
@@ -69,7 +70,7 @@ class SeveralNodes {
   void record_sent() const;
 
  private:
-  // What rank 0 tells all ranks.
+  // Rank 0 tells all ranks these facts.
   struct Common {
     uint64_t identity = 0;
     uint32_t missing_types = 0;

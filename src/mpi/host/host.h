@@ -78,7 +78,7 @@ void make_keyval(bool is_copied, void (*at_end)(void* value), int* keyval);
 // The value of a communicator's attribute; null if it has none.
 void* attribute_of(Comm handle, int keyval);
 
-// What the host says of itself: its name and version.
+// The name and version that the host says of itself.
 std::string host_version();
 
 }  // namespace tutti::mpi
