@@ -34,7 +34,7 @@ OWNERS = {
     "base/json.h": (
         "base/json",
         "exec/program_text.cpp",
-        "injection/machine.h",
+        "model/injection/machine.h",
         "model/machine.cpp",
         "model/predicted_trace.cpp",
         "report/",
@@ -43,7 +43,7 @@ OWNERS = {
     ),
     "base/json_part.h": (
         "base/json",
-        "injection/machine.cpp",
+        "model/injection/machine.cpp",
         "model/machine.cpp",
         "rma/saturation_file.cpp",
     ),

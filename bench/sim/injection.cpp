@@ -1,5 +1,5 @@
 // tutti-injection: simulates how clients inject one-sided messages, by themselves or through
-// servers (src/injection). `tutti sim --servers` starts it.
+// servers (src/model/injection). `tutti sim --servers` starts it.
 //
 // Usage: tutti-injection < REQUEST
 //
@@ -18,7 +18,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
-#include "injection/simulate.h"
+#include "model/injection/simulate.h"
 #include "saturation_json.h"
 
 namespace {

@@ -18,7 +18,7 @@ TABLE = """
 | `src/topo` | the machine's tree | |
 | `src/plan` | plans | topo |
 | `src/exec` | the executor | plan |
-| `src/native` | the C API over threads | exec, `include/tutti` |
+| `src/api` | the C API over threads | exec, `include/tutti` |
 | `src/net` | messages | exec |
 | `src/mpi` | the interposer | exec, net, mpi/abi |
 | `src/mpi/abi` | handles of each MPI | |
@@ -26,7 +26,7 @@ TABLE = """
 | `python/tutti` | the command line | |
 """
 
-ROOMS = ("base", "topo", "plan", "exec", "native", "net", "mpi/abi", "mpi/entry")
+ROOMS = ("base", "topo", "plan", "exec", "api", "net", "mpi/abi", "mpi/entry")
 
 
 def run(source: Path, table: str = TABLE) -> subprocess.CompletedProcess:
@@ -72,7 +72,7 @@ def source(tmp_path: Path) -> Path:
         ("topo/test_machines.h", '"exec/executor.h"'),
         ("base/json.h", "<nlohmann/json.hpp>"),
         ("exec/program_text.cpp", '"base/json.h"'),
-        ("native/tutti.cpp", '"tutti/tutti.h"'),
+        ("api/tutti.cpp", '"tutti/tutti.h"'),
     ],
 )
 def test_granted_includes_pass(source: Path, name: str, header: str) -> None:

@@ -3,7 +3,7 @@
 // Code that runs once (parsing, planning, checking, lowering, mapping memory) reports failure by
 // throwing Error. The function that first finds the fault writes the message, which names the
 // culprit (file, line, variable, rank) and the remedy; no caller rewords it. Errors become status
-// codes at the borders only: in the C API (src/native) and at the MPI entry points (src/mpi). The
+// codes at the borders only: in the C API (src/api) and at the MPI entry points (src/mpi). The
 // path of a collective call throws nothing and returns a Code. Values; any thread.
 #pragma once
 

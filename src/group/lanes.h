@@ -45,7 +45,7 @@ class Lanes {
   // last. Throws as Group::prepare.
   Group::Prepared prepare(const Call& call) { return group_.prepare(call); }
   // Binds a program of the caller's own, which has no plan: that of a collective among neighbours
-  // (eager/neighbour_messages.h). It may be used for any number of calls.
+  // (records/neighbour_messages.h). It may be used for any number of calls.
   std::shared_ptr<const exec::BoundProgram> bind(std::shared_ptr<const plan::Program> own) const {
     return group_.bind(std::move(own));
   }

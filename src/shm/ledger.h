@@ -1,5 +1,5 @@
 // A ledger: what a rank tells the other ranks of its communicator about the operations of one
-// sequence, which it starts and completes in separate calls (eager/sequence.h). Each rank's area
+// sequence, which it starts and completes in separate calls (records/sequence.h). Each rank's area
 // has two (layout.h); those of private sequences are in the ranks' arenas.
 //
 // Only its rank writes it, and others read it. It is all zero before the first operation. The
@@ -16,7 +16,7 @@
 
 namespace tutti::shm {
 
-// Where bytes lie in an arena (eager/arena.h), as one rank tells another. Plain bytes.
+// Where bytes lie in an arena (records/arena.h), as one rank tells another. Plain bytes.
 struct ArenaPlace {
   uint64_t identity[2];  // the segment's identity (Segment::Location)
   uint64_t segment_bytes;
@@ -43,7 +43,7 @@ struct alignas(line_size) RecordLine {
   // Bits 0 to 15: ranks that read the buffer now; 16 to 31: ranks that have read it. Bit 63: the
   // data is in the arena, and no other rank may begin to read the buffer.
   Word uses;
-  // The length of a tile, if the ranks share the work of a reduction (eager/record_layout.h); 0:
+  // The length of a tile, if the ranks share the work of a reduction (records/record_layout.h); 0:
   // each works for itself.
   Word tile_bytes;
 };
@@ -68,7 +68,7 @@ struct alignas(line_size) Ledger {
 // The ledgers in an area, by their sequences.
 enum class LedgerOf : int {
   operations,  // those in the communicator's order
-  openings,    // the openings of private sequences (eager/private_sequence.h)
+  openings,    // the openings of private sequences (records/private_sequence.h)
   count_
 };
 

@@ -1,7 +1,7 @@
 """Experiments on simulated injection: clients that start one-sided messages by themselves or hand
 them to servers, as in "Exploiting Communication Concurrency on High Performance Computing Systems".
 
-The program tutti-injection simulates them (src/injection); this module says what to simulate and
+The program tutti-injection simulates them (src/model/injection); this module says what to simulate and
 what follows from it. Times are in microseconds, and bandwidths in GB/s that a node sends.
 """
 

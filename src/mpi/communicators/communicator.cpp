@@ -40,7 +40,7 @@ uint64_t new_service_identity(const std::vector<int>& members) {
 
 // A number for traces that all ranks compute alike. The parts of a split have the same key, so the
 // rank of the first member in MPI_COMM_WORLD tells them apart.
-uint64_t traced_identity(Comm communicator, const eager::Key& key) {
+uint64_t traced_identity(Comm communicator, const records::Key& key) {
   const Host& mpi = host();
   Group own, all;
   const int first = 0;
@@ -166,7 +166,7 @@ Reason Communicator::find_by_lineage() {
   if (by_lineage_ != ByLineage::chosen) return decided_ ? reason_ : no_records_;
   if (reason_ == Reason::host_failed) return reason_;  // the communicator is revoked
   if (records_service_->made_records() != nullptr) return Reason::none;
-  const eager::Directory::Page& of_first =
+  const records::Directory::Page& of_first =
       records_service_->team->directory()->page(members_.front());
   records_service_->missing_types =
       static_cast<uint32_t>(shm::load_relaxed(of_first.missing_types));

@@ -217,8 +217,8 @@ class Communicator {
   // The next ones are in meeting.cpp.
   void judge_meeting();
   bool may_meet_by_lineage();
-  Announcements::Announced announce(const eager::Key& key, bool refused);
-  Announcements::Announced await_rank_0(const eager::Key& key);
+  Announcements::Announced announce(const records::Key& key, bool refused);
+  Announcements::Announced await_rank_0(const records::Key& key);
   Code await(const std::vector<int>& awaited, const std::function<bool()>& is_here);
   bool all_have_touched(shm::Word* closed);
   Reason span_nodes(int ranks);

@@ -17,27 +17,27 @@
 #include <memory>
 #include <utility>
 
-#include "eager/directory.h"
+#include "records/directory.h"
 #include "mpi/job/team.h"
 
 namespace tutti::mpi {
 
 struct Lineage {
-  eager::Key key;  // all 0: no lineage
+  records::Key key;  // all 0: no lineage
   // The team in whose directories the ranks find each other. Null: the world's, if all are in it.
   std::shared_ptr<Team> team;
 
   bool known() const { return key.words[0] != 0; }
 };
 
-inline constexpr eager::Key key_of_world{{1, 1}};
+inline constexpr records::Key key_of_world{{1, 1}};
 
 // How a communicator comes from what `from` names.
 // `granted`: no communicator, but the grant that rank 0 announces (job/announcements.h).
 enum class Descent : uint64_t { made_by_all = 1, made_by_group, set_up, traced, granted };
 
-inline eager::Key key_of_child(const eager::Key& from, Descent descent, uint64_t number) {
-  eager::Key child = from;
+inline records::Key key_of_child(const records::Key& from, Descent descent, uint64_t number) {
+  records::Key child = from;
   uint64_t salt = 0x9E3779B97F4A7C15u * static_cast<uint64_t>(descent);
   for (uint64_t& word : child.words) {
     // Vigna's splitmix64, whose steps are bijections, over the parent's word and the number.
@@ -76,7 +76,7 @@ class Ancestry {
   Lineage next_child(uint64_t group, int tag) {
     if (!born_.known()) return {};
     const uint32_t number = ++children_of_groups_[{group, tag}];
-    const eager::Key of_group = key_of_child(born_.key, Descent::made_by_group, group);
+    const records::Key of_group = key_of_child(born_.key, Descent::made_by_group, group);
     return {key_of_child(of_group, Descent::made_by_group,
                          static_cast<uint64_t>(static_cast<uint32_t>(tag)) << 32 | number),
             born_.team};

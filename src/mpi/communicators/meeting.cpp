@@ -58,7 +58,7 @@ void Communicator::meet(const std::function<bool()>& is_refused) {
   const Inside inside;
   const bool refused = is_refused();
   if (refused && rank_ != 0) return;
-  const eager::Key key = key_of_child(born().key, Descent::granted, 0);
+  const records::Key key = key_of_child(born().key, Descent::granted, 0);
   const Announcements::Announced announced =
       rank_ == 0 ? announce(key, refused) : await_rank_0(key);
   meeting_ = Meeting::over;
@@ -89,7 +89,7 @@ void Communicator::meet(const std::function<bool()>& is_refused) {
 
 // Where ranks touch their areas, all of them wait for all of them, and each closes twice. For a
 // refused call no memory is taken, because the other ranks may never make a call.
-Announcements::Announced Communicator::announce(const eager::Key& key, bool refused) {
+Announcements::Announced Communicator::announce(const records::Key& key, bool refused) {
   AreaGrant grant;
   if (!refused) grant = make_grant(members_);
   const bool is_fit =
@@ -107,7 +107,7 @@ Announcements::Announced Communicator::announce(const eager::Key& key, bool refu
 }
 
 // Waits for the announcement of rank 0. It has no entry if rank 0 has ended before.
-Announcements::Announced Communicator::await_rank_0(const eager::Key& key) {
+Announcements::Announced Communicator::await_rank_0(const records::Key& key) {
   Announcements::Announced found;
   const int leader = members_.front();
   const auto is_announced = [&] { return team_->announcements()->find(leader, key, &found); };
@@ -119,7 +119,7 @@ Announcements::Announced Communicator::await_rank_0(const eager::Key& key) {
 
 // Waits for what these members of the team do in set-up. Code::dead_peer: one of them has ended.
 Code Communicator::await(const std::vector<int>& awaited, const std::function<bool()>& is_here) {
-  const eager::Directory& directory = *team_->directory();
+  const records::Directory& directory = *team_->directory();
   const auto process_of = [&](int member) {
     return shm::load_relaxed(directory.page(member).process);
   };
@@ -150,7 +150,7 @@ void settle_announcements() {
   const std::shared_ptr<Team> team = world_team();
   Announcements* const made = team != nullptr ? team->announcements() : nullptr;
   if (made == nullptr) return;
-  eager::Directory& directory = *team->directory();
+  records::Directory& directory = *team->directory();
   directory.read_no_more();
   const Inside inside;
   const exec::ProgressHook hook = team->progress_hook();

@@ -9,9 +9,9 @@ namespace {
 
 using plan::Collective;
 
-eager::PrivateSequence& open(Records& records, const eager::Neighbourhood& own, uint64_t call) {
-  const std::vector<eager::OutEdge> edges = eager::out_edges(own);
-  eager::PrivateSequence::Settings settings;
+records::PrivateSequence& open(Records& records, const records::Neighbourhood& own, uint64_t call) {
+  const std::vector<records::OutEdge> edges = records::out_edges(own);
+  records::PrivateSequence::Settings settings;
   settings.call = call;
   settings.note = std::as_bytes(std::span(edges));
   settings.readers.emplace();
@@ -22,11 +22,11 @@ eager::PrivateSequence& open(Records& records, const eager::Neighbourhood& own, 
 
 }  // namespace
 
-NeighbourRecords::NeighbourRecords(Records& records, eager::Neighbourhood own, uint64_t call)
+NeighbourRecords::NeighbourRecords(Records& records, records::Neighbourhood own, uint64_t call)
     : records_(records), own_(std::move(own)), opened_(open(records, own_, call)) {
   const int rank = records.sequence().rank(), ranks = records.sequence().ranks();
   for (const Collective collective : {Collective::allgather, Collective::alltoall})
-    programs(collective).start = eager::neighbours_start(collective, rank, ranks, own_);
+    programs(collective).start = records::neighbours_start(collective, rank, ranks, own_);
 }
 
 NeighbourRecords::~NeighbourRecords() { records_.close(opened_); }
@@ -35,12 +35,12 @@ NeighbourRecords::Programs& NeighbourRecords::programs(Collective collective) {
   return programs_[plan::parted_in(collective) ? 1 : 0];
 }
 
-const plan::EagerProgram& NeighbourRecords::program(Collective collective) {
+const plan::RecordProgram& NeighbourRecords::program(Collective collective) {
   const Programs& known = programs(collective);
   return shm::observe(known.is_whole) != 0 ? known.whole : known.start;
 }
 
-int NeighbourRecords::find_program(Collective collective, const plan::EagerProgram** program) {
+int NeighbourRecords::find_program(Collective collective, const plan::RecordProgram** program) {
   Programs& known = programs(collective);
   if (shm::observe(known.is_whole) == 0) {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -48,11 +48,11 @@ int NeighbourRecords::find_program(Collective collective, const plan::EagerProgr
     for (const int32_t from : known.start.awaits)
       if (!opened_.find_note(from, &note)) return from;
     if (shm::observe(known.is_whole) == 0) {
-      known.whole = eager::neighbours_program(
+      known.whole = records::neighbours_program(
           collective, known.start.rank, known.start.ranks, own_, [&](int32_t rank) {
             (void)opened_.find_note(rank, &note);
-            return std::span(reinterpret_cast<const eager::OutEdge*>(note.data()),
-                             note.size() / sizeof(eager::OutEdge));
+            return std::span(reinterpret_cast<const records::OutEdge*>(note.data()),
+                             note.size() / sizeof(records::OutEdge));
           });
       shm::publish(known.is_whole, 1);
     }

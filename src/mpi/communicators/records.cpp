@@ -12,7 +12,7 @@ namespace tutti::mpi {
 namespace {
 
 // In the plans of these algorithms every rank reads what it needs from the ranks that have it.
-std::string eager_algorithm(plan::Collective collective) {
+std::string algorithm_of_records(plan::Collective collective) {
   if (plan::parted(collective)) return "direct";
   return plan::rooted(collective) ? "flat" : "all_read_all";
 }
@@ -24,17 +24,17 @@ using ProgramKey = std::tuple<plan::Collective, int, int, int>;
 // calls needs of its records, so they stay when it ends.
 struct Programs {
   std::mutex mutex;
-  std::map<ProgramKey, plan::EagerProgram> made;
+  std::map<ProgramKey, plan::RecordProgram> made;
 };
 
-const plan::EagerProgram& find_program(const ProgramKey& key) {
+const plan::RecordProgram& find_program(const ProgramKey& key) {
   static Programs& programs = *new Programs;  // never destroyed: exit handlers may still call MPI
   const std::lock_guard<std::mutex> lock(programs.mutex);
   if (const auto found = programs.made.find(key); found != programs.made.end())
     return found->second;
   const auto& [collective, ranks, rank, root] = key;
-  std::vector<plan::EagerProgram> all =
-      plan::make_eager(algo::generate(collective, eager_algorithm(collective), ranks, root));
+  std::vector<plan::RecordProgram> all = plan::make_record_program(
+      algo::generate(collective, algorithm_of_records(collective), ranks, root));
   return programs.made.emplace(key, std::move(all[static_cast<size_t>(rank)])).first->second;
 }
 
@@ -52,8 +52,8 @@ Records::Records(const Settings& settings)
       openings_(settings_of(settings, shm::LedgerOf::openings)),
       stores_(settings.stores) {}
 
-eager::Sequence::Settings Records::settings_of(const Settings& settings, shm::LedgerOf which) {
-  eager::Sequence::Settings its;
+records::Sequence::Settings Records::settings_of(const Settings& settings, shm::LedgerOf which) {
+  records::Sequence::Settings its;
   its.rank = settings.rank;
   if (by_key_ != nullptr) {
     its.ledgers.resize(static_cast<size_t>(ranks_));
@@ -71,24 +71,24 @@ eager::Sequence::Settings Records::settings_of(const Settings& settings, shm::Le
   return its;
 }
 
-const plan::EagerProgram& Records::program(plan::Collective collective, int root) {
+const plan::RecordProgram& Records::program(plan::Collective collective, int root) {
   const std::pair<plan::Collective, int> key(collective, root);
   if (const auto found = programs_.find(key); found != programs_.end()) return *found->second;
-  const plan::EagerProgram& found = find_program({collective, ranks_, sequence_.rank(), root});
+  const plan::RecordProgram& found = find_program({collective, ranks_, sequence_.rank(), root});
   return *programs_.emplace(key, &found).first->second;
 }
 
-eager::PrivateSequence& Records::open(eager::PrivateSequence::Settings settings) {
+records::PrivateSequence& Records::open(records::PrivateSequence::Settings settings) {
   settings.openings = &openings_;
   settings.arena = arena_;
   settings.concurrent = concurrent_;
   const std::lock_guard<std::mutex> lock(mutex_);
   end_closed();
   opened_.reserve(opened_.size() + 1);
-  return *opened_.emplace_back(std::make_unique<eager::PrivateSequence>(settings));
+  return *opened_.emplace_back(std::make_unique<records::PrivateSequence>(settings));
 }
 
-void Records::close(eager::PrivateSequence& opened) noexcept {
+void Records::close(records::PrivateSequence& opened) noexcept {
   const std::lock_guard<std::mutex> lock(mutex_);
   opened.close();
   end_closed();
@@ -132,7 +132,7 @@ void Records::abandon() noexcept {
 }
 
 bool Records::is_late(int rank) {
-  const auto has_all = [&](eager::Sequence& sequence) {
+  const auto has_all = [&](records::Sequence& sequence) {
     const std::vector<int>& readers = sequence.readers();
     return std::find(readers.begin(), readers.end(), rank) == readers.end() ||
            sequence.taken(rank) >= sequence.issued(sequence.rank());

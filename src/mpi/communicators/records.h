@@ -4,10 +4,10 @@
 // Made at a rank's first such collective. All ranks of the service make their own, without
 // communication, and start and open in the same order, as MPI requires. The ledgers are in the
 // areas of the ranks, or, if the communicator has none, the ranks find them by its key
-// (eager/ledgers_by_key.h). Numbers go on when a parked service gets another communicator.
+// (records/ledgers_by_key.h). Numbers go on when a parked service gets another communicator.
 //
 // The threads of a program may start one non-blocking collective, or open one private sequence, at
-// a time. Any thread may complete any of them at the same time (eager/sequence.h), and close a
+// a time. Any thread may complete any of them at the same time (records/sequence.h), and close a
 // private sequence. The service owns the object. It must not end before may_end() is true.
 #pragma once
 
@@ -17,11 +17,11 @@
 #include <utility>
 #include <vector>
 
-#include "eager/ledgers_by_key.h"
-#include "eager/private_sequence.h"
-#include "eager/sequence.h"
+#include "records/ledgers_by_key.h"
+#include "records/private_sequence.h"
+#include "records/sequence.h"
 #include "exec/slot_stores.h"
-#include "plan/eager.h"
+#include "plan/record_program.h"
 #include "shm/layout.h"
 
 namespace tutti::mpi {
@@ -32,9 +32,9 @@ class Records {
     // The ledgers: in the areas of the service's ranks, or found by a key.
     std::byte* areas = nullptr;
     shm::Layout layout;
-    eager::LedgersByKey* by_key = nullptr;  // outlives the records
+    records::LedgersByKey* by_key = nullptr;  // outlives the records
     int rank = 0;
-    eager::Arena* arena = nullptr;
+    records::Arena* arena = nullptr;
     exec::Reach reach;        // how the ranks reach each other's buffers
     bool concurrent = false;  // several threads may call at once
     exec::SlotStores::Policy stores{};
@@ -42,18 +42,18 @@ class Records {
   explicit Records(const Settings& settings);
 
   // The sequence of the non-blocking collectives, in their order.
-  eager::Sequence& sequence() { return sequence_; }
+  records::Sequence& sequence() { return sequence_; }
   // Copies long data into records of sequence(); for the thread that starts.
   exec::SlotStores& stores() { return stores_; }
   // This rank's program, which lives as long as the process. Throws bad_alloc. For the thread that
   // starts or opens.
-  const plan::EagerProgram& program(plan::Collective collective, int root);
+  const plan::RecordProgram& program(plan::Collective collective, int root);
 
-  // Opens a private sequence (eager/private_sequence.h), which lives until all ranks have closed
+  // Opens a private sequence (records/private_sequence.h), which lives until all ranks have closed
   // it. May throw, and has then opened nothing.
-  eager::PrivateSequence& open(eager::PrivateSequence::Settings settings);
+  records::PrivateSequence& open(records::PrivateSequence::Settings settings);
   // This rank uses the private sequence no more.
-  void close(eager::PrivateSequence& opened) noexcept;
+  void close(records::PrivateSequence& opened) noexcept;
 
   // The operations that this rank has started and not completed.
   void note_start() { shm::count_in(under_way_); }
@@ -80,7 +80,7 @@ class Records {
 
  private:
   // The ledgers in the areas are known from the start.
-  class InAreas final : public eager::LedgerSource {
+  class InAreas final : public records::LedgerSource {
    public:
     explicit InAreas(Records& all) : all_(all) {}
     shm::Ledger* find_ledger(int) override { return nullptr; }
@@ -90,25 +90,25 @@ class Records {
     Records& all_;
   };
   shm::Control& control(int rank) const;
-  eager::Sequence::Settings settings_of(const Settings& settings, shm::LedgerOf which);
+  records::Sequence::Settings settings_of(const Settings& settings, shm::LedgerOf which);
   bool is_late(int rank);
   void end_closed() noexcept;
 
   std::byte* const areas_;
   const shm::Layout layout_;
-  eager::LedgersByKey* const by_key_;  // null: the ledgers are in the areas
+  records::LedgersByKey* const by_key_;  // null: the ledgers are in the areas
   const int ranks_;
-  eager::Arena* const arena_;
+  records::Arena* const arena_;
   const exec::Reach reach_;
   const bool concurrent_;
   InAreas in_areas_{*this};
-  eager::Sequence sequence_, openings_;
+  records::Sequence sequence_, openings_;
   exec::SlotStores stores_;
   // Indexed by root.
-  std::map<std::pair<plan::Collective, int>, const plan::EagerProgram*> programs_;
+  std::map<std::pair<plan::Collective, int>, const plan::RecordProgram*> programs_;
   shm::Word under_way_{0};
   std::mutex mutex_;  // guards what follows
-  std::vector<std::unique_ptr<eager::PrivateSequence>> opened_;
+  std::vector<std::unique_ptr<records::PrivateSequence>> opened_;
   bool closing_ = false;  // ledgers of other ranks may be gone, so they are read no more
 };
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "eager/neighbour_messages.h"
+#include "records/neighbour_messages.h"
 #include "mpi/host/inside.h"
 #include "mpi/communicators/topology.h"
 #include "mpi/job/servers.h"
@@ -86,12 +86,12 @@ const ServedLanes::Neighbours* ServedLanes::neighbours() {
   if (!own) return nullptr;
   const auto bound = [&](plan::Collective collective) {
     return lanes_->bind(std::make_shared<const plan::Program>(
-        eager::neighbours_by_messages(collective, rank_, ranks_, *own)));
+        records::neighbours_by_messages(collective, rank_, ranks_, *own)));
   };
   auto made = std::make_unique<Neighbours>();
   made->allgather = bound(plan::Collective::allgather);
   made->alltoall = bound(plan::Collective::alltoall);
-  made->fault = eager::edges_with_one_end(rank_, *own);
+  made->fault = records::edges_with_one_end(rank_, *own);
   made->own = std::move(*own);
   neighbours_ = std::move(made);
   return neighbours_.get();

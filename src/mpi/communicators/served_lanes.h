@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "eager/neighbours.h"
+#include "records/neighbours.h"
 #include "group/lanes.h"
 #include "mpi/host/host.h"
 #include "mpi/host/private_communicator.h"
@@ -51,7 +51,7 @@ class ServedLanes {
   exec::WaitStyle wait_style() const { return wait_style_; }
   // The programs of this rank for collectives among its neighbours, bound for these lanes.
   struct Neighbours {
-    eager::Neighbourhood own;
+    records::Neighbourhood own;
     std::shared_ptr<const exec::BoundProgram> allgather, alltoall;
     std::string fault;  // one line, if the own edges do not fit together; else empty
   };

@@ -177,17 +177,17 @@ Records& Service::records() {
 }
 
 // Once the ledgers are entered, other ranks may have found them, so they stay if memory runs out.
-void Service::open_records(const eager::Key& key, std::vector<int> its_members, int rank) {
+void Service::open_records(const records::Key& key, std::vector<int> its_members, int rank) {
   Records::Settings settings;
   settings.reach = team->reach(its_members);
   if (by_key_ == nullptr) {
-    eager::LedgersByKey::Settings ledgers;
+    records::LedgersByKey::Settings ledgers;
     ledgers.directory = team->directory();
     ledgers.arena = &team->arena();
     ledgers.key = key;
     ledgers.members = std::move(its_members);
     ledgers.rank = rank;
-    by_key_ = std::make_unique<eager::LedgersByKey>(std::move(ledgers));
+    by_key_ = std::make_unique<records::LedgersByKey>(std::move(ledgers));
   }
   settings.by_key = by_key_.get();
   settings.rank = rank;

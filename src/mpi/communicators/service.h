@@ -86,7 +86,7 @@ struct Service {
   // For a service that has nothing else: makes the records, whose ledgers are found by a key.
   // `its_members` are the ranks in the team, in the communicator's order. May throw, and may then
   // be called again.
-  void open_records(const eager::Key& key, std::vector<int> its_members, int rank);
+  void open_records(const records::Key& key, std::vector<int> its_members, int rank);
   Records* made_records() { return records_.get(); }
   // The communicator that uses the service; MPI_COMM_NULL after its end, when operations that it
   // has started may still be under way. Any thread.
@@ -107,7 +107,7 @@ struct Service {
 
   shm::Word communicator_{0};
   shm::Word uses_{0};
-  std::unique_ptr<eager::LedgersByKey> by_key_;  // the ledgers of the records
+  std::unique_ptr<records::LedgersByKey> by_key_;  // the ledgers of the records
   std::unique_ptr<Records> records_;
 };
 

@@ -6,7 +6,7 @@
 namespace tutti::mpi {
 namespace {
 
-using eager::Neighbourhood;
+using records::Neighbourhood;
 
 // MPI_PROC_NULL is another negative number in each MPI.
 int32_t rank_or_none(int rank) { return rank >= 0 ? rank : -1; }

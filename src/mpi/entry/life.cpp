@@ -234,7 +234,7 @@ bool write_what_was_counted() {
 // Finds out which ranks of this node have died.
 std::function<bool(int)> who_died() {
   const std::shared_ptr<Team> team = world_team();
-  eager::Directory* const directory = team == nullptr ? nullptr : team->directory();
+  records::Directory* const directory = team == nullptr ? nullptr : team->directory();
   if (directory == nullptr) return [](int) { return false; };
   int ranks = 0;
   host().Comm_size(host().comm_world, &ranks);

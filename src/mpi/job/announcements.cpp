@@ -62,14 +62,14 @@ void Announcements::end_closed(size_t most) noexcept {
   }
 }
 
-Announcements::Announced Announcements::announce(const eager::Key& key, const AreaGrant& grant,
+Announcements::Announced Announcements::announce(const records::Key& key, const AreaGrant& grant,
                                                  int closes) noexcept {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (directory_.announces_no_more(directory_.own())) return postponed();
   end_closed(most_looked_at);
   try {
     made_.reserve(made_.size() + 1);
-    eager::Directory::Entry& entry = directory_.enter(key, packed(grant));
+    records::Directory::Entry& entry = directory_.enter(key, packed(grant));
     made_.push_back({&entry, static_cast<uint64_t>(closes)});
     return {grant, &entry.closed};
   } catch (...) {
@@ -84,10 +84,10 @@ bool Announcements::all_closed() noexcept {
   return made_.empty();
 }
 
-bool Announcements::find(int member, const eager::Key& key, Announced* found) {
+bool Announcements::find(int member, const records::Key& key, Announced* found) {
   // The page is read first, because what was announced before it said so is there.
   const bool is_all = directory_.announces_no_more(member);
-  eager::Directory::Entry* const entry = directory_.find(member, key);
+  records::Directory::Entry* const entry = directory_.find(member, key);
   if (entry != nullptr)
     *found = {unpacked(entry->place), &entry->closed};
   else if (is_all)

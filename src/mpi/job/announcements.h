@@ -15,7 +15,7 @@
 #include <mutex>
 #include <vector>
 
-#include "eager/directory.h"
+#include "records/directory.h"
 #include "shm/segment.h"
 
 namespace tutti::mpi {
@@ -42,7 +42,7 @@ struct AreaGrant {
 class Announcements {
  public:
   // `directory` outlives the object.
-  explicit Announcements(eager::Directory& directory) : directory_(directory) {}
+  explicit Announcements(records::Directory& directory) : directory_(directory) {}
   Announcements(const Announcements&) = delete;
 
   // An announcement, as one rank sees it. Its words are valid until all readers have read it.
@@ -57,22 +57,22 @@ class Announcements {
   // For rank 0: announces a grant under a key that it has not used. The memory is used again when
   // close() was called so many times. Without memory the result is a postponed grant, and this
   // process announces nothing any more.
-  Announced announce(const eager::Key& key, const AreaGrant& grant, int closes) noexcept;
+  Announced announce(const records::Key& key, const AreaGrant& grant, int closes) noexcept;
   // For the readers: true if the member has announced a grant under the key, or announces nothing
-  // any more; then `found` is the grant, or a postponed one. May throw as eager::Directory::find.
-  bool find(int member, const eager::Key& key, Announced* found);
+  // any more; then `found` is the grant, or a postponed one. May throw as records::Directory::find.
+  bool find(int member, const records::Key& key, Announced* found);
   // True if nobody needs an announcement of this process any more. Until then its directory must
   // stay.
   bool all_closed() noexcept;
 
  private:
   struct Made {
-    eager::Directory::Entry* entry;
+    records::Directory::Entry* entry;
     uint64_t closes;
   };
   void end_closed(size_t most) noexcept;
 
-  eager::Directory& directory_;
+  records::Directory& directory_;
   std::mutex mutex_;  // guards what follows
   std::vector<Made> made_;
   size_t next_ = 0;  // the one of them to be looked at next

@@ -36,7 +36,7 @@ size_t bytes_of_team(shm::Segment::Kind kind, int ranks) {
   const auto all = static_cast<size_t>(ranks);
   size_t bytes = sizeof(Introduction) * all;
   if (kind == shm::Segment::Kind::memfd)
-    bytes += sizeof(eager::Directory::Page) * all + line_size +
+    bytes += sizeof(records::Directory::Page) * all + line_size +
              (options().report.empty() ? 0 : report::Board::bytes(ranks));
   return round_up(bytes, shm::page_size);
 }
@@ -202,7 +202,7 @@ bool Team::try_segment(Comm members, shm::Segment::Kind kind, std::string* why_n
     introduce();
   }
   if (node_segment_ != nullptr && kind == shm::Segment::Kind::memfd) {
-    pages_ = reinterpret_cast<eager::Directory::Page*>(introductions_ + ranks_);
+    pages_ = reinterpret_cast<records::Directory::Page*>(introductions_ + ranks_);
     shm::store_relaxed(pages_[rank_].process, static_cast<uint64_t>(getpid()));
     shm::store_relaxed(pages_[rank_].missing_types, missing_types());
     if (auto board = this->board()) {
@@ -409,34 +409,34 @@ std::optional<AreaGrant> Team::take(shm::Segment& segment, int ranks, size_t sha
   return grant;
 }
 
-eager::Arena& Team::arena() {
+records::Arena& Team::arena() {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (arena_ == nullptr) {
     const auto memory =
         static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGE_SIZE));
     const size_t asked = options().outstanding_bytes;
-    eager::Arena::Settings settings;
+    records::Arena::Settings settings;
     settings.kind = node_segment_->location().kind;
     settings.shared = node_segment_.get();
     settings.usual_most = asked != 0 ? asked : memory / 4 / static_cast<size_t>(ranks_);
-    arena_ = std::make_unique<eager::Arena>(settings);
+    arena_ = std::make_unique<records::Arena>(settings);
   }
   return *arena_;
 }
 
-eager::Directory* Team::directory() {
-  if (eager::Directory* const made = made_directory_) return made;
+records::Directory* Team::directory() {
+  if (records::Directory* const made = made_directory_) return made;
   if (pages_ == nullptr) return nullptr;
-  eager::Arena& arena = this->arena();
+  records::Arena& arena = this->arena();
   const std::lock_guard<std::mutex> lock(mutex_);
   if (directory_ == nullptr)
-    directory_ = std::make_unique<eager::Directory>(pages_, ranks_, rank_, arena);
+    directory_ = std::make_unique<records::Directory>(pages_, ranks_, rank_, arena);
   return made_directory_ = directory_.get();
 }
 
 Announcements* Team::announcements() {
   if (Announcements* const made = made_announcements_) return made;
-  eager::Directory* const directory = this->directory();
+  records::Directory* const directory = this->directory();
   if (directory == nullptr) return nullptr;
   const std::lock_guard<std::mutex> lock(mutex_);
   if (announcements_ == nullptr) announcements_ = std::make_unique<Announcements>(*directory);

@@ -22,8 +22,8 @@
 #include <string>
 #include <vector>
 
-#include "eager/arena.h"
-#include "eager/directory.h"
+#include "records/arena.h"
+#include "records/directory.h"
 #include "mpi/job/announcements.h"
 #include "mpi/job/introduction.h"
 #include "exec/executor.h"
@@ -138,10 +138,10 @@ class Team {
   AreaGrant grant_areas(int ranks);
   // The memory of this process for the data of operations that outlive their call. Made at the
   // first call; lives as long as the team. Any thread.
-  eager::Arena& arena();
+  records::Arena& arena();
   // The directory in which members find by keys what others have in their arenas; null if arenas
   // cannot grow. Made at the first call; lives as long as the team. Any thread.
-  eager::Directory* directory();
+  records::Directory* directory();
   // The announcements by which rank 0 of a communicator tells the others its grant; null if there
   // is no directory. Made at the first call; lives as long as the team. Any thread.
   Announcements* announcements();
@@ -175,9 +175,9 @@ class Team {
   topo::Shape shape_;
   placement::Levels levels_;  // the levels of the team's ranks
   std::unique_ptr<shm::Segment> node_segment_;
-  Introduction* introductions_ = nullptr;    // indexed by member
-  eager::Directory::Page* pages_ = nullptr;  // the pages of the members' directories; null: none
-  bool several_regions_ = false;             // members may run on several numa regions
+  Introduction* introductions_ = nullptr;      // indexed by member
+  records::Directory::Page* pages_ = nullptr;  // the pages of the members' directories; null: none
+  bool several_regions_ = false;               // members may run on several numa regions
   // Indexed by member: the address at which its heap is mapped here; for this member, its heap's
   // own address. Empty unless all members have mapped all heaps.
   std::vector<std::byte*> heaps_;
@@ -196,11 +196,11 @@ class Team {
   std::vector<std::unique_ptr<shm::Segment>> made_;      // further segments of this process
   std::vector<std::unique_ptr<shm::Segment>> attached_;  // further segments of other members
   size_t further_bytes_ = 0;                             // bytes of made_
-  std::unique_ptr<eager::Arena> arena_;  // may take memory from node_segment_, so ends before it
-  std::unique_ptr<eager::Directory> directory_;   // uses the arena
-  std::unique_ptr<Announcements> announcements_;  // uses it
+  std::unique_ptr<records::Arena> arena_;  // may take memory from node_segment_, so ends before it
+  std::unique_ptr<records::Directory> directory_;  // uses the arena
+  std::unique_ptr<Announcements> announcements_;   // uses it
   // The same two, once they are made, without the lock.
-  std::atomic<eager::Directory*> made_directory_{nullptr};
+  std::atomic<records::Directory*> made_directory_{nullptr};
   std::atomic<Announcements*> made_announcements_{nullptr};
 };
 

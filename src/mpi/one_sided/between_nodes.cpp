@@ -13,7 +13,7 @@
 #include "mpi/job/drive_host.h"
 #include "mpi/job/end.h"
 #include "mpi/job/servers.h"
-#include "native/serving.h"
+#include "api/serving.h"
 #include "rma/saturation.h"
 #include "shm/process_heap.h"
 
@@ -44,7 +44,7 @@ rma::Window window_to_rank() {
   constexpr size_t grown = size_t{4} << 20;
   // Targets take no more from all ranks together (answering.cpp).
   constexpr size_t most = size_t{16} << 20;
-  const std::optional<rma::SaturationMap>& map = native::saturation_maps().between_nodes;
+  const std::optional<rma::SaturationMap>& map = api::saturation_maps().between_nodes;
   size_t told = map ? std::min(most, rma::bytes_under_way(*map, most_piece())) : 0;
   if (options().under_way_bytes != 0) told = options().under_way_bytes;
   if (told == 0) return {first, grown};

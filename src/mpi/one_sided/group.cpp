@@ -13,8 +13,8 @@
 #include "mpi/job/drive_host.h"
 #include "mpi/one_sided/between_nodes.h"
 #include "mpi/one_sided/node.h"
-#include "native/guard.h"
-#include "native/team.h"
+#include "api/guard.h"
+#include "api/team.h"
 #include "tutti/tutti.h"
 
 namespace tutti::mpi {
@@ -75,8 +75,8 @@ tutti_status make_group(Comm communicator, tutti_group** group) {
   const Host& mpi = host();
   const Inside inside;
   int ranks = 0, rank = 0, inter = 0;
-  native::require(group != nullptr, "group is null; pass the address of a tutti_group*");
-  native::require(communicator != mpi.comm_null, "the communicator is host().comm_null");
+  api::require(group != nullptr, "group is null; pass the address of a tutti_group*");
+  api::require(communicator != mpi.comm_null, "the communicator is host().comm_null");
   if (!registry_is_open() || !may_set_up() || options().disable)
     throw Error(
         Code::unavailable,
@@ -127,11 +127,11 @@ tutti_status tutti_group_of_communicator(uint64_t communicator, tutti_group** gr
     if (other != nullptr) {
       const tutti_status status = other(communicator, group);
       auto* const message = next<decltype(tutti_error_message)>("tutti_error_message");
-      if (status != TUTTI_OK && message != nullptr) tutti::native::last_error = message();
+      if (status != TUTTI_OK && message != nullptr) tutti::api::last_error = message();
       return status;
     }
   }
-  return tutti::native::guarded([&] { return make_group(comm_of(communicator), group); });
+  return tutti::api::guarded([&] { return make_group(comm_of(communicator), group); });
 }
 
 tutti_team* tutti_node_team(void) {

@@ -16,7 +16,7 @@
 #include "base/options.h"
 #include "exec/waiter.h"
 #include "mpi/communicators/registry.h"
-#include "native/serving.h"
+#include "api/serving.h"
 #include "rma/server.h"
 #include "shm/process_heap.h"
 #include "shm/readers.h"
@@ -214,9 +214,9 @@ std::vector<int> Node::units_of_servers() const {
   return units_in(cores_of_job() & ~used);
 }
 
-native::OneSided::Processes Node::processes(const std::vector<int>& members, int own_rank,
-                                            int* place) {
-  native::OneSided::Processes processes;
+api::OneSided::Processes Node::processes(const std::vector<int>& members, int own_rank,
+                                         int* place) {
+  api::OneSided::Processes processes;
   for (const int member : members) {
     rma::Peer peer{.elsewhere = true};
     if (member >= 0) peer = peers_[static_cast<size_t>(member)];
@@ -246,12 +246,12 @@ exec::WaitStyle Node::wait_style() const {
   return team_ == nullptr ? exec::WaitStyle::spin : team_->wait_style();
 }
 
-void Node::enter(native::OneSided& group) {
+void Node::enter(api::OneSided& group) {
   const std::lock_guard lock(mutex_);
   groups_.insert(&group);
 }
 
-void Node::leave(native::OneSided& group, int place) {
+void Node::leave(api::OneSided& group, int place) {
   group.end();  // before its client's place is free
   const std::lock_guard lock(mutex_);
   if (groups_.erase(&group) > 0) group.add_to(ended_);
@@ -308,7 +308,7 @@ void Node::start_servers(int count, tutti_serve serve) {
   units_ = settings.units;
   were_processes_ = processes_.has_value();
   shm::store_relaxed(domain().least_bytes(),
-                     native::least_bytes_of(serve, shares_cores_, crew(running_servers(range))));
+                     api::least_bytes_of(serve, shares_cores_, crew(running_servers(range))));
   shm::store_relaxed(domain().enabled(), serve != TUTTI_SERVE_NONE ? 1 : 0);
   rma::tell_served_from(domain());
 }
@@ -406,8 +406,8 @@ void Node::start_asked_servers() {
 
 void Node::record() {
   const std::lock_guard lock(mutex_);
-  native::OneSided::Counts counts = ended_;
-  for (const native::OneSided* const group : groups_) group->add_to(counts);
+  api::OneSided::Counts counts = ended_;
+  for (const api::OneSided* const group : groups_) group->add_to(counts);
   report::OneSided done{
       .own = counts.own, .handed = counts.handed, .taken_back = counts.taken_back};
   for (const int32_t place : places_) {
@@ -422,13 +422,13 @@ void Node::record() {
   }
   report::record_one_sided(done);
   for (const int unit : units_) report::record_server_unit(static_cast<uint64_t>(unit));
-  if (const std::string& file = native::saturation_maps().file_of_node; !file.empty())
+  if (const std::string& file = api::saturation_maps().file_of_node; !file.empty())
     report::record_saturation(file);
 }
 
 void Node::end_groups() {
   const std::lock_guard lock(mutex_);
-  for (native::OneSided* const group : groups_) group->end();
+  for (api::OneSided* const group : groups_) group->end();
 }
 
 void Node::end() {
@@ -441,7 +441,7 @@ void Node::end() {
 
 void Node::become_alone() {
   rma::forget_others(peers_);
-  for (native::OneSided* const group : groups_) group->become_alone();
+  for (api::OneSided* const group : groups_) group->become_alone();
 }
 
 namespace {
@@ -485,7 +485,7 @@ std::shared_ptr<Node> this_node(bool make) {
 }
 
 void look_at_saturation_maps() {
-  if (!options().saturation.empty()) native::saturation_maps();
+  if (!options().saturation.empty()) api::saturation_maps();
 }
 
 void end_one_sided() {

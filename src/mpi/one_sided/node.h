@@ -19,7 +19,7 @@
 
 #include "mpi/job/team.h"
 #include "mpi/one_sided/between_nodes.h"
-#include "native/team.h"
+#include "api/team.h"
 #include "report/tally.h"
 #include "rma/client.h"
 #include "rma/domain.h"
@@ -43,12 +43,12 @@ class Node final : public tutti_team {
   // Starts those of the servers that TUTTI_SERVERS asks for that belong into this process; once.
   void start_asked_servers();
 
-  // Returns the parts of the group of these ranks (native/one_sided.h); *place is its client place,
+  // Returns the parts of the group of these ranks (api/one_sided.h); *place is its client place,
   // to be given back by leave(), or -1 if it has none and executes all transfers itself. `members`:
   // by rank, its number in the team; -1: it is on another node.
-  native::OneSided::Processes processes(const std::vector<int>& members, int own_rank, int* place);
-  void enter(native::OneSided& group);
-  void leave(native::OneSided& group, int place);
+  api::OneSided::Processes processes(const std::vector<int>& members, int own_rank, int* place);
+  void enter(api::OneSided& group);
+  void leave(api::OneSided& group, int place);
   exec::WaitStyle wait_style() const;
   // In the node's memory, until end().
   ServersTold servers_told() const { return {&domain().enabled(), &domain().awake()}; }
@@ -102,8 +102,8 @@ class Node final : public tutti_team {
   std::vector<int> units_;                         // where they run; empty: where the ranks do
   bool were_processes_ = false;
   std::set<int> free_places_;  // free client places of this process
-  std::set<native::OneSided*> groups_;
-  native::OneSided::Counts ended_;  // the counts of groups that were freed
+  std::set<api::OneSided*> groups_;
+  api::OneSided::Counts ended_;  // the counts of groups that were freed
 };
 
 // This process's Node; made at the first call while MPI runs. Null if it has none and `make` is

@@ -276,7 +276,7 @@ Reason CallBuffers::describe(Communicator& communicator, const Call& call) {
   return reason;
 }
 
-void CallBuffers::give_to(eager::Operation& operation) {
+void CallBuffers::give_to(records::Operation& operation) {
   operation.combine = combine_;
   operation.in_place = in_place_;
   operation.keeps_own = keeps_own_;

@@ -1,5 +1,5 @@
 // The buffers of a collective that outlives its call, as its operation needs them
-// (eager::Operation): where blocks are, how long they are, and how elements are combined.
+// (records::Operation): where blocks are, how long they are, and how elements are combined.
 //
 // It has copies of all that it needs of the program's arguments, apart from the buffers themselves:
 // MPI lets a program change arrays of counts and free types, operations and the communicator while
@@ -13,7 +13,7 @@
 #include <memory>
 #include <vector>
 
-#include "eager/operation.h"
+#include "records/operation.h"
 #include "mpi/host/host_op.h"
 #include "mpi/collectives/call.h"
 #include "mpi/communicators/communicator.h"
@@ -37,7 +37,7 @@ class CallBuffers {
   // Bytes of the first block that has any, for the report; 0 if none has.
   size_t first_bytes() const { return std::max(in_.first_bytes(), out_.first_bytes()); }
   // Sets the operation's buffers. The operation then refers to this object.
-  void give_to(eager::Operation& operation);
+  void give_to(records::Operation& operation);
   // True if nothing but the addresses of the buffers would change for a call with the same
   // arguments elsewhere in memory: no type is the program's own, no data is packed or in place.
   bool is_plain() const {
@@ -61,7 +61,7 @@ class CallBuffers {
  private:
   // One side of the call. Either all blocks have the same type and count and are adjacent, or each
   // has its own.
-  class SideLayout final : public eager::Packing {
+  class SideLayout final : public records::Packing {
    public:
     // Forgets what it has. `in_memory`: the bytes of an element as it lies in memory, for a kernel,
     // which combines elements there; 0: elements with gaps are packed.

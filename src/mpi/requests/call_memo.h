@@ -31,7 +31,7 @@ class CallMemo {
   // serves one call only. `generation` is the registry's: while it stays, handles keep their
   // communicators. Throws bad_alloc; the memo is then not valid.
   void note(const Call& call, Comm comm, uint64_t generation, Entries entries,
-            const CallBuffers& buffers, const eager::Operation& operation) {
+            const CallBuffers& buffers, const records::Operation& operation) {
     valid_ = false;
     if (!buffers.serves_again()) return;
     alias_ = buffers.alias();
@@ -136,7 +136,7 @@ class CallMemo {
     *from = address == call.in.data ? From::in : From::out;
     return address == call.in.data || address == call.out.data;
   }
-  bool note_addresses(const Call& call, const eager::Operation& operation) {
+  bool note_addresses(const Call& call, const records::Operation& operation) {
     return find(operation.in, call, &in_from_) && find(operation.out, call, &out_from_);
   }
 

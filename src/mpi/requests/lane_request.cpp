@@ -24,7 +24,7 @@ namespace {
 constexpr size_t most_at_start = size_t{64} << 10;
 
 // The blocks of `in` that a rank gives to its neighbours.
-size_t blocks_given(plan::Collective collective, const eager::Neighbourhood& own) {
+size_t blocks_given(plan::Collective collective, const records::Neighbourhood& own) {
   const size_t edges = own.destinations.size();
   return plan::parted_in(collective) ? edges : std::min<size_t>(edges, 1);
 }
@@ -87,7 +87,7 @@ Reason LaneRequest::describe_neighbours(Communicator& communicator, const Call& 
   const ServedLanes::Neighbours* const neighbours =
       communicator.several_nodes()->lanes()->neighbours();
   if (neighbours == nullptr) return Reason::wrong_arguments;
-  const eager::Neighbourhood& own = neighbours->own;
+  const records::Neighbourhood& own = neighbours->own;
   communicator_ = communicator.handle();
   const Reason reason = buffers_.describe_neighbours(
       communicator, call, blocks_given(call.collective, own), own.sources.size(), false);
@@ -115,7 +115,7 @@ size_t LaneRequest::Edges::longest() const {
   return bytes.empty() ? 0 : *std::max_element(bytes.begin(), bytes.end());
 }
 
-void LaneRequest::lay_out_edges(const Call& call, const eager::Neighbourhood& own) {
+void LaneRequest::lay_out_edges(const Call& call, const records::Neighbourhood& own) {
   in_ = {};
   out_ = {};
   in_.blocks = blocks_given(call.collective, own);

@@ -92,7 +92,7 @@ class LaneRequest : public OwnRequest {
   };
   static Clock::time_point now();
   Reason describe_neighbours(Communicator& communicator, const Call& call);
-  void lay_out_edges(const Call& call, const eager::Neighbourhood& own);
+  void lay_out_edges(const Call& call, const records::Neighbourhood& own);
   void lay_out(const Call& call, const Shape& shape);
   void lay_out_parts(const Call& call, const Shape& shape);
   void keep_packed();
@@ -111,7 +111,7 @@ class LaneRequest : public OwnRequest {
   group::Lanes::Issued issued_;         // without an operation if the call has no data
   Comm communicator_{};
   CallBuffers buffers_;
-  eager::Operation described_;
+  records::Operation described_;
   group::Call call_;
   bool among_neighbours_ = false;
   exec::VParts parts_;           // the parts of call_

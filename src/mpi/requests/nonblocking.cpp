@@ -75,7 +75,7 @@ CallMemo::Entries entries_of(const Communicator& communicator, const Call& call)
   return {roles.uses_in && call.in.counts.given() ? ranks : 0,
           roles.uses_out && call.out.counts.given() ? ranks : 0};
 }
-CallMemo::Entries entries_of(const eager::Neighbourhood& own, const Call& call) {
+CallMemo::Entries entries_of(const records::Neighbourhood& own, const Call& call) {
   if (!call.v_form()) return {};
   return {call.in.counts.given() ? own.destinations.size() : 0, own.sources.size()};
 }

@@ -30,9 +30,9 @@ std::unique_ptr<Persistent> Persistent::make(Communicator& communicator, const C
   *reason = made->describe(communicator, call);
   if (*reason != Reason::none) return nullptr;
   try {
-    eager::PrivateSequence::Settings settings;
+    records::PrivateSequence::Settings settings;
     settings.call = call_to_open(call);
-    const plan::EagerProgram& program = made->records().program(call.collective, call.root);
+    const plan::RecordProgram& program = made->records().program(call.collective, call.root);
     made->opened_ = &made->records().open(settings);
     made->closes_ = true;
     made->use(program, made->opened_->sequence());

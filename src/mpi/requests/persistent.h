@@ -3,8 +3,8 @@
 // (record_request.h).
 //
 // MPI lets ranks start their persistent collectives in different orders. So each has a private
-// sequence (eager/private_sequence.h), which the collective call that makes the request opens, and
-// whose operations are the rounds. No rank waits for another in that call or in a start.
+// sequence (records/private_sequence.h), which the collective call that makes the request opens,
+// and whose operations are the rounds. No rank waits for another in that call or in a start.
 //
 // The object lives from that call until the program frees the request, or, if it does not, for
 // ever. One thread at a time may use it, as MPI requires for a request. On communicators over
@@ -56,7 +56,7 @@ class Persistent final : public RecordRequest {
   void ended() noexcept override {}
   uint64_t traced_number() const override;
 
-  eager::PrivateSequence* opened_ = nullptr;  // the service's records own it
+  records::PrivateSequence* opened_ = nullptr;  // the service's records own it
   bool closes_ = false;      // this object closes it; else the records of the neighbourhood do
   exec::SlotStores stores_;  // for long copies into records
 };

@@ -25,9 +25,9 @@ constexpr size_t most_held_ahead = size_t{1} << 20;
 
 // Returns how long a rank waits for others to read its buffer before it copies the data for them:
 // about as long as the copy takes, so a wait in vain costs no more than a second copy.
-std::chrono::nanoseconds patience(const eager::Operation& operation) {
+std::chrono::nanoseconds patience(const records::Operation& operation) {
   constexpr size_t bytes_a_nanosecond = 8;
-  return std::chrono::nanoseconds(eager::record_bytes(operation) / bytes_a_nanosecond);
+  return std::chrono::nanoseconds(records::record_bytes(operation) / bytes_a_nanosecond);
 }
 
 }  // namespace
@@ -69,7 +69,7 @@ Reason RecordRequest::describe(Communicator& communicator, const Call& call) {
 }
 
 Reason RecordRequest::describe(Communicator& communicator, const Call& call,
-                               const eager::Neighbourhood& own) {
+                               const records::Neighbourhood& own) {
   const size_t given = plan::parted_in(call.collective)
                            ? own.destinations.size()
                            : std::min<size_t>(1, own.destinations.size());
@@ -81,7 +81,7 @@ Reason RecordRequest::describe(Communicator& communicator, const Call& call,
   return reason;
 }
 
-void RecordRequest::use(const plan::EagerProgram& program, eager::Sequence& sequence) {
+void RecordRequest::use(const plan::RecordProgram& program, records::Sequence& sequence) {
   sequence_ = &sequence;
   operation_.program = &program;
   buffers_.give_to(operation_);
@@ -109,7 +109,7 @@ int RecordRequest::begin(exec::SlotStores& stores) {
   if (trace_ != nullptr) trace_->enter();
   int packing = success;
   try {
-    packing = eager::start(*sequence_, operation_, stores);
+    packing = records::start(*sequence_, operation_, stores);
   } catch (const Error& error) {
     if (!starts_later(stores, &packing)) return raise_lack_of_memory(error);
   }
@@ -138,7 +138,7 @@ bool RecordRequest::starts_later(exec::SlotStores& stores, int* packing) {
                  return waiter.elapsed() < longest ? Code::ok : Code::unavailable;
                });
   try {
-    *packing = eager::start(*sequence_, operation_, stores);
+    *packing = records::start(*sequence_, operation_, stores);
   } catch (const Error&) {
     return false;
   }
@@ -152,7 +152,7 @@ int RecordRequest::raise_lack_of_memory(const Error& error) {
 }
 
 bool RecordRequest::is_far_ahead() const {
-  eager::Sequence& sequence = *sequence_;
+  records::Sequence& sequence = *sequence_;
   if (awaits_readers_) return false;
   return sequence.held() > most_held_ahead || sequence.leads_by_more_than(most_ahead);
 }
@@ -165,7 +165,7 @@ int RecordRequest::late_rank() {
     if (late >= 0) return late;
     is_whole_ = true;
   }
-  if (!eager::is_ready(*sequence_, operation_, &late)) return late;
+  if (!records::is_ready(*sequence_, operation_, &late)) return late;
   if (!is_far_ahead()) return -1;
   for (const int rank : sequence_->readers())
     if (sequence_->issued(rank) <= operation_.number) return rank;
@@ -187,7 +187,7 @@ bool RecordRequest::is_ready() {
 // for none.
 bool RecordRequest::is_returned() {
   if (!early_) take_early();
-  return eager::is_returned(*sequence_, operation_) ||
+  return records::is_returned(*sequence_, operation_) ||
          Clock::now() - taken_at_ >= patience(operation_);
 }
 
@@ -203,12 +203,12 @@ bool RecordRequest::await_ranks() {
   return late < 0 || wait(late, SIZE_MAX);
 }
 
-eager::Outcome RecordRequest::take_results() {
-  eager::Outcome outcome;
+records::Outcome RecordRequest::take_results() {
+  records::Outcome outcome;
   try {
     if (trace_ != nullptr)
-      trace_->begin_completion(*operation_.program, eager::record_bytes(operation_));
-    if (await_ranks()) return eager::take(*sequence_, operation_, scratch_, *this);
+      trace_->begin_completion(*operation_.program, records::record_bytes(operation_));
+    if (await_ranks()) return records::take(*sequence_, operation_, scratch_, *this);
     outcome.code = Code::dead_peer;
   } catch (const Error& error) {
     outcome.code = error.code();
@@ -240,13 +240,13 @@ void RecordRequest::take_early() {
 // needs nothing.
 void RecordRequest::get_buffer_back() {
   const exec::Pace pace = exec::pace_of_copies(service_->team->wait_style());
-  const auto returned = [&] { return eager::is_returned(*sequence_, operation_); };
+  const auto returned = [&] { return records::is_returned(*sequence_, operation_); };
   exec::Waiter patiently(pace);
   const bool is_over = patiently.until(returned, [&] {
     return Clock::now() - taken_at_ < patience(operation_) ? Code::ok : Code::unavailable;
   }) != Code::ok;
   if (!is_over) return;
-  eager::withdraw(*sequence_, operation_);
+  records::withdraw(*sequence_, operation_);
   exec::Waiter waiter(pace);
   waiter.until(returned, [&]() -> Code {
     drive_host();
@@ -259,16 +259,16 @@ void RecordRequest::get_buffer_back() {
   });
 }
 
-eager::Outcome RecordRequest::take_and_end() {
+records::Outcome RecordRequest::take_and_end() {
   if (!operation_.lent) {
-    eager::Outcome outcome = take_results();
-    eager::end(*sequence_, operation_);
+    records::Outcome outcome = take_results();
+    records::end(*sequence_, operation_);
     return outcome;
   }
   if (!early_) take_early();
   get_buffer_back();
-  eager::end(*sequence_, operation_);
-  eager::Outcome outcome = std::move(*early_);
+  records::end(*sequence_, operation_);
+  records::Outcome outcome = std::move(*early_);
   early_.reset();
   return outcome;
 }
@@ -281,11 +281,11 @@ bool RecordRequest::complete_quickly() noexcept {
       (combine != nullptr && combine->kernel == nullptr))
     return false;
   try {
-    if (is_far_ahead() || !eager::take_lines(*sequence_, operation_)) return false;
+    if (is_far_ahead() || !records::take_lines(*sequence_, operation_)) return false;
   } catch (...) {
     return false;
   }
-  eager::end(*sequence_, operation_);
+  records::end(*sequence_, operation_);
   note_end();
   return true;
 }
@@ -314,7 +314,7 @@ void RecordRequest::note_end() {
 }
 
 // Raises the errors of the operation, which has ended.
-int RecordRequest::finish(const eager::Outcome& outcome) {
+int RecordRequest::finish(const records::Outcome& outcome) {
   if (trace_ != nullptr)
     trace_->exit({operation_.program, neighbours_ != nullptr ? neighbours_name : records_name,
                   traced_as_, traced_number(), bytes_});

@@ -1,11 +1,11 @@
-// A request whose operations run by records (eager/operation.h): a non-blocking collective
+// A request whose operations run by records (records/operation.h): a non-blocking collective
 // (nonblocking.h) or a persistent one (persistent.h), of all ranks of a communicator or among
 // neighbours. A RecordRequest is one rank's part of it.
 //
 // A start publishes a record of what this rank gives, and waits for nothing. The completion waits
 // until the other ranks whose data is needed have started, and takes the results from their
 // records. So no order of other calls between the two can hang a program that is correct by MPI's
-// rules (docs/decisions/eager-records.md). A completion that needs no data of others, as at the
+// rules (docs/decisions/records.md). A completion that needs no data of others, as at the
 // root of a bcast, waits as well if other ranks lag far behind, so that a root cannot fill the
 // memory. A rank whose long data the others read in its buffer waits a little until they have read
 // it, then copies what is left for those that come later.
@@ -23,7 +23,7 @@
 #include <utility>
 #include <vector>
 
-#include "eager/operation.h"
+#include "records/operation.h"
 #include "mpi/communicators/neighbour_records.h"
 #include "mpi/communicators/service.h"
 #include "mpi/requests/call_buffers.h"
@@ -32,7 +32,7 @@
 
 namespace tutti::mpi {
 
-class RecordRequest : public OwnRequest, private eager::Waits {
+class RecordRequest : public OwnRequest, private records::Waits {
  public:
   // The names of these operations in reports and traces, in the place of an algorithm.
   static constexpr std::string_view records_name = "records", neighbours_name = "neighbours";
@@ -55,9 +55,9 @@ class RecordRequest : public OwnRequest, private eager::Waits {
   // why the host must make the call; then nothing is taken over. May throw.
   Reason describe(Communicator& communicator, const Call& call);
   // The same for a call among neighbours of a communicator with a topology.
-  Reason describe(Communicator& communicator, const Call& call, const eager::Neighbourhood& own);
+  Reason describe(Communicator& communicator, const Call& call, const records::Neighbourhood& own);
   // Makes `program` that of the operation, on a sequence. Both outlive this object's operations.
-  void use(const plan::EagerProgram& program, eager::Sequence& sequence);
+  void use(const plan::RecordProgram& program, records::Sequence& sequence);
   // The same for a call among neighbours.
   void use(std::shared_ptr<NeighbourRecords> neighbours);
   // For a call that is like the last one that was described and used (call_memo.h): what was taken
@@ -93,8 +93,8 @@ class RecordRequest : public OwnRequest, private eager::Waits {
   void set_form(std::string_view form) { form_ = form; }
 
   Records& records() { return *records_; }
-  eager::Sequence& sequence() { return *sequence_; }
-  const eager::Operation& operation() const { return operation_; }
+  records::Sequence& sequence() { return *sequence_; }
+  const records::Operation& operation() const { return operation_; }
   const CallBuffers& buffers() const { return buffers_; }
   bool is_among_neighbours() const { return neighbours_ != nullptr; }
   std::string described() const;
@@ -103,8 +103,8 @@ class RecordRequest : public OwnRequest, private eager::Waits {
  private:
   template <class Describe>
   Reason take_over(Communicator& communicator, const Call& call, Describe describe);
-  eager::Outcome take_results();
-  eager::Outcome take_and_end();
+  records::Outcome take_results();
+  records::Outcome take_and_end();
   void take_early();
   bool is_returned();
   void get_buffer_back();
@@ -116,7 +116,7 @@ class RecordRequest : public OwnRequest, private eager::Waits {
   void say_late(int rank, const char* what) const;
   bool complete_quickly() noexcept;
   void note_end();
-  int finish(const eager::Outcome& outcome);
+  int finish(const records::Outcome& outcome);
 
   std::string_view form_;
   Comm communicator_{};         // on which the call was made
@@ -126,9 +126,9 @@ class RecordRequest : public OwnRequest, private eager::Waits {
   std::shared_ptr<NeighbourRecords> neighbours_;  // null unless the call is among neighbours
   bool is_whole_ = true;                          // false: the program only starts the operation
   bool awaits_readers_ = true;                    // a completion waits for all readers
-  eager::Sequence* sequence_ = nullptr;
+  records::Sequence* sequence_ = nullptr;
   CallBuffers buffers_;
-  eager::Operation operation_;
+  records::Operation operation_;
   plan::Collective collective_{};
   uint32_t traced_as_ = 0;  // the number of the communicator in traces
   // The results of tests since the start.
@@ -141,7 +141,7 @@ class RecordRequest : public OwnRequest, private eager::Waits {
   std::vector<std::byte> scratch_;
   // The results of an operation that has lent its buffer, once they are taken, and the time of
   // that.
-  std::optional<eager::Outcome> early_;
+  std::optional<records::Outcome> early_;
   std::chrono::steady_clock::time_point taken_at_;
   size_t bytes_ = 0;                    // bytes of one part, for the report and traces
   std::chrono::nanoseconds spent_{0};   // on the start, for the report

@@ -33,7 +33,7 @@ Space space_of(plan::Buffer buffer) {
 }
 
 // The operands of a take: its destination, and its sources.
-std::vector<plan::Operand> operands_of(const plan::EagerProgram& program, const plan::Take& take) {
+std::vector<plan::Operand> operands_of(const plan::RecordProgram& program, const plan::Take& take) {
   std::vector<plan::Operand> operands{operand(space_of(take.buffer), program.rank, take.block)};
   for (int32_t i = 0; i < take.source_count; ++i) {
     const plan::TakeSource& source = program.sources[static_cast<size_t>(take.first_source + i)];
@@ -48,7 +48,7 @@ StepKind kind_of(const plan::Take& take) {
   return take.source_count == 1 ? StepKind::copy : StepKind::reduce;
 }
 
-uint32_t number_of_program(const plan::EagerProgram& program, std::string_view algorithm) {
+uint32_t number_of_program(const plan::RecordProgram& program, std::string_view algorithm) {
   plan::Program text;
   text.collective = program.collective;
   text.algorithm = algorithm;
@@ -84,7 +84,7 @@ uint32_t number_of_program(const plan::EagerProgram& program, std::string_view a
 
 }  // namespace
 
-void RecordTrace::begin_completion(const plan::EagerProgram& program, size_t record_bytes) {
+void RecordTrace::begin_completion(const plan::RecordProgram& program, size_t record_bytes) {
   program_ = &program;
   recorder_.emplace(tracer(), entry_);
   uint32_t index = 0;
@@ -99,7 +99,7 @@ void RecordTrace::waited(size_t awaited) {
                   0, program_->awaits[awaited], 0);
 }
 
-void RecordTrace::took(const plan::EagerProgram& program, size_t take, size_t bytes) noexcept {
+void RecordTrace::took(const plan::RecordProgram& program, size_t take, size_t bytes) noexcept {
   const size_t place = place_of_waits() + program.awaits.size() + take;
   recorder_->step(number_of(kind_of(program.takes[take])), static_cast<uint32_t>(place), 0, -1,
                   bytes);

@@ -17,27 +17,27 @@
 #include <optional>
 #include <string_view>
 
-#include "eager/operation.h"
+#include "records/operation.h"
 #include "mpi/report/tracing.h"
-#include "plan/eager.h"
+#include "plan/record_program.h"
 #include "trace/tracer.h"
 
 namespace tutti::mpi {
 
-class RecordTrace final : public eager::Observer {
+class RecordTrace final : public records::Observer {
  public:
   // In the order of an operation.
   void enter() { entry_ = trace::ticks(); }
   void filled() noexcept override { filled_ = trace::ticks(); }
   void published() { published_ = trace::ticks(); }
   // The program may be one that only starts the operation.
-  void begin_completion(const plan::EagerProgram& program, size_t record_bytes);
+  void begin_completion(const plan::RecordProgram& program, size_t record_bytes);
   void waited(size_t awaited);  // for the rank program.awaits[awaited]
-  void took(const plan::EagerProgram& program, size_t take, size_t bytes) noexcept override;
+  void took(const plan::RecordProgram& program, size_t take, size_t bytes) noexcept override;
   // The facts that the trace has of the operation. `communicator` is its number in traces,
   // `algorithm` the name by which it is served. The program lives as long as the object.
   struct What {
-    const plan::EagerProgram* program;
+    const plan::RecordProgram* program;
     std::string_view algorithm;
     uint32_t communicator;
     uint64_t number;
@@ -49,9 +49,9 @@ class RecordTrace final : public eager::Observer {
   uint32_t place_of_waits() const { return program_->gives.empty() ? 2 : 3; }
 
   // The program of the operation that is being completed.
-  const plan::EagerProgram* program_ = nullptr;
+  const plan::RecordProgram* program_ = nullptr;
   // number_ is the number of this program, on this communicator.
-  const plan::EagerProgram* described_ = nullptr;
+  const plan::RecordProgram* described_ = nullptr;
   uint32_t described_on_ = 0, number_ = 0;
   uint64_t entry_ = 0, filled_ = 0, published_ = 0;
   std::optional<trace::Recorder> recorder_;

@@ -1,0 +1,76 @@
+#include "api/arguments.h"
+
+#include <cstdint>
+#include <iterator>
+#include <string>
+
+#include "base/error.h"
+
+namespace tutti::api {
+
+void require(bool holds, const char* message) {
+  if (!holds) throw Error(Code::invalid_argument, message);
+}
+
+kernels::Type kernel_type(tutti_type type) {
+  using kernels::Type;
+  static constexpr Type types[] = {
+      Type::int8,    Type::int16,     Type::int32,      Type::int64,     Type::uint8,
+      Type::uint16,  Type::uint32,    Type::uint64,     Type::float32,   Type::float64,
+      Type::float80, Type::complex64, Type::complex128, Type::complex160};
+  require(static_cast<unsigned>(type) < std::size(types), "unknown type; see tutti_type");
+  return types[type];
+}
+
+kernels::Op kernel_op(tutti_op op) {
+  using kernels::Op;
+  static constexpr Op ops[] = {Op::sum, Op::prod, Op::max,  Op::min, Op::land,
+                               Op::lor, Op::lxor, Op::band, Op::bor, Op::bxor};
+  require(static_cast<unsigned>(op) < std::size(ops), "unknown operation; see tutti_op");
+  return ops[op];
+}
+
+exec::Combine combine_of(tutti_type type, tutti_op op) {
+  exec::Combine combine;
+  combine.kernel = kernels::find_reduce(kernel_type(type), kernel_op(op));
+  combine.element = kernels::size(kernel_type(type));
+  const bool has_no_order = (op == TUTTI_MAX || op == TUTTI_MIN) && combine.kernel == nullptr;
+  require(!has_no_order, "complex numbers have no order; they have TUTTI_SUM and TUTTI_PROD");
+  require(combine.kernel != nullptr, "logical and bitwise operations need an integer type");
+  return combine;
+}
+
+void require_root(int root, int ranks) {
+  if (root >= 0 && root < ranks) return;
+  throw Error(Code::invalid_argument, "root " + std::to_string(root) +
+                                          " is out of range; ranks are 0 to " +
+                                          std::to_string(ranks - 1));
+}
+
+size_t bytes_of(size_t count, size_t element, int parts) {
+  size_t bytes = 0;
+  // The limit is half of SIZE_MAX, so that the sum of an address and a length never wraps.
+  const bool fits = !__builtin_mul_overflow(count, element, &bytes) &&
+                    !__builtin_mul_overflow(bytes, static_cast<size_t>(parts), &bytes) &&
+                    bytes <= SIZE_MAX / 2;
+  require(fits,
+          "the length of a buffer is out of range; count * size, or part * ranks, must be at most "
+          "SIZE_MAX / 2 bytes");
+  return bytes;
+}
+
+void require_buffers(const Buffer& in, const Buffer& out, const char* in_place) {
+  require(in.data != nullptr || in.bytes == 0,
+          "in is null while its length is not 0; pass its address");
+  require(out.data != nullptr || out.bytes == 0,
+          "out is null while its length is not 0; pass its address");
+  const auto first = reinterpret_cast<uintptr_t>(in.data);
+  const auto second = reinterpret_cast<uintptr_t>(out.data);
+  if (in.bytes == 0 || out.bytes == 0 || first + in.own == second + out.own) return;
+  if (first + in.bytes <= second || second + out.bytes <= first) return;
+  throw Error(
+      Code::invalid_argument,
+      std::string("in and out overlap; pass separate buffers, or ") + in_place + " for in place");
+}
+
+}  // namespace tutti::api
