@@ -42,6 +42,35 @@ void store_table(Options& options, const OptionValue& value) {
   options.table = options.finds_table ? value.text : "";
 }
 
+template <auto field>
+std::string value_of(const Options& options) {
+  if constexpr (std::is_same_v<std::remove_cvref_t<decltype(options.*field)>, std::string>) {
+    return options.*field;
+  } else {
+    return std::to_string(static_cast<uint64_t>(options.*field));
+  }
+}
+
+template <auto field>
+std::string whether_set(const Options& options) {
+  return (options.*field).empty() ? "" : "set";
+}
+
+template <auto field>
+constexpr AcrossRanks same = {AcrossRanks::same_value, value_of<field>};
+template <auto field>
+constexpr AcrossRanks set_alike = {AcrossRanks::set_in_init, whether_set<field>};
+
+template <size_t collective>
+std::string algorithm_of(const Options& options) {
+  return options.algorithms[collective];
+}
+
+// The cores may differ between nodes.
+std::string number_of_servers(const Options& options) {
+  return std::to_string(options.servers.count);
+}
+
 bool are_servers(const std::string& text) { return read_servers_asked(text).has_value(); }
 
 constexpr std::string_view algorithm_form =
@@ -57,12 +86,14 @@ const std::vector<OptionRow>& option_table() {
        .default_value = "0",
        .doc = "Makes the library transparent: every call goes to the host MPI. If only some "
               "ranks have it, Tutti is off in all ranks.",
-       .store = store<&Options::disable>},
+       .store = store<&Options::disable>,
+       .ranks = AcrossRanks::may_differ},
       {.name = "TUTTI_CHECK",
        .kind = OptionKind::flag,
        .default_value = "0",
        .doc = "Checks every plan, and the programs lowered from it, at set-up.",
-       .store = store<&Options::check>},
+       .store = store<&Options::check>,
+       .ranks = AcrossRanks::may_differ},
       {.name = "TUTTI_STALL_SECONDS",
        .kind = OptionKind::integer,
        .default_value = "60",
@@ -70,6 +101,7 @@ const std::vector<OptionRow>& option_table() {
               "is; 0 turns the watchdog off. "
               "A pause of the process or of the machine counts as a second.",
        .store = store<&Options::stall_seconds>,
+       .ranks = AcrossRanks::may_differ,
        .least = 0,
        .most = 86400},
       {.name = "TUTTI_STALL",
@@ -77,12 +109,14 @@ const std::vector<OptionRow>& option_table() {
        .default_value = "report",
        .doc = "Action of the watchdog on a stall: report it once, or report it and abort the job.",
        .store = store<&Options::stall>,
+       .ranks = AcrossRanks::may_differ,
        .words = {"report", "abort"}},
       {.name = "TUTTI_REPORT",
        .kind = OptionKind::text,
        .default_value = "",
        .doc = "Reports at finalize what each collective did; `tutti-run --report` sets it.",
        .store = store<&Options::report>,
+       .ranks = set_alike<&Options::report>,
        .text_form = "1 or - (a table on stderr), or the name of a file"},
       {.name = "TUTTI_TRACE",
        .kind = OptionKind::text,
@@ -91,6 +125,7 @@ const std::vector<OptionRow>& option_table() {
               "--trace` sets it, "
               "`tutti trace` reads it.",
        .store = store<&Options::trace>,
+       .ranks = set_alike<&Options::trace>,
        .text_form = "the name of a file"},
       {.name = "TUTTI_TRACE_BYTES",
        .kind = OptionKind::bytes,
@@ -98,6 +133,7 @@ const std::vector<OptionRow>& option_table() {
        .doc = "Memory of each rank for the records of a trace, of 32 bytes each; when it is full, "
               "new records replace the oldest.",
        .store = store<&Options::trace_bytes>,
+       .ranks = AcrossRanks::may_differ,
        .least = 32 * kibibyte,
        .most = 16 * gibibyte},
       {.name = "TUTTI_LOG",
@@ -105,12 +141,14 @@ const std::vector<OptionRow>& option_table() {
        .default_value = "warning",
        .doc = "Log lines of this level, and of the more severe levels, go to stderr.",
        .store = store<&Options::log>,
+       .ranks = AcrossRanks::may_differ,
        .words = {"error", "warning", "info", "debug"}},
       {.name = "TUTTI_ISA",
        .kind = OptionKind::choice,
        .default_value = "auto",
        .doc = "The instruction set of the kernels; auto takes the best that the processor runs.",
        .store = store<&Options::isa>,
+       .ranks = AcrossRanks::may_differ,
        .words = {"auto", "baseline", "avx2", "avx512"}},
       {.name = "TUTTI_WAIT",
        .kind = OptionKind::choice,
@@ -118,6 +156,7 @@ const std::vector<OptionRow>& option_table() {
        .doc =
            "How ranks wait; auto spins if each rank has a core of its own, and yields otherwise.",
        .store = store<&Options::wait>,
+       .ranks = same<&Options::wait>,
        .words = {"auto", "spin", "yield"}},
       {.name = "TUTTI_STORES",
        .kind = OptionKind::choice,
@@ -125,6 +164,7 @@ const std::vector<OptionRow>& option_table() {
        .doc = "How long messages are copied into shared memory: plain stores, or stores that go "
               "past the cache.",
        .store = store<&Options::stores>,
+       .ranks = AcrossRanks::may_differ,
        .words = {"auto", "plain", "past_cache"}},
       {.name = "TUTTI_SHM_BYTES_PER_RANK",
        .kind = OptionKind::bytes,
@@ -135,6 +175,7 @@ const std::vector<OptionRow>& option_table() {
               "ranks on a node they are shorter, because those of all its ranks take at most 120M "
               "together.",
        .store = store<&Options::shm_bytes_per_rank>,
+       .ranks = same<&Options::shm_bytes_per_rank>,
        .least = 32 * kibibyte,
        .most = gibibyte,
        .words = {"auto"}},
@@ -146,6 +187,7 @@ const std::vector<OptionRow>& option_table() {
               "the node may run out of memory; auto: a quarter of the node's memory, divided by "
               "its ranks. No start fails because of it.",
        .store = store<&Options::outstanding_bytes>,
+       .ranks = AcrossRanks::may_differ,
        .least = 64 * kibibyte,
        .most = 1024 * gibibyte,
        .words = {"auto"}},
@@ -155,6 +197,7 @@ const std::vector<OptionRow>& option_table() {
        .doc = "Where shared memory comes from; auto takes memfd if it works, and posix (/dev/shm) "
               "otherwise.",
        .store = store<&Options::shm>,
+       .ranks = same<&Options::shm>,
        .words = {"auto", "memfd", "posix"}},
       {.name = "TUTTI_SHARED_HEAP",
        .kind = OptionKind::flag,
@@ -163,7 +206,8 @@ const std::vector<OptionRow>& option_table() {
               "from a heap that the other "
               "ranks of its node map; `tutti-run` acts on it, `tutti-run --shared-heap` sets it "
               "(docs/shared-heap.md).",
-       .store = store<&Options::shared_heap>},
+       .store = store<&Options::shared_heap>,
+       .ranks = same<&Options::shared_heap>},
       {.name = "TUTTI_REACH",
        .kind = OptionKind::choice,
        .default_value = "auto",
@@ -173,6 +217,7 @@ const std::vector<OptionRow>& option_table() {
               "alone, as if every rank were on a node of its own; auto: as direct, and as rules "
               "say.",
        .store = store<&Options::reach>,
+       .ranks = same<&Options::reach>,
        .words = {"auto", "staged", "cma", "direct", "net"}},
       {.name = "TUTTI_BIND",
        .kind = OptionKind::choice,
@@ -181,6 +226,7 @@ const std::vector<OptionRow>& option_table() {
               "each, or to a core; "
               "`tutti-run --bind` sets it.",
        .store = store<&Options::bind>,
+       .ranks = AcrossRanks::may_differ,
        .words = {"none", "numa", "core"}},
       {.name = "TUTTI_SERVERS",
        .kind = OptionKind::text,
@@ -189,6 +235,7 @@ const std::vector<OptionRow>& option_table() {
               "cores they run; `tutti-run --servers` sets it and keeps ranks off these cores "
               "(docs/servers.md).",
        .store = store_servers,
+       .ranks = {AcrossRanks::same_value, number_of_servers},
        .text_form = servers_asked_form,
        .accepts = are_servers},
       {.name = "TUTTI_SERVERS_DOMAIN",
@@ -198,6 +245,7 @@ const std::vector<OptionRow>& option_table() {
            "The part of the machine whose ranks share servers; `tutti-run --servers-domain` sets "
            "it.",
        .store = store<&Options::servers_domain>,
+       .ranks = same<&Options::servers_domain>,
        .words = {"node", "socket", "numa"}},
       {.name = "TUTTI_SERVERS_AS",
        .kind = OptionKind::choice,
@@ -205,6 +253,7 @@ const std::vector<OptionRow>& option_table() {
        .doc = "What servers are that execute one-sided transfers: threads of the ranks' processes, "
               "or processes of their own; `tutti-run --servers-as` sets it.",
        .store = store<&Options::servers_as>,
+       .ranks = same<&Options::servers_as>,
        .words = {"threads", "processes"}},
       {.name = "TUTTI_SERVE",
        .kind = OptionKind::choice,
@@ -213,6 +262,7 @@ const std::vector<OptionRow>& option_table() {
               "to gain, if servers have cores of their own; none, until the program calls "
               "tutti_servers_enable. Between nodes selective is all. `tutti-run --serve` sets it.",
        .store = store<&Options::serve>,
+       .ranks = same<&Options::serve>,
        .words = {"all", "selective", "none"}},
       {.name = "TUTTI_SATURATION",
        .kind = OptionKind::text,
@@ -223,6 +273,7 @@ const std::vector<OptionRow>& option_table() {
            "between nodes, how many bytes are under way to a rank at once (docs/injection.md). A "
            "map that cannot be used is left out, with a warning.",
        .store = store<&Options::saturation>,
+       .ranks = AcrossRanks::may_differ,
        .text_form = "the name of a file that `tutti bench --saturation --json` has written, or of "
                     "two, with a comma between them"},
       {.name = "TUTTI_UNDER_WAY",
@@ -232,6 +283,7 @@ const std::vector<OptionRow>& option_table() {
               "another node; auto: as many as the saturation map between nodes says; without one, "
               "256K at first, and up to 4M while messages do not delay each other.",
        .store = store<&Options::under_way_bytes>,
+       .ranks = AcrossRanks::may_differ,
        .least = 64 * kibibyte,
        .most = 16 * 1024 * kibibyte,
        .words = {"auto"}},
@@ -240,66 +292,77 @@ const std::vector<OptionRow>& option_table() {
        .default_value = "",
        .doc = "The algorithm of every barrier, instead of Tutti's choice.",
        .store = store_algorithm<0>,
+       .ranks = {AcrossRanks::same_value, algorithm_of<0>},
        .text_form = algorithm_form},
       {.name = "TUTTI_ALGORITHM_BCAST",
        .kind = OptionKind::text,
        .default_value = "",
        .doc = "The algorithm of every broadcast, instead of Tutti's choice.",
        .store = store_algorithm<1>,
+       .ranks = {AcrossRanks::same_value, algorithm_of<1>},
        .text_form = algorithm_form},
       {.name = "TUTTI_ALGORITHM_REDUCE",
        .kind = OptionKind::text,
        .default_value = "",
        .doc = "The algorithm of every reduce, instead of Tutti's choice.",
        .store = store_algorithm<2>,
+       .ranks = {AcrossRanks::same_value, algorithm_of<2>},
        .text_form = algorithm_form},
       {.name = "TUTTI_ALGORITHM_ALLREDUCE",
        .kind = OptionKind::text,
        .default_value = "",
        .doc = "The algorithm of every allreduce, instead of Tutti's choice.",
        .store = store_algorithm<3>,
+       .ranks = {AcrossRanks::same_value, algorithm_of<3>},
        .text_form = algorithm_form},
       {.name = "TUTTI_ALGORITHM_GATHER",
        .kind = OptionKind::text,
        .default_value = "",
        .doc = "The algorithm of every gather, instead of Tutti's choice.",
        .store = store_algorithm<4>,
+       .ranks = {AcrossRanks::same_value, algorithm_of<4>},
        .text_form = algorithm_form},
       {.name = "TUTTI_ALGORITHM_SCATTER",
        .kind = OptionKind::text,
        .default_value = "",
        .doc = "The algorithm of every scatter, instead of Tutti's choice.",
        .store = store_algorithm<5>,
+       .ranks = {AcrossRanks::same_value, algorithm_of<5>},
        .text_form = algorithm_form},
       {.name = "TUTTI_ALGORITHM_ALLGATHER",
        .kind = OptionKind::text,
        .default_value = "",
        .doc = "The algorithm of every allgather, instead of Tutti's choice.",
        .store = store_algorithm<6>,
+       .ranks = {AcrossRanks::same_value, algorithm_of<6>},
        .text_form = algorithm_form},
       {.name = "TUTTI_ALGORITHM_ALLTOALL",
        .kind = OptionKind::text,
        .default_value = "",
        .doc = "The algorithm of every all-to-all, instead of Tutti's choice.",
        .store = store_algorithm<7>,
+       .ranks = {AcrossRanks::same_value, algorithm_of<7>},
        .text_form = algorithm_form},
       {.name = "TUTTI_ALGORITHM_REDUCE_SCATTER",
        .kind = OptionKind::text,
        .default_value = "",
        .doc = "The algorithm of every reduce-scatter, instead of Tutti's choice.",
        .store = store_algorithm<8>,
+       .ranks = {AcrossRanks::same_value, algorithm_of<8>},
        .text_form = algorithm_form},
       {.name = "TUTTI_ALGORITHM_SCAN",
        .kind = OptionKind::text,
        .default_value = "",
        .doc = "The algorithm of every scan, instead of Tutti's choice.",
        .store = store_algorithm<9>,
+       .ranks = {AcrossRanks::same_value, algorithm_of<9>},
        .text_form = algorithm_form},
       {.name = "TUTTI_ALGORITHM_EXSCAN",
        .kind = OptionKind::text,
        .default_value = "",
        .doc = "The algorithm of every exclusive scan, instead of Tutti's choice.",
        .store = store_algorithm<10>,
+       .ranks = {AcrossRanks::same_value, algorithm_of<10>},
        .text_form = algorithm_form},
       {.name = "TUTTI_SEGMENT_BYTES",
        .kind = OptionKind::bytes,
@@ -309,6 +372,7 @@ const std::vector<OptionRow>& option_table() {
            "cut into two segments, or into more if two do not fit (docs/tuning.md); 0 lets Tutti "
            "choose.",
        .store = store_segment,
+       .ranks = same<&Options::segment_bytes>,
        .least = 0,
        .most = gibibyte,
        .words = {segment_halves_word}},
@@ -318,6 +382,7 @@ const std::vector<OptionRow>& option_table() {
        .doc = "A directory with plans of your own and a map that says which calls they serve; "
               "`tutti-run --plans` sets it.",
        .store = store<&Options::plans>,
+       .ranks = AcrossRanks::same_files,
        .text_form = "the name of a directory that holds a file `map` (docs/plan-format.md)"},
       {.name = "TUTTI_TABLE",
        .kind = OptionKind::text,
@@ -328,6 +393,7 @@ const std::vector<OptionRow>& option_table() {
               "user's directory and in /etc/tutti (docs/tuning.md#tables-that-are-found); none: it "
               "does not look.",
        .store = store_table,
+       .ranks = AcrossRanks::same_files,
        .text_form = "the name of a file (docs/tuning.md), or none"},
       {.name = "TUTTI_CLUSTERS",
        .kind = OptionKind::text,
@@ -335,6 +401,7 @@ const std::vector<OptionRow>& option_table() {
        .doc = "A file that says which nodes are near each other, so that few messages use the "
               "slower links between clusters.",
        .store = store<&Options::clusters>,
+       .ranks = AcrossRanks::same_files,
        .text_form = "the name of a file (docs/clusters.md)"},
       {.name = "TUTTI_REPRODUCIBLE",
        .kind = OptionKind::choice,
@@ -346,6 +413,7 @@ const std::vector<OptionRow>& option_table() {
            "ignores TUTTI_PLANS, and TUTTI_TABLE for reductions, and combines ranks 0, 1, 2, ... "
            "from the left).",
        .store = store<&Options::reproducible>,
+       .ranks = same<&Options::reproducible>,
        .words = {"off", "run", "placement"}},
       {.name = "TUTTI_SETUP_AFTER",
        .kind = OptionKind::integer,
@@ -355,6 +423,7 @@ const std::vector<OptionRow>& option_table() {
               "few calls cost little more than in the host: 48 in Open MPI, 3 in MPICH 5, 24 "
               "elsewhere. With 0 it sets up when it is made.",
        .store = store_setup_after,
+       .ranks = same<&Options::setup_after>,
        .least = 0,
        .most = 1000000,
        .words = {"auto"}},
@@ -363,12 +432,14 @@ const std::vector<OptionRow>& option_table() {
        .default_value = "auto",
        .doc = "Which interposer `tutti-run` preloads; auto looks at what the program is linked to.",
        .store = store<&Options::mpi>,
+       .ranks = AcrossRanks::may_differ,
        .words = {"auto", "mpich", "openmpi", "mpiabi"}},
       {.name = "TUTTI_TOPOLOGY",
        .kind = OptionKind::text,
        .default_value = "",
        .doc = "The machine's tree, instead of the one found on this machine.",
        .store = store<&Options::topology>,
+       .ranks = same<&Options::topology>,
        .text_form =
            "a description such as numa:2 core:8, or the name of an XML file that lstopo recorded"},
   };

@@ -186,21 +186,29 @@ std::string environment_page() {
       "and the\n"
       "build target `environment_docs` writes this page anew.\n"
       "\n"
-      "The variables are read once, when a process first uses Tutti, and should be the same for "
-      "all ranks\n"
-      "of a job. An empty value counts as not set. A value that is not accepted is an error of one "
-      "line\n"
-      "that names the variable, the value and what is accepted. A `TUTTI_` name that is not in "
-      "this table\n"
-      "is ignored with a warning that names the nearest one.\n"
+      "The variables are read once, when a process first uses Tutti. An empty value counts as not "
+      "set. A\n"
+      "value that is not accepted is an error of one line that names the variable, the value and "
+      "what is\n"
+      "accepted. A `TUTTI_` name that is not in this table is ignored with a warning that names "
+      "the nearest\n"
+      "one.\n"
       "\n"
-      "| variable | meaning | accepted values | default |\n"
-      "| --- | --- | --- | --- |\n";
+      "The last column says what must be the same at all ranks. If it is not, Tutti is off in all "
+      "ranks,\n"
+      "and one line names the variables that differ.\n"
+      "\n"
+      "| variable | meaning | accepted values | default | ranks |\n"
+      "| --- | --- | --- | --- | --- |\n";
+  // In the order of AcrossRanks::Rule.
+  constexpr std::string_view rules[] = {"may differ", "same value", "same contents",
+                                        "set at all or at none"};
   for (const OptionRow& row : option_table()) {
     const std::string fallback =
         row.default_value.empty() ? "not set" : "`" + std::string(row.default_value) + "`";
     page += "| `" + std::string(row.name) + "` | " + std::string(row.doc) + " | " +
-            accepted_values(row) + " | " + fallback + " |\n";
+            accepted_values(row) + " | " + fallback + " | " + std::string(rules[row.ranks.rule]) +
+            " |\n";
   }
   return page;
 }

@@ -91,12 +91,30 @@ struct OptionValue {
   std::string text;     // text only
 };
 
+// Whether a variable may differ between ranks. Variables on which decisions depend that all ranks
+// must make alike may not: ranks that decide differently wait for each other for ever. A row that
+// does not say it does not compile, because there is no default.
+struct AcrossRanks {
+  enum Rule {
+    may_differ,
+    same_value,
+    same_files,   // files of the same contents, under any name
+    set_in_init,  // set at all ranks of MPI_Init, or at none
+  };
+  constexpr AcrossRanks(Rule its_rule, std::string (*its_value)(const Options&) = nullptr)
+      : rule(its_rule), value(its_value) {}
+
+  Rule rule;
+  std::string (*value)(const Options&);  // what ranks compare; null: nothing, or what files hold
+};
+
 struct OptionRow {
   std::string_view name;
   OptionKind kind;
   std::string_view default_value;  // in the form the user would write; empty: nothing
   std::string_view doc;            // one line
   void (*store)(Options&, const OptionValue&);
+  AcrossRanks ranks;
   uint64_t least = 0;  // integer and bytes: the range, both ends accepted
   uint64_t most = 0;
   std::vector<std::string_view> words = {};  // choice

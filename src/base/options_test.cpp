@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <set>
@@ -231,6 +232,58 @@ TEST(Options, TheTableIsSound) {
     EXPECT_EQ((std::string(row.doc) + accepted_values(row)).find_first_of("\n|"), std::string::npos)
         << row.name;
   }
+}
+
+std::set<std::string> names_of(AcrossRanks::Rule rule) {
+  std::set<std::string> names;
+  for (const OptionRow& row : option_table())
+    if (row.ranks.rule == rule) names.emplace(row.name);
+  return names;
+}
+
+// Ranks decide differently, and so hang, if a variable that decides is missing here.
+TEST(Options, RanksCompareTheVariablesThatDecide) {
+  std::set<std::string> same = {
+      "TUTTI_WAIT",    "TUTTI_SHM",           "TUTTI_SHM_BYTES_PER_RANK", "TUTTI_SHARED_HEAP",
+      "TUTTI_REACH",   "TUTTI_SERVERS",       "TUTTI_SERVERS_DOMAIN",     "TUTTI_SERVERS_AS",
+      "TUTTI_SERVE",   "TUTTI_SEGMENT_BYTES", "TUTTI_REPRODUCIBLE",       "TUTTI_SETUP_AFTER",
+      "TUTTI_TOPOLOGY"};
+  for (const OptionRow& row : option_table())
+    if (row.name.starts_with("TUTTI_ALGORITHM_")) same.emplace(row.name);
+  EXPECT_EQ(names_of(AcrossRanks::same_value), same);
+  EXPECT_EQ(names_of(AcrossRanks::same_files),
+            (std::set<std::string>{"TUTTI_PLANS", "TUTTI_TABLE", "TUTTI_CLUSTERS"}));
+  EXPECT_EQ(names_of(AcrossRanks::set_in_init),
+            (std::set<std::string>{"TUTTI_REPORT", "TUTTI_TRACE"}));
+}
+
+TEST(Options, RanksSeeThatAnotherValueDiffers) {
+  for (const OptionRow& row : option_table()) {
+    if (row.ranks.rule == AcrossRanks::may_differ || row.ranks.rule == AcrossRanks::same_files) {
+      EXPECT_EQ(row.ranks.value, nullptr) << row.name;
+      continue;
+    }
+    const auto value = [&row](const std::string& text) {
+      return row.ranks.value(parse({{std::string(row.name), text}}));
+    };
+    std::vector<std::string> texts(row.words.begin(), row.words.end());
+    if (row.kind == OptionKind::flag) texts = {"0", "1"};
+    if (row.kind == OptionKind::text) texts = {"1", "2"};
+    if (row.most > 0) texts.insert(texts.end(), {"100000", std::to_string(row.most)});
+    std::set<std::string> values;
+    for (const std::string& text : texts) values.insert(value(text));
+    const bool is_set_only = row.ranks.rule == AcrossRanks::set_in_init;
+    EXPECT_GE(texts.size(), 2u) << row.name;
+    EXPECT_EQ(values.size(), is_set_only ? 1u : texts.size()) << row.name;
+    if (is_set_only) {
+      EXPECT_NE(value(""), value("1")) << row.name;
+    }
+  }
+  const OptionRow& servers =
+      *std::find_if(option_table().begin(), option_table().end(),
+                    [](const OptionRow& row) { return row.name == "TUTTI_SERVERS"; });
+  EXPECT_EQ(servers.ranks.value(parse({{"TUTTI_SERVERS", "1@2"}})),
+            servers.ranks.value(parse({{"TUTTI_SERVERS", "1@3"}})));
 }
 
 TEST(Options, ProcessEnvironmentHoldsOnlyOurNames) {

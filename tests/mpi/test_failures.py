@@ -158,7 +158,7 @@ def test_ranks_with_different_variables(host, compiled, tmp_path):
     command = [host.launcher, "-n", 3, script, support.TUTTI_RUN, compiled(host, "derived")]
     result = support.run(command, environment=support.clean_environment() | host.environment)
     expect_ok(result)
-    assert result.stderr.count("different TUTTI_* variables") == 1, result.stderr
+    assert result.stderr.count("different TUTTI_SETUP_AFTER;") == 1, result.stderr
 
 
 def test_malformed_variable_without_the_launcher(host, compiled):

@@ -125,7 +125,7 @@ def test_one_rank_is_disabled(host, compiled, tmp_path, disabled_rank):
     result = expect_ok(
         support.run(command, environment=support.clean_environment() | host.environment)
     )
-    assert len(lines_with(result, "different TUTTI_DISABLE variables")) == 1, result.stderr
+    assert len(lines_with(result, "different TUTTI_DISABLE;")) == 1, result.stderr
 
 
 def test_malformed_variable_in_a_disabled_job(host, compiled):

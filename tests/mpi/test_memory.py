@@ -85,7 +85,7 @@ def test_different_reach_is_refused(host_named, compiled):
     ]
     command += [":", "-n", 1, support.TUTTI_RUN, compiled(host, "memory"), 0, 0, 0]
     result = support.run(command, environment=support.clean_environment() | host.environment)
-    assert "the ranks have different" in support.expect_ok(result).stderr
+    assert "the ranks have different TUTTI_REACH;" in support.expect_ok(result).stderr
 
 
 @pytest.mark.parametrize("limit, reason", [("-f 16000", "RLIMIT_FSIZE"), ("-v 3000000", None)])

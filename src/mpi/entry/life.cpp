@@ -101,13 +101,6 @@ void open() {
   gpu::look_after_start();
 }
 
-// Rank 0 logs which variables the ranks have set differently, if that is the reason.
-void say_why_off(Verdict verdict, int rank) {
-  if (rank == 0 && *culprit(verdict) != '\0')
-    log_line(LogLevel::warning, "off: the ranks have different %s; give all of them the same",
-             culprit(verdict));
-}
-
 void go_on_without_tutti() {
   life().off = true;
   switch_off();
@@ -180,12 +173,13 @@ void settle() {
   set_log_rank(rank);
   if (rank == 0) warn_of_options();
   std::string found = rank == 0 ? look_for_table() : "";
+  std::string culprits;
   // MPICH 4.0 compares unsigned numbers as signed ones, so none may be larger.
-  const Common common = agree_in_init(rank == 0 ? found.size() : INT64_MAX);
-  if (common.verdict != Verdict::alike) {
-    say_why_off(common.verdict, rank);
-    return go_on_without_tutti();
-  }
+  const Common common = agree_in_init(rank == 0 ? found.size() : INT64_MAX, &culprits);
+  if (rank == 0 && !culprits.empty())
+    log_line(LogLevel::warning, "off: the ranks have different %s; give all of them the same",
+             culprits.c_str());
+  if (common.verdict != Verdict::alike) return go_on_without_tutti();
   share_table(std::move(found), common.least);
   if (simulated) share_programs(rank);
   const HostTraits traits = probe_host();

@@ -3,9 +3,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <map>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
+#include "base/hash.h"
 #include "base/launched.h"
 #include "base/log.h"
 #include "base/options.h"
@@ -25,28 +29,30 @@ using Elapsed = exec::Pace::Duration;
 
 constexpr seconds init_said_after{10};
 
-// A hash of all options that decisions depend on. These options must be the same at all ranks,
-// because all ranks must decide alike. `with_report`: also whether there is a report or a trace.
-uint64_t fingerprint(const Options& options, bool with_report) {
-  std::string text = with_report && !options.report.empty() ? "report\n" : "\n";
-  text += with_report && !options.trace.empty() ? "trace\n" : "\n";
-  for (const std::string& word : options.algorithms) text += word + '\n';
-  for (const size_t number :
-       {static_cast<size_t>(options.wait), static_cast<size_t>(options.shm),
-        options.shm_bytes_per_rank, options.segment_bytes, static_cast<size_t>(options.setup_after),
-        static_cast<size_t>(options.reach), static_cast<size_t>(options.shared_heap),
-        static_cast<size_t>(options.servers.count), static_cast<size_t>(options.servers_domain),
-        static_cast<size_t>(options.servers_as), static_cast<size_t>(options.serve)})
-    text += std::to_string(number) + '\n';
-  text += options.topology + '\n' + std::to_string(static_cast<int>(options.reproducible)) + '\n';
+// A hash for each variable that must not differ between ranks. `in_init`: also of those that only
+// the ranks of MPI_Init must have alike.
+std::vector<uint64_t> fingerprints(const Options& options, bool in_init) {
   const select::Overrides overrides = group::overrides_of(options);
-  if (overrides.library != nullptr) text += std::to_string(overrides.library->fingerprint) + '\n';
-  if (!options.clusters.empty())
-    text += "clusters " + std::to_string(clusters_fingerprint()) + '\n';
-  if (overrides.table != nullptr)
-    text += "table " + std::to_string(overrides.table->fingerprint) + '\n';
-  uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a: the same in every process
-  for (const unsigned char c : text) hash = (hash ^ c) * 0x100000001b3u;
+  // What ranks have read from the files that these variables name.
+  const std::map<std::string_view, uint64_t> contents = {
+      {"TUTTI_PLANS", overrides.library == nullptr ? 0 : overrides.library->fingerprint},
+      {"TUTTI_TABLE", overrides.table == nullptr ? 0 : overrides.table->fingerprint},
+      {"TUTTI_CLUSTERS", options.clusters.empty() ? 0 : clusters_fingerprint()}};
+  std::vector<uint64_t> hashes;
+  for (const OptionRow& row : option_table()) {
+    const bool compared = row.ranks.rule == AcrossRanks::same_value ||
+                          (in_init && row.ranks.rule == AcrossRanks::set_in_init);
+    if (row.ranks.rule == AcrossRanks::same_files)
+      hashes.push_back(contents.at(row.name));
+    else
+      hashes.push_back(compared ? hashed(hash_of_nothing, row.ranks.value(options)) : 0);
+  }
+  return hashes;
+}
+
+uint64_t fingerprint(const std::vector<uint64_t>& hashes) {
+  uint64_t hash = hash_of_nothing;
+  for (const uint64_t of_variable : hashes) hash = hashed(hash, std::to_string(of_variable));
   return hash;
 }
 
@@ -126,44 +132,54 @@ bool is_launched_on_one_node(Comm communicator) {
   return launched_ranks_on_node() == ranks;
 }
 
-Common agree(Comm communicator, uint64_t options_hash, uint64_t extra, const Patience& patience) {
+// `words`: each must be the same at all ranks. *differs gets the index of each that is not.
+Common agree(Comm communicator, const std::vector<uint64_t>& words, uint64_t extra,
+             const Patience& patience, std::vector<size_t>* differs) {
   const uint64_t disabled = options().disable ? 1 : 0;
-  // All ranks have the same word if the least word is the complement of the least complement.
   const uint64_t one_node = is_launched_on_one_node(communicator) ? 1 : 0;
-  const uint64_t own[] = {options_hash, ~options_hash, disabled, 1 - disabled,
-                          extra,        ~extra,        one_node};
-  uint64_t least[7] = {};
+  std::vector<uint64_t> own = {disabled, 1 - disabled, extra, ~extra, one_node};
+  const size_t first = own.size();
+  // All ranks have the same word if the least word is the complement of the least complement.
+  for (const uint64_t word : words) own.insert(own.end(), {word, ~word});
+  std::vector<uint64_t> least(own.size());
   Common common;
-  if (!least_of_all(own, least, 7, communicator, patience)) return common;
-  common.one_node = least[6] == 1;
-  common.same = least[4] == ~least[5];
-  common.least = least[4];
-  if (least[2] == 1)
+  if (!least_of_all(own.data(), least.data(), static_cast<int>(own.size()), communicator, patience))
+    return common;
+  common.one_node = least[4] == 1;
+  common.same = least[2] == ~least[3];
+  common.least = least[2];
+  for (size_t i = 0; i < words.size(); ++i)
+    if (least[first + 2 * i] != ~least[first + 2 * i + 1]) differs->push_back(i);
+  if (least[0] == 1)
     common.verdict = Verdict::disabled;
-  else if (least[3] == 0)
+  else if (least[1] == 0)
     common.verdict = Verdict::disabled_at_some;
   else
-    common.verdict = least[0] == ~least[1] ? Verdict::alike : Verdict::different_options;
+    common.verdict = differs->empty() ? Verdict::alike : Verdict::different_options;
   return common;
 }
 
 }  // namespace
 
-const char* culprit(Verdict verdict) {
-  if (verdict == Verdict::disabled_at_some) return "TUTTI_DISABLE variables";
-  return verdict == Verdict::different_options ? "TUTTI_* variables, or TUTTI_PLANS, TUTTI_TABLE "
-                                                 "or TUTTI_CLUSTERS with different files"
-                                               : "";
-}
-
-Common agree_in_init(uint64_t own) {
-  return agree(host().comm_world, fingerprint(options(), true), own,
-               patience_in_init("MPI_Init waits for ranks that have not come, likely because they "
-                                "do not run under tutti-run"));
+Common agree_in_init(uint64_t own, std::string* culprits) {
+  std::vector<size_t> differs;
+  const Common common = agree(host().comm_world, fingerprints(options(), true), own,
+                              patience_in_init("MPI_Init waits for ranks that have not come, "
+                                               "likely because they do not run under tutti-run"),
+                              &differs);
+  if (common.verdict == Verdict::disabled_at_some) *culprits = "TUTTI_DISABLE";
+  if (common.verdict != Verdict::different_options) return common;
+  for (const size_t place : differs) {
+    const OptionRow& row = option_table()[place];
+    if (!culprits->empty()) *culprits += ", ";
+    if (row.ranks.rule == AcrossRanks::same_files) *culprits += "files of ";
+    *culprits += row.name;
+  }
+  return common;
 }
 
 bool agree_with_others(Comm inter, bool on) {
-  const uint64_t own[] = {fingerprint(options(), false), on ? uint64_t{1} : 0};
+  const uint64_t own[] = {fingerprint(fingerprints(options(), false)), on ? uint64_t{1} : 0};
   uint64_t others[2] = {};
   if (!least_of_all(
           own, others, 2, inter,
@@ -175,11 +191,13 @@ bool agree_with_others(Comm inter, bool on) {
 }
 
 Common agree_in_setup(Comm communicator, uint64_t own) {
+  std::vector<size_t> differs;
   // A rank may be late because the program computes, so only the watchdog's time counts.
-  return agree(communicator, fingerprint(options(), false), own,
+  return agree(communicator, {fingerprint(fingerprints(options(), false))}, own,
                {seconds(options().stall_seconds),
                 "a communicator's set-up waits for ranks that are late, or do not run under "
-                "tutti-run"});
+                "tutti-run"},
+               &differs);
 }
 
 }  // namespace tutti::mpi

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "mpi/host/host.h"
 
@@ -21,9 +22,6 @@ enum class Verdict {
   host_failed,  // the host MPI returned an error, at all ranks
 };
 
-// The variables that differ between the ranks, for messages; "" if the verdict is another.
-const char* culprit(Verdict verdict);
-
 // The result of an agreement of a communicator's ranks: whether they have the same options, and the
 // same value that each passes (`own`).
 struct Common {
@@ -32,8 +30,9 @@ struct Common {
   uint64_t least = 0;     // the least of the values that ranks passed
   bool one_node = false;  // the launcher tells each of them that all are on its node
 };
-// Collective over MPI_COMM_WORLD, inside MPI_Init.
-Common agree_in_init(uint64_t own);
+// Collective over MPI_COMM_WORLD, inside MPI_Init. *culprits gets the names of the variables that
+// differ between the ranks.
+Common agree_in_init(uint64_t own, std::string* culprits);
 // Collective over the communicator, inside its first collectives.
 Common agree_in_setup(Comm communicator, uint64_t own);
 
