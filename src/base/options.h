@@ -91,9 +91,9 @@ struct OptionValue {
   std::string text;     // text only
 };
 
-// Whether a variable may differ between ranks. Variables on which decisions depend that all ranks
-// must make alike may not: ranks that decide differently wait for each other for ever. A row that
-// does not say it does not compile, because there is no default.
+// The rule by which a variable may differ between ranks, or not. Variables on which decisions
+// depend that all ranks must make alike may not: ranks that decide differently wait for each other
+// for ever. A row that does not say it does not compile, because there is no default.
 struct AcrossRanks {
   enum Rule {
     may_differ,
@@ -105,7 +105,7 @@ struct AcrossRanks {
       : rule(its_rule), value(its_value) {}
 
   Rule rule;
-  std::string (*value)(const Options&);  // what ranks compare; null: nothing, or what files hold
+  std::string (*value)(const Options&);  // the text that ranks compare; null: none
 };
 
 struct OptionRow {

@@ -33,7 +33,7 @@ constexpr seconds init_said_after{10};
 // the ranks of MPI_Init must have alike.
 std::vector<uint64_t> fingerprints(const Options& options, bool in_init) {
   const select::Overrides overrides = group::overrides_of(options);
-  // What ranks have read from the files that these variables name.
+  // The hashes of the contents of the files that these variables name.
   const std::map<std::string_view, uint64_t> contents = {
       {"TUTTI_PLANS", overrides.library == nullptr ? 0 : overrides.library->fingerprint},
       {"TUTTI_TABLE", overrides.table == nullptr ? 0 : overrides.table->fingerprint},
