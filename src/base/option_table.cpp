@@ -1,4 +1,5 @@
 // The table of TUTTI_* variables, with a row for each. options.h describes the rows.
+#include <algorithm>
 #include <type_traits>
 
 #include "base/options.h"
@@ -18,6 +19,11 @@ void store(Options& options, const OptionValue& value) {
   } else {
     options.*field = static_cast<Field>(value.number);
   }
+}
+
+consteval size_t place_of(std::string_view collective) {
+  return static_cast<size_t>(std::ranges::find(collective_words, collective) -
+                             collective_words.begin());
 }
 
 template <size_t collective>
@@ -287,83 +293,16 @@ const std::vector<OptionRow>& option_table() {
        .least = 64 * kibibyte,
        .most = 16 * 1024 * kibibyte,
        .words = {"auto"}},
-      {.name = "TUTTI_ALGORITHM_BARRIER",
-       .kind = OptionKind::text,
-       .default_value = "",
-       .doc = "The algorithm of every barrier, instead of Tutti's choice.",
-       .store = store_algorithm<0>,
-       .ranks = {AcrossRanks::same_value, algorithm_of<0>},
-       .text_form = algorithm_form},
-      {.name = "TUTTI_ALGORITHM_BCAST",
-       .kind = OptionKind::text,
-       .default_value = "",
-       .doc = "The algorithm of every broadcast, instead of Tutti's choice.",
-       .store = store_algorithm<1>,
-       .ranks = {AcrossRanks::same_value, algorithm_of<1>},
-       .text_form = algorithm_form},
-      {.name = "TUTTI_ALGORITHM_REDUCE",
-       .kind = OptionKind::text,
-       .default_value = "",
-       .doc = "The algorithm of every reduce, instead of Tutti's choice.",
-       .store = store_algorithm<2>,
-       .ranks = {AcrossRanks::same_value, algorithm_of<2>},
-       .text_form = algorithm_form},
-      {.name = "TUTTI_ALGORITHM_ALLREDUCE",
-       .kind = OptionKind::text,
-       .default_value = "",
-       .doc = "The algorithm of every allreduce, instead of Tutti's choice.",
-       .store = store_algorithm<3>,
-       .ranks = {AcrossRanks::same_value, algorithm_of<3>},
-       .text_form = algorithm_form},
-      {.name = "TUTTI_ALGORITHM_GATHER",
-       .kind = OptionKind::text,
-       .default_value = "",
-       .doc = "The algorithm of every gather, instead of Tutti's choice.",
-       .store = store_algorithm<4>,
-       .ranks = {AcrossRanks::same_value, algorithm_of<4>},
-       .text_form = algorithm_form},
-      {.name = "TUTTI_ALGORITHM_SCATTER",
-       .kind = OptionKind::text,
-       .default_value = "",
-       .doc = "The algorithm of every scatter, instead of Tutti's choice.",
-       .store = store_algorithm<5>,
-       .ranks = {AcrossRanks::same_value, algorithm_of<5>},
-       .text_form = algorithm_form},
-      {.name = "TUTTI_ALGORITHM_ALLGATHER",
-       .kind = OptionKind::text,
-       .default_value = "",
-       .doc = "The algorithm of every allgather, instead of Tutti's choice.",
-       .store = store_algorithm<6>,
-       .ranks = {AcrossRanks::same_value, algorithm_of<6>},
-       .text_form = algorithm_form},
-      {.name = "TUTTI_ALGORITHM_ALLTOALL",
-       .kind = OptionKind::text,
-       .default_value = "",
-       .doc = "The algorithm of every all-to-all, instead of Tutti's choice.",
-       .store = store_algorithm<7>,
-       .ranks = {AcrossRanks::same_value, algorithm_of<7>},
-       .text_form = algorithm_form},
-      {.name = "TUTTI_ALGORITHM_REDUCE_SCATTER",
-       .kind = OptionKind::text,
-       .default_value = "",
-       .doc = "The algorithm of every reduce-scatter, instead of Tutti's choice.",
-       .store = store_algorithm<8>,
-       .ranks = {AcrossRanks::same_value, algorithm_of<8>},
-       .text_form = algorithm_form},
-      {.name = "TUTTI_ALGORITHM_SCAN",
-       .kind = OptionKind::text,
-       .default_value = "",
-       .doc = "The algorithm of every scan, instead of Tutti's choice.",
-       .store = store_algorithm<9>,
-       .ranks = {AcrossRanks::same_value, algorithm_of<9>},
-       .text_form = algorithm_form},
-      {.name = "TUTTI_ALGORITHM_EXSCAN",
-       .kind = OptionKind::text,
-       .default_value = "",
-       .doc = "The algorithm of every exclusive scan, instead of Tutti's choice.",
-       .store = store_algorithm<10>,
-       .ranks = {AcrossRanks::same_value, algorithm_of<10>},
-       .text_form = algorithm_form},
+#define TUTTI_COLLECTIVE(collective, variable, in_words, ...)                \
+  {.name = variable,                                                         \
+   .kind = OptionKind::text,                                                 \
+   .default_value = "",                                                      \
+   .doc = "The algorithm of every " in_words ", instead of Tutti's choice.", \
+   .store = store_algorithm<place_of(#collective)>,                          \
+   .ranks = {AcrossRanks::same_value, algorithm_of<place_of(#collective)>},  \
+   .text_form = algorithm_form},
+#include "base/collectives.inc.h"
+#undef TUTTI_COLLECTIVE
       {.name = "TUTTI_SEGMENT_BYTES",
        .kind = OptionKind::bytes,
        .default_value = "0",

@@ -35,9 +35,11 @@ enum class ServersDomain : int { node, socket, numa };
 enum class ServersAs : int { threads, processes };
 
 // The collectives that have a TUTTI_ALGORITHM_* variable.
-inline constexpr std::array<std::string_view, 11> collective_words = {
-    "barrier",   "bcast",    "reduce",         "allreduce", "gather", "scatter",
-    "allgather", "alltoall", "reduce_scatter", "scan",      "exscan"};
+inline constexpr auto collective_words = std::to_array<std::string_view>({
+#define TUTTI_COLLECTIVE(name, ...) #name,
+#include "base/collectives.inc.h"
+#undef TUTTI_COLLECTIVE
+});
 
 inline constexpr int setup_after_automatic = -1;
 

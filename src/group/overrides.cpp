@@ -14,8 +14,6 @@ using plan::Collective;
 
 namespace {
 
-static_assert(collective_words.size() == plan::collective_count);
-
 void check_algorithm(Collective collective, const std::string& algorithm,
                      Reproducible reproducible) {
   const std::string variable = select::algorithm_variable(collective);

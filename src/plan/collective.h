@@ -32,19 +32,10 @@
 namespace tutti::plan {
 
 enum class Collective : uint8_t {
-  barrier,
-  bcast,
-  reduce,
-  allreduce,
-  gather,
-  scatter,
-  allgather,
-  alltoall,
-  reduce_scatter,
-  scan,
-  exscan
+#define TUTTI_COLLECTIVE(name, ...) name,
+#include "base/collectives.inc.h"
+#undef TUTTI_COLLECTIVE
 };
-inline constexpr int collective_count = 11;
 
 // The ranks whose data a result combines: all of them, those up to the rank, or those before it.
 enum class Combined : uint8_t { all, up_to_rank, before_rank };
@@ -60,19 +51,13 @@ struct CollectiveProperties {
   bool one_buffer = false;  // the root's `in` is its `out`
   Combined combined = Combined::all;
 };
-inline constexpr std::array<CollectiveProperties, collective_count> collective_properties = {{
-    {.name = "barrier", .has_data = false},
-    {.name = "bcast", .rooted = true, .one_buffer = true},
-    {.name = "reduce", .rooted = true, .combines = true},
-    {.name = "allreduce", .combines = true},
-    {.name = "gather", .rooted = true, .parted_out = true},
-    {.name = "scatter", .rooted = true, .parted_in = true},
-    {.name = "allgather", .parted_out = true},
-    {.name = "alltoall", .parted_in = true, .parted_out = true},
-    {.name = "reduce_scatter", .combines = true, .parted_in = true},
-    {.name = "scan", .combines = true, .combined = Combined::up_to_rank},
-    {.name = "exscan", .combines = true, .combined = Combined::before_rank},
-}};
+inline constexpr auto collective_properties = std::to_array<CollectiveProperties>({
+#define TUTTI_COLLECTIVE(its_name, variable, words, ...) {.name = #its_name, __VA_ARGS__},
+#include "base/collectives.inc.h"
+#undef TUTTI_COLLECTIVE
+});
+inline constexpr int collective_count = collective_properties.size();
+
 constexpr const CollectiveProperties& properties_of(Collective collective) {
   return collective_properties[static_cast<size_t>(collective)];
 }
