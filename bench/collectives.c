@@ -7,35 +7,7 @@
 
 /* --- differences between the collectives --- */
 
-typedef enum { ONE, EACH } Parts; /* a buffer holds one part, or one for each rank */
-
-typedef struct {
-  Parts in, out;
-  bool in_at_root, out_at_root; /* only the root's counts */
-  bool reduces, uneven;
-} Shape;
-
-/* In a bcast every rank rewrites `in`, although only the root's is sent, so that the caches of all
- * ranks have been used. */
-static const Shape shapes[BENCH_COLLECTIVES] = {
-    [BENCH_ALLREDUCE] = {ONE, ONE, .reduces = true},
-    [BENCH_BCAST] = {ONE, ONE},
-    [BENCH_REDUCE] = {ONE, ONE, .out_at_root = true, .reduces = true},
-    [BENCH_BARRIER] = {ONE, ONE},
-    [BENCH_GATHER] = {ONE, EACH, .out_at_root = true},
-    [BENCH_SCATTER] = {EACH, ONE, .in_at_root = true},
-    [BENCH_ALLGATHER] = {ONE, EACH},
-    [BENCH_ALLTOALL] = {EACH, EACH},
-    [BENCH_REDUCE_SCATTER_BLOCK] = {EACH, ONE, .reduces = true},
-    [BENCH_SCAN] = {ONE, ONE, .reduces = true},
-    [BENCH_EXSCAN] = {ONE, ONE, .reduces = true},
-    [BENCH_GATHERV] = {ONE, EACH, .out_at_root = true, .uneven = true},
-    [BENCH_SCATTERV] = {EACH, ONE, .in_at_root = true, .uneven = true},
-    [BENCH_ALLGATHERV] = {ONE, EACH, .uneven = true},
-    [BENCH_ALLTOALLV] = {EACH, EACH, .uneven = true},
-    [BENCH_REDUCE_SCATTER] = {EACH, ONE, .reduces = true, .uneven = true},
-    [BENCH_ALLTOALLW] = {EACH, EACH, .uneven = true},
-};
+static const BenchShape* shape_of(const Cell* cell) { return &bench_shapes[cell->kind.collective]; }
 
 /* Elements of part `part`. The mean is exact: on a ramp the last parts have as many more elements
  * as the first ones have fewer. */
@@ -52,17 +24,17 @@ static int uneven_part(const Cell* cell, int part) {
 
 /* The number of elements that `from` sends to `to`. */
 static int message(const Cell* cell, int from, int to) {
-  const Shape* shape = &shapes[cell->kind.collective];
+  const BenchShape* shape = shape_of(cell);
   if (!shape->uneven) return (int)cell->count;
-  if (shape->in == ONE) return uneven_part(cell, from);
-  if (shape->out == ONE) return uneven_part(cell, to);
+  if (!shape->each_in) return uneven_part(cell, from);
+  if (!shape->each_out) return uneven_part(cell, to);
   return uneven_part(cell, (to - from + cell->ranks) % cell->ranks);
 }
 
 /* The part of rank `from` for rank `to`. */
 static PatternPart contribution(const Cell* cell, int from, int to) {
-  const Shape* shape = &shapes[cell->kind.collective];
-  const int place = shape->in == EACH ? to : 0;
+  const BenchShape* shape = shape_of(cell);
+  const int place = shape->each_in ? to : 0;
   if (shape->reduces) return pattern_part((size_t)place, pattern_weight(from));
   return pattern_part((size_t)from * (size_t)cell->ranks + (size_t)place, 1);
 }
@@ -76,20 +48,25 @@ static int summed_ranks(const Cell* cell) {
 /* The part that this rank must get from rank `from`; `from` is the root if there is only one part.
  */
 static PatternPart expected(const Cell* cell, int from) {
-  const Shape* shape = &shapes[cell->kind.collective];
+  const BenchShape* shape = shape_of(cell);
   if (!shape->reduces) return contribution(cell, from, cell->rank);
-  return pattern_part(shape->in == EACH ? (size_t)cell->rank : 0,
+  return pattern_part(shape->each_in ? (size_t)cell->rank : 0,
                       pattern_weight_sum(summed_ranks(cell)));
 }
 
+/* In a bcast every rank rewrites `in`, although only the root's is sent, so that the caches of all
+ * ranks have been used. */
 static bool gives(const Cell* cell) {
   if (cell->kind.collective == BENCH_BARRIER) return false;
-  return !shapes[cell->kind.collective].in_at_root || cell->rank == cell->kind.root;
+  const BenchShape* shape = shape_of(cell);
+  return !shape->rooted || !shape->each_in || cell->rank == cell->kind.root;
 }
 
 static bool has_out(const Cell* cell) {
   if (cell->kind.collective == BENCH_BARRIER) return false;
-  return !shapes[cell->kind.collective].out_at_root || cell->rank == cell->kind.root;
+  const BenchShape* shape = shape_of(cell);
+  const bool out_at_root = shape->rooted && (shape->each_out || shape->reduces);
+  return !out_at_root || cell->rank == cell->kind.root;
 }
 
 /* True if this rank has a result. The first rank of an exscan has none: MPI may write its buffer,
@@ -109,15 +86,14 @@ MPI_Comm cell_communicator(const Cell* cell) {
 }
 
 size_t cell_most_bytes(BenchCollective collective, int ranks) {
-  const Shape* shape = &shapes[collective];
-  if (shape->in == ONE && shape->out == ONE) return SIZE_MAX;
-  const size_t parts =
-      (shape->in == EACH ? (size_t)ranks : 1) + (shape->out == EACH ? (size_t)ranks : 1);
+  const BenchShape* shape = &bench_shapes[collective];
+  if (!shape->each_in && !shape->each_out) return SIZE_MAX;
+  const size_t parts = (shape->each_in ? (size_t)ranks : 1) + (shape->each_out ? (size_t)ranks : 1);
   return ((size_t)CELL_BOUND_MIB << 20) / parts / sizeof(double) * sizeof(double);
 }
 
 void cell_set(Cell* cell, const BenchKind* kind) {
-  const Shape* shape = &shapes[kind->collective];
+  const BenchShape* shape = &bench_shapes[kind->collective];
   cell->kind = *kind;
   cell->count = kind->bytes / pattern_element_bytes[kind->element];
   const int bytes = (int)pattern_element_bytes[kind->element];
@@ -130,21 +106,21 @@ void cell_set(Cell* cell, const BenchKind* kind) {
     cell->sent_from[other] = (int)((int64_t)sent * bytes);
     cell->received_from[other] = (int)((int64_t)received * bytes);
     cell->types[other] = cell_type(cell);
-    if (shape->in == EACH) sent += cell->sent[other];
-    if (shape->out == EACH) received += cell->received[other];
+    if (shape->each_in) sent += cell->sent[other];
+    if (shape->each_out) received += cell->received[other];
   }
 }
 
 size_t cell_in_bytes(const Cell* cell) {
   if (!gives(cell)) return 0;
-  const int last = shapes[cell->kind.collective].in == EACH ? cell->ranks - 1 : 0;
+  const int last = shape_of(cell)->each_in ? cell->ranks - 1 : 0;
   return pattern_element_bytes[cell->kind.element] *
          ((size_t)cell->sent_at[last] + (size_t)cell->sent[last]);
 }
 
 size_t cell_out_bytes(const Cell* cell) {
   if (!has_out(cell)) return 0;
-  const int last = shapes[cell->kind.collective].out == EACH ? cell->ranks - 1 : 0;
+  const int last = shape_of(cell)->each_out ? cell->ranks - 1 : 0;
   return pattern_element_bytes[cell->kind.element] *
          ((size_t)cell->received_at[last] + (size_t)cell->received[last]);
 }
@@ -228,7 +204,7 @@ static void* element_at(const Cell* cell, void* buffer, int index) {
 
 void cell_fill(const Cell* cell, uint32_t number) {
   if (!gives(cell)) return;
-  const int parts = shapes[cell->kind.collective].in == EACH ? cell->ranks : 1;
+  const int parts = shape_of(cell)->each_in ? cell->ranks : 1;
   for (int to = 0; to < parts; ++to) {
     pattern_fill(element_at(cell, cell->in, cell->sent_at[to]), cell->kind.element,
                  (size_t)cell->sent[to], number, contribution(cell, cell->rank, to));
@@ -238,7 +214,7 @@ void cell_fill(const Cell* cell, uint32_t number) {
 bool cell_verify(const Cell* cell, uint32_t number, char line[256]) {
   if (!gets(cell)) return true;
   const PatternElement element = cell->kind.element;
-  const bool each = shapes[cell->kind.collective].out == EACH;
+  const bool each = shape_of(cell)->each_out;
   const int root = cell->kind.root;
   void* const result =
       cell->kind.collective == BENCH_BCAST && cell->rank == root ? cell->in : cell->out;

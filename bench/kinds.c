@@ -5,23 +5,14 @@
 #include <string.h>
 
 const char* const bench_collective_names[BENCH_COLLECTIVES] = {
-    [BENCH_ALLREDUCE] = "allreduce",
-    [BENCH_BCAST] = "bcast",
-    [BENCH_REDUCE] = "reduce",
-    [BENCH_BARRIER] = "barrier",
-    [BENCH_GATHER] = "gather",
-    [BENCH_SCATTER] = "scatter",
-    [BENCH_ALLGATHER] = "allgather",
-    [BENCH_ALLTOALL] = "alltoall",
-    [BENCH_REDUCE_SCATTER_BLOCK] = "reduce_scatter_block",
-    [BENCH_SCAN] = "scan",
-    [BENCH_EXSCAN] = "exscan",
-    [BENCH_GATHERV] = "gatherv",
-    [BENCH_SCATTERV] = "scatterv",
-    [BENCH_ALLGATHERV] = "allgatherv",
-    [BENCH_ALLTOALLV] = "alltoallv",
-    [BENCH_REDUCE_SCATTER] = "reduce_scatter",
-    [BENCH_ALLTOALLW] = "alltoallw",
+#define BENCH_COLLECTIVE(constant, name, ...) [constant] = #name,
+#include "collectives.inc.h"
+#undef BENCH_COLLECTIVE
+};
+const BenchShape bench_shapes[BENCH_COLLECTIVES] = {
+#define BENCH_COLLECTIVE(constant, name, persistent, ...) [constant] = {__VA_ARGS__},
+#include "collectives.inc.h"
+#undef BENCH_COLLECTIVE
 };
 const char* const bench_communicator_names[BENCH_COMMUNICATORS] = {[BENCH_WORLD] = "world",
                                                                    [BENCH_DUP] = "dup"};
@@ -32,20 +23,6 @@ const char* const bench_form_names[BENCH_FORMS] = {[BENCH_BLOCKING] = "blocking"
 
 const char* const bench_lengths_names[BENCH_LENGTHS] = {
     [BENCH_RAMP] = "ramp", [BENCH_EQUAL] = "equal", [BENCH_HEAVY] = "heavy"};
-
-bool bench_uneven(BenchCollective collective) { return collective >= BENCH_GATHERV; }
-
-bool bench_rooted(BenchCollective collective) {
-  switch (collective) {
-    case BENCH_BCAST:
-    case BENCH_REDUCE:
-    case BENCH_GATHER:
-    case BENCH_SCATTER:
-    case BENCH_GATHERV:
-    case BENCH_SCATTERV: return true;
-    default: return false;
-  }
-}
 
 static bool same_word(const char* word, size_t length, const char* name) {
   return strlen(name) == length && strncmp(word, name, length) == 0;
@@ -151,10 +128,11 @@ static bool parse_detail(BenchKind* kind, const char* word, size_t length, int r
   const BenchForm form = bench_form(word, length);
   if (form != BENCH_FORMS) return kind->form = form, true;
   const BenchLengths lengths = bench_lengths(word, length);
-  if (lengths != BENCH_LENGTHS && bench_uneven(kind->collective))
+  if (lengths != BENCH_LENGTHS && bench_shapes[kind->collective].uneven)
     return kind->lengths = lengths, true;
   size_t root;
-  if (!bench_rooted(kind->collective) || length == 0 || parse_digits(word, length, &root) != length)
+  if (!bench_shapes[kind->collective].rooted || length == 0 ||
+      parse_digits(word, length, &root) != length)
     return false;
   kind->root = (int)(root % (size_t)ranks);
   return true;
@@ -211,7 +189,7 @@ void kind_word(const BenchKind* kind, char word[BENCH_KIND_WORD]) {
     length +=
         (size_t)snprintf(word + length, BENCH_KIND_WORD - length, ":%zu%s", number, units[unit]);
   }
-  if (bench_rooted(kind->collective))
+  if (bench_shapes[kind->collective].rooted)
     length += (size_t)snprintf(word + length, BENCH_KIND_WORD - length, ":%d", kind->root);
   if (kind->element != PATTERN_DOUBLE) {
     length += (size_t)snprintf(word + length, BENCH_KIND_WORD - length, ":%s",

@@ -15,32 +15,20 @@
 #include "pattern.h"
 
 typedef enum {
-  BENCH_ALLREDUCE,
-  BENCH_BCAST,
-  BENCH_REDUCE,
-  BENCH_BARRIER,
-  BENCH_GATHER,
-  BENCH_SCATTER,
-  BENCH_ALLGATHER,
-  BENCH_ALLTOALL,
-  BENCH_REDUCE_SCATTER_BLOCK,
-  BENCH_SCAN,
-  BENCH_EXSCAN,
-  BENCH_GATHERV,
-  BENCH_SCATTERV,
-  BENCH_ALLGATHERV,
-  BENCH_ALLTOALLV,
-  BENCH_REDUCE_SCATTER,
-  BENCH_ALLTOALLW,
+#define BENCH_COLLECTIVE(constant, ...) constant,
+#include "collectives.inc.h"
+#undef BENCH_COLLECTIVE
   BENCH_COLLECTIVES
 } BenchCollective;
 extern const char* const bench_collective_names[BENCH_COLLECTIVES]; /* MPI's, in lower case */
 
-/* True if a collective has a root. */
-bool bench_rooted(BenchCollective collective);
-
-/* True if the parts of a collective may differ in length. */
-bool bench_uneven(BenchCollective collective);
+typedef struct {
+  bool rooted;            /* there is a root */
+  bool each_in, each_out; /* the buffer holds a part for each rank, otherwise one part */
+  bool reduces;
+  bool uneven; /* the parts may differ in length */
+} BenchShape;
+extern const BenchShape bench_shapes[BENCH_COLLECTIVES];
 
 /* How long the parts of such a collective are; their mean is the kind's bytes. RAMP: from 1/2 to
  * 3/2 of them, growing evenly. EQUAL: all alike. HEAVY: one part has nearly everything, the others

@@ -76,21 +76,7 @@ static void alltoallw(const Cell* cell, MPI_Request* request) {
 }
 
 void (*const nonblocking_calls[BENCH_COLLECTIVES])(const Cell* cell, MPI_Request* request) = {
-    [BENCH_ALLREDUCE] = allreduce,
-    [BENCH_BCAST] = bcast,
-    [BENCH_REDUCE] = reduce,
-    [BENCH_BARRIER] = barrier,
-    [BENCH_GATHER] = gather,
-    [BENCH_SCATTER] = scatter,
-    [BENCH_ALLGATHER] = allgather,
-    [BENCH_ALLTOALL] = alltoall,
-    [BENCH_REDUCE_SCATTER_BLOCK] = reduce_scatter_block,
-    [BENCH_SCAN] = scan,
-    [BENCH_EXSCAN] = exscan,
-    [BENCH_GATHERV] = gatherv,
-    [BENCH_SCATTERV] = scatterv,
-    [BENCH_ALLGATHERV] = allgatherv,
-    [BENCH_ALLTOALLV] = alltoallv,
-    [BENCH_REDUCE_SCATTER] = reduce_scatter,
-    [BENCH_ALLTOALLW] = alltoallw,
+#define BENCH_COLLECTIVE(constant, name, ...) [constant] = name,
+#include "collectives.inc.h"
+#undef BENCH_COLLECTIVE
 };

@@ -236,9 +236,9 @@ static bool parse_flag(const char* option, BenchOptions* options) {
 
 /* A kind, in each of the lengths if its parts may differ. */
 static bool append_lengths(BenchOptions* options, BenchKind kind) {
-  const int count = bench_uneven(kind.collective) ? options->lengths_count : 1;
+  const int count = bench_shapes[kind.collective].uneven ? options->lengths_count : 1;
   for (int i = 0; i < count; ++i) {
-    if (bench_uneven(kind.collective)) kind.lengths = options->lengths[i];
+    if (bench_shapes[kind.collective].uneven) kind.lengths = options->lengths[i];
     if (!kinds_append(&options->kinds, kind)) return false;
   }
   return true;
@@ -248,7 +248,7 @@ static bool append_lengths(BenchOptions* options, BenchKind kind) {
 static bool make_grid(BenchOptions* options, int ranks) {
   for (int c = 0; c < options->collective_count; ++c) {
     BenchKind kind = {.collective = options->collectives[c]};
-    const bool rooted = bench_rooted(kind.collective);
+    const bool rooted = bench_shapes[kind.collective].rooted;
     const int sizes = kind.collective == BENCH_BARRIER ? 1 : options->size_count;
     const int first = rooted && !options->every_root ? options->root : 0,
               end = rooted && options->every_root ? ranks : first + 1;

@@ -8,23 +8,9 @@
 #include <string.h>
 
 static const char* const names[BENCH_COLLECTIVES] = {
-    [BENCH_ALLREDUCE] = "MPI_Allreduce_init",
-    [BENCH_BCAST] = "MPI_Bcast_init",
-    [BENCH_REDUCE] = "MPI_Reduce_init",
-    [BENCH_BARRIER] = "MPI_Barrier_init",
-    [BENCH_GATHER] = "MPI_Gather_init",
-    [BENCH_SCATTER] = "MPI_Scatter_init",
-    [BENCH_ALLGATHER] = "MPI_Allgather_init",
-    [BENCH_ALLTOALL] = "MPI_Alltoall_init",
-    [BENCH_REDUCE_SCATTER_BLOCK] = "MPI_Reduce_scatter_block_init",
-    [BENCH_SCAN] = "MPI_Scan_init",
-    [BENCH_EXSCAN] = "MPI_Exscan_init",
-    [BENCH_GATHERV] = "MPI_Gatherv_init",
-    [BENCH_SCATTERV] = "MPI_Scatterv_init",
-    [BENCH_ALLGATHERV] = "MPI_Allgatherv_init",
-    [BENCH_ALLTOALLV] = "MPI_Alltoallv_init",
-    [BENCH_REDUCE_SCATTER] = "MPI_Reduce_scatter_init",
-    [BENCH_ALLTOALLW] = "MPI_Alltoallw_init",
+#define BENCH_COLLECTIVE(constant, name, persistent, ...) [constant] = persistent,
+#include "collectives.inc.h"
+#undef BENCH_COLLECTIVE
 };
 
 typedef int BarrierInit(MPI_Comm, MPI_Info, MPI_Request*);

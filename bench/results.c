@@ -84,9 +84,9 @@ static void write_call(BenchJson* json, const ResultsCell* cell) {
   const BenchKind* const kind = &cell->kind;
   bench_json_text(json, "collective", bench_collective_names[kind->collective]);
   bench_json_integer(json, "bytes", (int64_t)kind->bytes);
-  if (bench_rooted(kind->collective)) bench_json_integer(json, "root", kind->root);
+  if (bench_shapes[kind->collective].rooted) bench_json_integer(json, "root", kind->root);
   bench_json_text(json, "element", pattern_element_names[kind->element]);
-  if (bench_uneven(kind->collective))
+  if (bench_shapes[kind->collective].uneven)
     bench_json_text(json, "lengths", bench_lengths_names[kind->lengths]);
   bench_json_text(json, "communicator", bench_communicator_names[kind->communicator]);
   bench_json_text(json, "condition", bench_condition_name(cell->condition));

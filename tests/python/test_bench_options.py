@@ -1,12 +1,19 @@
 """The options of `tutti bench` as one value, and which of them were given."""
 
 import inspect
+import re
 from dataclasses import fields
+from pathlib import Path
 
 import pytest
+from tutti.bench import measurements
 from tutti.bench.command import bench
 from tutti.bench.options import Options
 from tutti.errors import UserError
+from tutti.places import core
+from tutti.plan.command.files import COLLECTIVES_HELP
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_the_command_has_these_options():
@@ -46,3 +53,19 @@ def test_quick_needs_less():
     assert (Options().count, Options().milliseconds) == (10, 40)
     assert (Options(quick=True).count, Options(quick=True).milliseconds) == (3, 20)
     assert Options(quick=True, repetitions=7, budget_ms=9).count == 7
+
+
+def test_collectives_are_those_of_the_program():
+    """Python's lists say what the rows of the program's table say."""
+    table = re.sub(r"/\*.*?\*/|\s", "", (ROOT / "bench/collectives.inc.h").read_text(), flags=re.S)
+    rows = [row.split(",") for row in re.findall(r"BENCH_COLLECTIVE\((.*?)\)", table)]
+    shapes = {row[1]: {word.removesuffix("=true") for word in row[3:]} for row in rows}
+    assert tuple(shapes) == measurements.COLLECTIVES
+    assert {name for name in shapes if ".rooted" in shapes[name]} == set(measurements.ROOTED)
+    assert {name for name in shapes if ".uneven" in shapes[name]} == set(measurements.UNEVEN)
+    parted = {name for name in shapes if {".each_in", ".each_out"} & shapes[name]}
+    assert parted == set(shapes) - set(measurements.VECTORS)
+
+
+def test_help_names_the_collectives_that_have_plans():
+    assert re.split(", | or ", COLLECTIVES_HELP) == core().collectives()

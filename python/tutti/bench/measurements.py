@@ -8,6 +8,7 @@ from tutti.bench.mpis import Mpi
 from tutti.bench.variants import Variant, variants_for
 
 JOB_SECONDS = 600  # time limit of a job with the default collectives
+# The rows of bench/collectives.inc.h. A constant, because help texts are made without the programs.
 COLLECTIVES = (
     "allreduce",
     "bcast",
@@ -34,6 +35,8 @@ FORMS = ("nonblocking", "persistent")  # beside the blocking form
 UNEVEN = COLLECTIVES[COLLECTIVES.index("gatherv") :]  # collectives whose parts may differ in length
 LENGTHS = ("ramp", "equal", "heavy")  # lengths of such parts; the first is the usual one
 ROOTED = ("bcast", "reduce", "gather", "scatter", "gatherv", "scatterv")
+# In the others a buffer has a part for each rank, so that it grows with the number of ranks.
+VECTORS = ("allreduce", "bcast", "reduce", "barrier", "scan", "exscan")
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from rich.console import Console
 
 from tutti.bench.driver import JobNodes, run_job
 from tutti.bench.hosts import Hosts, cores_text
-from tutti.bench.measurements import Measurements, Settings
+from tutti.bench.measurements import VECTORS, Measurements, Settings
 from tutti.bench.mpis import Mpi
 from tutti.bench.nodes_report import machine_json
 from tutti.bench.over_nodes import Nodes
@@ -28,7 +28,6 @@ from tutti.bench.variants import Variant
 from tutti.tables import Table
 
 MESSAGES, SHARED, BETWEEN = "messages", "shared", "between"
-VECTORS = ("allreduce", "bcast", "reduce", "barrier", "scan", "exscan")
 PAIRWISE = ("alltoall", "alltoallv", "alltoallw")
 
 

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from tutti.bench.checks import output_file, plot_stem
-from tutti.bench.measurements import COLLECTIVES
+from tutti.bench.measurements import COLLECTIVES, ROOTED, VECTORS
 from tutti.bench.words import MOST_BYTES, parse_collectives, parse_sizes
 from tutti.errors import UserError, cannot_write
 from tutti.simulation import applications, injection
@@ -27,20 +27,6 @@ from tutti.tables import new_console
 DEFAULT_SIZES = "8,1K,64K,1M"
 DEFAULT_ROOTS = "0"
 ALL = "all"
-ROOTED = ("bcast", "reduce", "gather", "scatter", "gatherv", "scatterv")
-# In these a buffer has a part for each rank, so that it grows with the number of ranks.
-PARTS = (
-    "gather",
-    "scatter",
-    "allgather",
-    "alltoall",
-    "reduce_scatter_block",
-    "gatherv",
-    "scatterv",
-    "allgatherv",
-    "alltoallv",
-    "reduce_scatter",
-)
 # alltoallw is the same operation as alltoallv, and its displacements in bytes overflow on many ranks.
 SIMULATED = tuple(name for name in COLLECTIVES if name != "alltoallw")
 DEALS = ("block", "round_robin")
@@ -104,7 +90,7 @@ def cells_of(collectives: list[str], sizes: list[int], roots: list[int], ranks: 
     for collective in collectives:
         for root in roots if collective in ROOTED else [0]:
             for size in [0] if collective == "barrier" else sizes:
-                if collective in PARTS and size * ranks > MOST_BYTES:
+                if collective not in VECTORS and size * ranks > MOST_BYTES:
                     raise UserError(
                         f"--sizes: in {collective}, {size} bytes for each of {ranks} ranks are "
                         "more than 1024M; give smaller sizes or fewer ranks"
