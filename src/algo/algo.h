@@ -50,6 +50,7 @@ enum class Order : uint8_t { kept, kept_in_runs, lost };
 
 struct Algorithm {
   std::string_view name;     // as users write it; "nary" takes a parameter: "nary:4"
+  std::string_view family;   // algorithms of a family take their time for the same reason
   std::string_view summary;  // one line for lists
   bool takes_degree = false;
   int default_degree = 0;

@@ -173,6 +173,7 @@ nb::list algorithm_list() {
       collectives.append(plan::name(collective));
     nb::dict dict;
     dict["name"] = algorithm.name;
+    dict["family"] = algorithm.family;
     dict["summary"] = algorithm.summary;
     dict["takes_degree"] = algorithm.takes_degree;
     dict["default_degree"] = algorithm.default_degree;
@@ -183,6 +184,7 @@ nb::list algorithm_list() {
     dict["usage"] = algo::usage(algorithm);
     dict["by_levels"] = algorithm.by_levels;
     dict["uniform"] = algorithm.uniform;
+    dict["is_composed"] = algorithm.is_composed;
     list.append(dict);
   }
   return list;

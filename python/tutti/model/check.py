@@ -25,31 +25,12 @@ OUTLIER = 0.25
 STEADY = 1.3  # hand-overs that differ by a smaller factor are of one state of the machine
 LEAST_STEADY = 3
 RESOLUTION = 1e-3  # microseconds; a call that is quicker than the clock measures 0
-# Names of algorithms by what decides their time; others are families of their own.
-FAMILIES = {
-    "flat": "direct",
-    "direct": "direct",
-    "token_ring": "direct",
-    "all_read_all": "direct",
-    "binomial": "tree",
-    "binary": "tree",
-    "nary": "tree",
-    "levels": "tree",
-    "tiled": "tiled",
-    "ring": "ring",
-    "chain": "ring",
-    "doubling": "dissemination",
-    "dissemination": "dissemination",
-    "staggered": "dissemination",
-    "bruck": "dissemination",
-    "halving": "dissemination",
-    "hierarchical": "hierarchical",
-}
 
 
 def family_of(algorithm: str) -> str:
     """The family of an algorithm, by the word before its first colon or plus."""
-    return FAMILIES.get(algorithm.partition(":")[0].partition("+")[0], "other")
+    name = algorithm.partition(":")[0].partition("+")[0]
+    return next((one["family"] for one in core().algorithms() if one["name"] == name), "other")
 
 
 @dataclass(frozen=True)

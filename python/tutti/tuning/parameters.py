@@ -7,14 +7,15 @@ more sizes of segments.
 
 from collections.abc import Iterator
 from functools import lru_cache
+from typing import Any
 
 from tutti.places import core
 from tutti.tuning.candidates import HALVES, MOST_DIRECT_RANKS
 from tutti.tuning.placement import Placement
 
 SEGMENTS = (8 << 10, 16 << 10, 24 << 10, 32 << 10, 64 << 10, 128 << 10, 256 << 10, HALVES)
-DEGREES = (2, 3, 4, 6, 8, 16)
-WINDOWS = (2, 4, 8, 16)  # the windows of direct and token_ring
+# For each family: degrees of trees, transfers under way at once, messages that a rank sends first.
+DEGREES = {"tree": (2, 3, 4, 6, 8, 16), "direct": (2, 4, 8, 16), "dissemination": (2, 3, 16)}
 SHAPES = ("flat", "binomial", "binary", "4", "8")  # the shapes of the trees on levels
 LEAVES = (2, 3, 4, 6)
 LEADERS = (1, 2, 4)
@@ -23,24 +24,20 @@ STEPWISE = ":stepwise"
 MOST_COMPARED = 64
 
 
-def _words(collective: str, name: str, usage: str) -> Iterator[str]:
+def _words(collective: str, algorithm: dict[str, Any]) -> Iterator[str]:
     """The specs of one algorithm without the word `stepwise`."""
-    if name == "levels":
-        yield from ("levels", "levels:fixed", "levels:push", "levels:flat:push")
-        yield from (f"levels:{outer}:{inner}" for outer in SHAPES for inner in SHAPES)
-        yield from (f"levels:leaves={count}" for count in LEAVES)
+    name, usage = algorithm["name"], algorithm["usage"]
+    if "SHAPE" in usage:
+        yield from (name, f"{name}:fixed", f"{name}:push", f"{name}:flat:push")
+        yield from (f"{name}:{outer}:{inner}" for outer in SHAPES for inner in SHAPES)
+        yield from (f"{name}:leaves={count}" for count in LEAVES)
         if "one_stage" in usage and collective in ("allreduce", "barrier"):
-            yield from (f"levels:{shape}:one_stage" for shape in SHAPES)
-    elif name == "tiled":
-        yield from ("tiled", "tiled:cyclic", "tiled:levels")
-    elif name == "nary":
-        yield from (f"nary:{degree}" for degree in DEGREES)
-    elif name == "staggered":
-        yield from ("staggered:2", "staggered:3", "staggered:16")
-    elif "N" in usage.partition(":")[2].partition("[")[0]:
-        yield from (f"{name}:{window}" for window in WINDOWS)
+            yield from (f"{name}:{shape}:one_stage" for shape in SHAPES)
+    elif algorithm["takes_degree"]:
+        yield from (f"{name}:{degree}" for degree in DEGREES[algorithm["family"]])
     else:
         yield name
+        yield from (spec for spec in algorithm["variants"] if not spec.endswith(STEPWISE))
 
 
 def _flat_specs(collective: str, ranks: int) -> list[str]:
@@ -48,13 +45,13 @@ def _flat_specs(collective: str, ranks: int) -> list[str]:
     specs = []
     for algorithm in core().algorithms():
         name, usage = algorithm["name"], algorithm["usage"]
-        served = collective in algorithm["collectives"] and name != "hierarchical"
+        served = collective in algorithm["collectives"] and not algorithm["is_composed"]
         if not served or (name == "all_read_all" and ranks > MOST_DIRECT_RANKS):
             continue
         # Sums of doubles, for which Tutti never uses an algorithm that is not uniform.
         if not algorithm["uniform"] and core().combines(collective):
             continue
-        for spec in _words(collective, name, usage):
+        for spec in _words(collective, algorithm):
             specs.append(spec)
             if "stepwise" in usage and core().combines(collective) and "push" not in spec:
                 specs.append(spec + STEPWISE)
