@@ -26,6 +26,11 @@ class Numbers {
   bool given() const { return plain_ != nullptr || large_ != nullptr; }
   const int* plain() const { return plain_; }    // null if they are large
   const Large* large() const { return large_; }  // null if they are plain
+  // The array as bytes; null: none.
+  const void* data() const { return plain_ != nullptr ? static_cast<const void*>(plain_) : large_; }
+  size_t bytes_of(size_t count) const {
+    return count * (plain_ != nullptr ? sizeof(int) : sizeof(Large));
+  }
   // True if both are the same array.
   bool is(const Numbers& other) const { return plain_ == other.plain_ && large_ == other.large_; }
   Large operator[](size_t i) const { return plain_ != nullptr ? plain_[i] : large_[i]; }

@@ -77,10 +77,8 @@ class CallMemo {
       side_ = side;
       entries_ = entries;
       bytes_.clear();
-      for (const auto& [data, size] : arrays_of(side, entries))
-        if (data != nullptr)
-          bytes_.insert(bytes_.end(), static_cast<const std::byte*>(data),
-                        static_cast<const std::byte*>(data) + size);
+      for (const auto& [data, size] : arrays_of(side, entries)) keep(data, size);
+      keep(side.types.of_host(), Datatypes::bytes_of(entries));
     }
     bool is_like(const Side& side) const {
       if (side.data != side_.data || side.count != side_.count || side.type != side_.type ||
@@ -93,17 +91,21 @@ class CallMemo {
         if (std::memcmp(data, bytes_.data() + at, size) != 0) return false;
         at += size;
       }
-      return true;
+      return !side.types.given() || std::memcmp(side.types.of_host(), bytes_.data() + at,
+                                                Datatypes::bytes_of(entries_)) == 0;
     }
 
    private:
+    void keep(const void* data, size_t size) {
+      if (data == nullptr) return;
+      const auto* const first = static_cast<const std::byte*>(data);
+      bytes_.insert(bytes_.end(), first, first + size);
+    }
+    // The arrays of numbers.
     using Array = std::pair<const void*, size_t>;
-    static std::array<Array, 5> arrays_of(const Side& side, size_t entries) {
-      return {{{side.counts.plain(), entries * sizeof(int)},
-               {side.counts.large(), entries * sizeof(Count)},
-               {side.displacements.plain(), entries * sizeof(int)},
-               {side.displacements.large(), entries * sizeof(Aint)},
-               {side.types.of_host(), Datatypes::bytes_of(entries)}}};
+    static std::array<Array, 2> arrays_of(const Side& side, size_t entries) {
+      return {{{side.counts.data(), side.counts.bytes_of(entries)},
+               {side.displacements.data(), side.displacements.bytes_of(entries)}}};
     }
     Side side_{};
     size_t entries_ = 0;
