@@ -172,3 +172,17 @@ def test_a_rank_that_cannot_attach(host_named, compiled, tmp_path, name, refused
     rows = json.loads(report.read_text())["collectives"]
     served = [row["calls"] > 0 for row in rows if row["collective"] == "barrier"]
     assert served == [refused == 0 or by == "tutti"]
+
+
+@pytest.mark.parametrize("name", ["mpich", "openmpi", "mpiabi"])
+def test_nothing_is_written_behind_a_handle(host_named, compiled, name):
+    expect_ok(job(host_named(name), 2, compiled(host_named(name), "guards")))
+
+
+def test_an_interposer_of_another_abi_writes_nothing_behind_a_handle(host_named, compiled):
+    """Interpreters that Hydra starts get both; the first one's handles have twice the bytes."""
+    host = host_named("mpich")
+    libraries = f"{host_named('mpiabi').interposer}:{host.interposer}"
+    environment = support.clean_environment() | host.environment
+    command = [host.launcher, "-n", 2, "env", f"LD_PRELOAD={libraries}", compiled(host, "guards")]
+    expect_ok(support.run(command, environment=environment))

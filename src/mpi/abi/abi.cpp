@@ -51,7 +51,6 @@ const AbiFacts abi{
     .err_arg = MPI_ERR_ARG,
     .err_comm = MPI_ERR_COMM,
     .err_count = MPI_ERR_COUNT,
-    .err_in_status = MPI_ERR_IN_STATUS,
     .err_no_mem = MPI_ERR_NO_MEM,
     .err_other = MPI_ERR_OTHER,
     .err_request = MPI_ERR_REQUEST,

@@ -1,5 +1,5 @@
-// Functions of the house's form that call those of the host: what the table of host/host.h points
-// to.
+// The functions to which the table of host/host.h points: they have the house's form, and call
+// those of the host.
 //
 // A bridge converts each argument (convert.h) and calls the function that the other table has at
 // that time (abi_host.h). Functions without state; any thread.

@@ -29,88 +29,62 @@ template <class Theirs, Handle House>
     return static_cast<Theirs>(static_cast<uint64_t>(handle));
 }
 
-// An argument of type From, for a function that takes a To. Handles are converted. A pointer to a
-// handle becomes a pointer to a converted copy, which is written back when the call has returned.
-// All else is passed on with the other type: pointers to arrays, statuses and callbacks.
+// A value in the form of another function's parameter. Handles are converted. Pointers to arrays,
+// to statuses and to callbacks keep their address.
+template <class To, class From>
+[[gnu::always_inline]] inline To converted(From given) {
+  if constexpr (std::is_convertible_v<From, To>)
+    return given;
+  else if constexpr (Handle<To>)
+    return house<To>(given);
+  else if constexpr (Handle<From>)
+    return theirs<To>(given);
+  else
+    return reinterpret_cast<To>(given);
+}
+
+// An argument of type From, for a function that takes a To.
 template <class From, class To>
 class Argument {
  public:
   explicit Argument(From given) : given_(given) {}
-  To get() const {
-    if constexpr (std::is_same_v<From, To> || std::is_convertible_v<From, To>)
-      return given_;
-    else
-      return reinterpret_cast<To>(given_);
-  }
+  To get() const { return converted<To>(given_); }
 
  private:
   From given_;
 };
 
-template <class From, Handle To>
-class Argument<From, To> {
- public:
-  explicit Argument(From given) : given_(given) {}
-  To get() const { return house<To>(given_); }
-
- private:
-  From given_;
-};
-template <Handle From, class To>
-class Argument<From, To> {
- public:
-  explicit Argument(From given) : given_(given) {}
-  To get() const { return theirs<To>(given_); }
-
- private:
-  From given_;
-};
-template <Handle Same>
-class Argument<Same, Same> {
- public:
-  explicit Argument(Same given) : given_(given) {}
-  Same get() const { return given_; }
-
- private:
-  Same given_;
-};
-
-template <class From, Handle To>
+// A pointer to a handle. Where both forms have one size, and so the same bits, its address is
+// passed on; then calls for an MPI of another ABI, whose handles may be shorter, pass through as
+// they are (host/host.h). Else the function gets the address of a copy, which is converted back at
+// the end of this object.
+template <class From, class To>
+  requires(Handle<From> != Handle<To>)
 class Argument<From*, To*> {
  public:
   explicit Argument(From* given) : given_(given) {
-    if (given != nullptr) copy_ = house<To>(*given);
+    if constexpr (copies)
+      if (given != nullptr) copy_ = converted<To>(*given);
   }
   ~Argument() {
-    if (given_ != nullptr) *given_ = theirs<From>(copy_);
+    if constexpr (copies)
+      if (given_ != nullptr) *given_ = converted<From>(copy_);
   }
   Argument(const Argument&) = delete;
-  To* get() { return given_ != nullptr ? &copy_ : nullptr; }
+  To* get() {
+    if constexpr (copies) return given_ != nullptr ? &copy_ : nullptr;
+    return reinterpret_cast<To*>(given_);
+  }
   operator To*() { return get(); }
 
  private:
-  From* given_;
-  To copy_{};
-};
-template <Handle From, class To>
-class Argument<From*, To*> {
- public:
-  explicit Argument(From* given) : given_(given) {
-    if (given != nullptr) copy_ = theirs<To>(*given);
-  }
-  ~Argument() {
-    if (given_ != nullptr) *given_ = house<From>(copy_);
-  }
-  Argument(const Argument&) = delete;
-  To* get() { return given_ != nullptr ? &copy_ : nullptr; }
-
- private:
+  static constexpr bool copies = sizeof(From) != sizeof(To);
   From* given_;
   To copy_{};
 };
 
-// Where a function of the house stores a handle, for a program's place. The temporary object that
-// it returns writes the handle there at its end.
+// The place where a function of the house stores a handle for a program. It is valid until the end
+// of the expression.
 template <Handle House, class Theirs>
 Argument<Theirs*, House*> place_for(Theirs* place) {
   return Argument<Theirs*, House*>(place);

@@ -54,7 +54,7 @@ inline records::Key key_of_child(const records::Key& from, Descent descent, uint
 }
 
 // The lineage of one communicator, and those of the communicators that are made from it. The
-// registry's lock guards the functions that are not const.
+// registry's lock guards next_child.
 class Ancestry {
  public:
   Ancestry() = default;

@@ -23,7 +23,7 @@ struct AbiFacts {
   int cart, graph, dist_graph;
   int thread_single, thread_multiple;
   int win_create_flavor, win_flavor_allocate;
-  int err_arg, err_comm, err_count, err_in_status, err_no_mem, err_other, err_request, err_truncate;
+  int err_arg, err_comm, err_count, err_no_mem, err_other, err_request, err_truncate;
   // The error classes of wrong arguments.
   std::array<int, 13> refusals;
   size_t datatype_bytes, request_bytes;  // the size of a handle
@@ -46,8 +46,11 @@ class RequestPlace {
       std::memcpy(of_host_, &bits, sizeof bits);
   }
   // Calls make(REQUEST), which returns an error code, and stores the request if that is success.
+  // Where handles have one size, `make` gets the place itself, because an MPI of another ABI may
+  // write less (host.h).
   template <class Make>
   int store_made(Make&& make) const {
+    if (abi.request_bytes == sizeof(Request)) return make(static_cast<Request*>(of_host_));
     Request made{};
     const int code = make(&made);
     if (code == success) store(made);
