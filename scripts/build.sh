@@ -28,7 +28,7 @@ configure() {
 wheel_is_current() {
   local stamp=.venv/tutti-wheel wheels=(build/wheel/*.whl)
   [[ -f $stamp && -f ${wheels[0]} && -z $(find VERSION pyproject.toml CMakeLists.txt LICENSE THIRD_PARTY.md README.md \
-    cmake include src scripts/mpi_functions.py scripts/mpi_table.py python bench examples/apps plans -newer "$stamp" -not -path '*/__pycache__*' -print -quit 2>/dev/null) ]]
+    cmake include src scripts/mpi_functions.py scripts/mpi_fortran.py scripts/mpi_table.py python bench examples/apps plans -newer "$stamp" -not -path '*/__pycache__*' -print -quit 2>/dev/null) ]]
 }
 
 configure

@@ -246,3 +246,26 @@ def read(text: str, file: str = TABLE) -> Table:
         if line.strip() and not line.lstrip().startswith("#"):
             read_line(table, line.strip(), f"{file}:{number}")
     return table
+
+
+# A source that is made from the table begins so.
+HEAD = f"// Made by scripts/mpi_functions.py from {TABLE}.\n"
+FORMS = ("", "nonblocking", "persistent")  # "" is the blocking one
+# The parameters that a form adds to those of the blocking one.
+ADDED = {"": [], "nonblocking": ["request"], "persistent": ["info", "request"]}
+
+
+def all_forms(table: Table) -> Iterator[tuple[Collective, str, str, bool, list[Parameter]]]:
+    """For every form of every row: the row, the name, the form, whether its counts are large, and
+    the parameters."""
+    for form in FORMS:
+        for row in table.collectives:
+            if form and form not in row.forms:
+                continue
+            parameters = [*row.parameters, *(table.parameters[name] for name in ADDED[form])]
+            for name, large in row.form_names(form):
+                yield row, name, form, large, parameters
+
+
+def guarded(condition: str, lines: list[str]) -> list[str]:
+    return [f"#ifdef {condition}", *lines, "#endif"] if condition else lines
