@@ -29,6 +29,11 @@ def stand_in(directory: Path, name: str, body: str) -> None:
     path.chmod(0o755)
 
 
+def copied_to(directory: Path) -> Path:
+    """A copy of the scripts, whose logs are not those of tests beside this one."""
+    return shutil.copytree(SCRIPTS, directory / "scripts", ignore=shutil.ignore_patterns("tests"))
+
+
 def test_missing_packages_without_root_print_the_one_command(tmp_path: Path) -> None:
     stand_in(tmp_path, "id", "echo 1000")
     stand_in(tmp_path, "apt-get", f"touch {tmp_path}/called")
@@ -49,7 +54,7 @@ def test_root_installs_missing_packages_and_tests_again(tmp_path: Path) -> None:
     stand_in(tmp_path, "id", "echo 0")
     stand_in(tmp_path, "apt-get", f'echo "$@" >>{tmp_path}/called')
     result = run(
-        SCRIPTS / "system_packages.sh",
+        copied_to(tmp_path) / "system_packages.sh",
         "build",
         PYTHON="/no/such/python",
         PATH=f"{tmp_path}:{os.environ['PATH']}",
@@ -67,7 +72,7 @@ def test_a_package_that_fails_is_one_short_line(tmp_path: Path) -> None:
     stand_in(tmp_path, "id", "echo 0")
     stand_in(tmp_path, "apt-get", 'case "$*" in *update) ;; *) echo "E: 404"; exit 100 ;; esac')
     result = run(
-        SCRIPTS / "system_packages.sh",
+        copied_to(tmp_path) / "system_packages.sh",
         "build",
         PYTHON="/no/such/python",
         PATH=f"{tmp_path}:{os.environ['PATH']}",
@@ -79,13 +84,11 @@ def test_a_package_that_fails_is_one_short_line(tmp_path: Path) -> None:
         "apt-get -o Acquire::Retries=3 install" in message
         and "build/logs/apt-install.log" in message
     )
-    assert (
-        " python3 " in (SCRIPTS.parent / "build/logs/apt-install.log").read_text().splitlines()[0]
-    )
+    assert " python3 " in (tmp_path / "build/logs/apt-install.log").read_text().splitlines()[0]
 
 
 def test_the_last_line_counts_masked_failures(tmp_path: Path) -> None:
-    shutil.copytree(SCRIPTS, tmp_path / "scripts", ignore=shutil.ignore_patterns("tests"))
+    copied_to(tmp_path)
     commands = tmp_path / ".venv/bin"
     commands.mkdir(parents=True)
     stand_in(

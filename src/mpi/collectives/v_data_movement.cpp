@@ -33,8 +33,9 @@ inline Plain measure_one(const Side& side, size_t element, size_t& bytes) {
   return side.count == 0 || side.data != nullptr ? Plain::yes : Plain::wrong;
 }
 
-Plain measure_parts(const Communicator& communicator, const Side& side, size_t element,
-                    PartTable& table) {
+[[gnu::always_inline]] inline Plain measure_parts(const Communicator& communicator,
+                                                  const Side& side, size_t element,
+                                                  PartTable& table) {
   const int* const counts = side.counts.plain();
   const int* const displacements = side.displacements.plain();
   if (counts == nullptr || displacements == nullptr) return Plain::no;
