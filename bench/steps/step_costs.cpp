@@ -261,7 +261,7 @@ class Measurement {
     size_t& position = of(thread).position;
     const size_t ring =
         bytes < exec::SlotStores::least_bytes ? resources_.short_slots : resources_.long_slots;
-    const size_t taken = plan::round_up(bytes, line_size);  // as positions of a slot
+    const size_t taken = round_up(bytes, line_size);  // as positions of a slot
     if (position + taken > ring) position = 0;
     return ring_.get() + std::exchange(position, position + taken);
   }

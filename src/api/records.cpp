@@ -3,22 +3,22 @@
 #include <cstring>
 
 #include "api/scratch.h"
+#include "base/line.h"
 
 namespace tutti::api {
 namespace {
 
 constexpr size_t word = sizeof(uint64_t);
 
-size_t rounded_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
 }  // namespace
 
 size_t Records::bytes_for(const tutti_user_op& op) {
-  return op.neutral != nullptr ? op.element_bytes : rounded_up(op.element_bytes + 1, word);
+  return op.neutral != nullptr ? op.element_bytes : round_up(op.element_bytes + 1, word);
 }
 
 size_t Records::aside_for(const tutti_user_op& op) {
-  return 3 * rounded_up(op.element_bytes, Scratch::alignment);
+  return 3 * round_up(op.element_bytes, Scratch::alignment);
 }
 
 Records::Records(const tutti_user_op& op, std::byte* aside)

@@ -18,10 +18,6 @@
 
 namespace tutti::plan {
 
-inline size_t round_up(size_t value, size_t multiple) {
-  return (value + multiple - 1) / multiple * multiple;
-}
-
 // The shared memory of a group and the other ways in which its ranks move data. The same at all
 // ranks.
 struct Resources {

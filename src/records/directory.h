@@ -83,7 +83,7 @@ class Directory {
 
   const Page& page(int member) const { return pages_[member]; }
   int own() const { return own_; }
-  // The members' word on announcements (mpi/job/announcements.h).
+  // The members' word on announcements (team/announcements.h).
   void announce_no_more() noexcept { shm::publish(pages_[own_].announces_no_more, 1); }
   bool announces_no_more(int member) const {
     return shm::observe(pages_[member].announces_no_more) != 0;

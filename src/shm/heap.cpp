@@ -17,6 +17,7 @@
 
 #include "base/descriptors.h"
 #include "base/error.h"
+#include "base/line.h"
 #include "shm/heap_fork.h"
 
 namespace tutti::shm {
@@ -29,7 +30,6 @@ constexpr size_t huge_page = size_t{2} << 20;
 // The file grows by at least so many bytes, and by at most the second number more than are needed.
 constexpr size_t least_growth = size_t{4} << 20, most_growth = size_t{256} << 20;
 
-size_t round_up(size_t value, size_t unit) { return (value + unit - 1) / unit * unit; }
 
 // Bytes of addresses in use. It is read without stdio, because malloc may be waiting for this heap.
 size_t addresses_in_use() {

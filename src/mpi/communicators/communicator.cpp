@@ -30,14 +30,6 @@ namespace {
 // No persistent collective opens the same (requests/persistent.cpp).
 constexpr uint64_t opening_of_neighbours = 1;
 
-// An identity that no other parked service of the team has, because the leader's rank in the team
-// is a part of it.
-uint64_t new_service_identity(const std::vector<int>& members) {
-  static std::atomic<uint32_t> made{0};
-  const uint64_t leader = members.empty() ? 0 : static_cast<uint64_t>(members.front());
-  return leader << 32 | made.fetch_add(1);
-}
-
 // A number for traces that all ranks compute alike. The parts of a split have the same key, so the
 // rank of the first member in MPI_COMM_WORLD tells them apart.
 uint64_t traced_identity(Comm communicator, const records::Key& key) {
@@ -61,12 +53,6 @@ bool says_for_node(Reason reason) {
   const std::lock_guard<std::mutex> lock(mutex);
   const std::string purpose = "placement-" + std::to_string(static_cast<int>(reason));
   return by_reason.try_emplace(reason, purpose.c_str()).first->second.chosen();
-}
-
-// A number that no other communicator of the team gets from the set-up of one.
-uint64_t new_lineage(const Team& team) {
-  static std::atomic<uint32_t> made{0};
-  return static_cast<uint64_t>(team.rank()) << 32 | made.fetch_add(1);
 }
 
 // The number of calls after which a communicator sets up. Making the communicator and these calls
@@ -225,13 +211,16 @@ Reason Communicator::span_nodes(int ranks) {
   several_nodes_ = SeveralNodes::make(handle_, ranks, team_, &why_not);
   if (several_nodes_ == nullptr) return why_not;
   group::Group::Settings settings = several_nodes_->settings();
-  service().missing_types = several_nodes_->missing_types();
-  service().layout = settings.layout;
+  auto service = std::make_unique<Service>(team_);
+  service->missing_types = several_nodes_->missing_types();
+  service->layout = settings.layout;
   if (tracer() != nullptr)
     settings.communicator = traced_as_ =
         note_communicator(handle_, several_nodes_->identity(), rank_, ranks);
-  complete(settings);
-  make_group(settings);
+  complete(settings, true);
+  service->serve(handle_);
+  service->group = std::make_unique<group::Group>(settings);
+  serve_by(std::move(service));
   several_nodes_->make_lanes(settings);
   if (rank_ == 0)
     log_line(LogLevel::info, "a communicator of %d ranks on %d nodes goes by messages between them",
@@ -257,131 +246,99 @@ Reason Communicator::form_team(int ranks) {
   return join({});
 }
 
-Service& Communicator::service() {
-  if (service_ == nullptr) service_ = std::make_unique<Service>(team_);
-  return *service_;
-}
-
-// Takes the parked service that the grant names; false if it names none.
-bool Communicator::take_over(const AreaGrant& grant) {
-  if (!grant.taken_over) return false;
-  if (service_ == nullptr) service_ = take_parked(*team_, grant.service);
-  if (service_ == nullptr)
-    // The leader has seen that all ranks had parked it.
-    throw std::logic_error("a parked communicator has gone");
-  service_->serve(handle_);
-  group_ = service_->group.get();
-  group_->decide_by(table_of_job(of_world()));  // the program may have changed it
-  largest_element_ = group_->max_element();
-  return true;
-}
-
-// For rank 0, if no rank will use what it has granted: gives the shares of all ranks back, because
-// some may not even have attached to the memory.
-void Communicator::forgo(const AreaGrant& grant) {
-  if (grant.taken_over) return park_again(std::move(service_));
-  shm::Segment* const segment = grant.granted ? team_->segment(grant) : nullptr;
-  for (int rank = 0; segment != nullptr && rank < ranks_; ++rank) segment->leave(grant.page);
-}
-
-// For rank 0: memory, or a parked service, for a communicator whose ranks are these members of the
-// team. If a service is taken, it is service_.
-AreaGrant Communicator::make_grant(const std::vector<int>& members) {
-  AreaGrant grant;
-  if (!members.empty() && tracer() == nullptr) service_ = take_parked(*team_, members);
-  if (service_ != nullptr) {
-    grant.taken_over = true;
-    grant.service = service_->identity;
-    return grant;
-  }
-  grant = team_->grant_areas(ranks_);
-  grant.service = new_service_identity(members);
-  if (tracer() != nullptr) grant.identity = new_identity();
-  grant.missing_types = missing_types();
-  return grant;
+OneNode Communicator::on_one_node(std::vector<int> members) const {
+  const bool is_traced = tracer() != nullptr && by_lineage_ == ByLineage::chosen;
+  return OneNode({.handle = handle_,
+                  .rank = rank_,
+                  .ranks = ranks_,
+                  .team = team_,
+                  .members = std::move(members),
+                  .traced_as = is_traced ? std::optional(traced_as_) : std::nullopt});
 }
 
 // Sets up if all ranks are members of the team. `members` are their ranks in the team; if it is
 // empty, the service will not be parked.
 Reason Communicator::join(std::vector<int> members) {
+  OneNode node = on_one_node(std::move(members));
   AreaGrant grant;
-  if (rank_ == 0) {
-    grant = make_grant(members);
-    grant.lineage = new_lineage(*team_);
-  }
-  // If the communicator was revoked, this fails at all ranks. The program's call then raises the
-  // same error.
-  if (broadcast(&grant, sizeof grant, handle_) != success) {
-    if (rank_ == 0) forgo(grant);
-    return Reason::host_failed;
-  }
+  if (!node.tell(&grant)) return Reason::host_failed;
   if (!born().known())
     ancestry_.set_up_with(
         {key_of_child({{grant.lineage, team_->identity()}}, Descent::set_up, 0), team_});
-  return use(grant, std::move(members), nullptr);
+  return use(node, grant, nullptr);
 }
 
-// Makes the group in the memory of the grant, which all ranks have. `members` as for join; `closed`
-// as for all_have_touched.
-Reason Communicator::use(const AreaGrant& grant, std::vector<int> members, shm::Word* closed) {
-  if (take_over(grant)) return Reason::none;
-  if (!grant.granted) return Reason::shared_memory_exhausted;
-  const shm::Layout layout = shm::Layout::fit(ranks_, grant.bytes_per_rank);
-  Service& service = this->service();
-  service.segment = team_->segment(grant);
-  service.page = grant.page;
-  service.layout = layout;
-  service.missing_types = grant.missing_types;
-  if (!grant.node_segment && !all_attached(service.segment != nullptr)) {
-    service.segment = nullptr;
-    if (rank_ == 0) forgo(grant);
-    return Reason::shared_memory_exhausted;
-  }
-
-  group::Group::Settings settings;
-  settings.areas = service.segment->address(grant.page);
-  settings.layout = layout;
-  settings.rank = rank_;
-  if (grant.touch) {
-    touch_area(settings.areas + static_cast<size_t>(rank_) * layout.stride(), layout.stride());
-    if (!all_have_touched(closed)) return Reason::host_failed;
-  }
-  settings.style = team_->wait_style();
-  settings.hook = team_->progress_hook();
-  if (tracer() != nullptr && by_lineage_ != ByLineage::chosen)
-    traced_as_ = note_communicator(handle_, grant.identity, rank_, ranks_);
-  settings.communicator = traced_as_;
-  settings.reach = team_->reach(handle_, ranks_);
-  settings.shape = team_->shape();
-  settings.levels = team_->levels(handle_, ranks_);
-  complete(settings);
-  make_group(settings);
-  if (!members.empty() && tracer() == nullptr) {
-    service.members = std::move(members);
-    service.identity = grant.service;
-  }
-  return Reason::none;
+Reason Communicator::use(OneNode& node, const AreaGrant& grant, shm::Word* closed) {
+  const Reason why_not = node.use(grant, closed);
+  traced_as_ = node.traced_as();
+  if (why_not == Reason::none) serve_by(node.take_service());
+  return why_not;
 }
 
-void Communicator::complete(group::Group::Settings& settings) const {
-  settings.process = static_cast<uint64_t>(getpid());
-  settings.tracer = tracer();
-  settings.check = options().check;
-  settings.overrides = overrides_of_job(of_world());
-}
-
-void Communicator::make_group(const group::Group::Settings& settings) {
-  service().serve(handle_);
-  service().group = std::make_unique<group::Group>(settings);
+void Communicator::serve_by(std::unique_ptr<Service> service) {
+  service_ = std::move(service);
   group_ = service_->group.get();
   largest_element_ = group_->max_element();
 }
 
-bool Communicator::all_attached(bool attached) {
+// Throws before it has judged, if memory runs out.
+void Communicator::judge_meeting() {
+  meeting_ = may_meet_by_lineage() ? Meeting::expected : Meeting::no;
+}
+
+bool Communicator::may_meet_by_lineage() {
+  if (decided_ || !born().known() || !may_set_up() || options().reach == ReachChoice::net ||
+      options().setup_after != setup_after_automatic ||
+      options().reproducible == Reproducible::placement)
+    return false;
   const Host& mpi = host();
-  uint64_t own = attached ? 1 : 0, all = 0;
-  mpi.Allreduce(&own, &all, 1, mpi.type_uint64, mpi.op_min, handle_);
-  return all == 1;
+  const Inside inside;
+  int inter = 0;
+  mpi.Comm_test_inter(handle_, &inter);
+  if (inter != 0) return false;
+  mpi.Comm_size(handle_, &ranks_);
+  mpi.Comm_rank(handle_, &rank_);
+  // Only the world's team stays until all announcements have been read (settle_announcements).
+  const std::shared_ptr<Team> team = born().team != nullptr ? nullptr : world_team();
+  if (ranks_ < 2 || team == nullptr || team->announcements() == nullptr) return false;
+  members_ = team->members(handle_, ranks_);
+  if (members_.empty()) return false;
+  team_ = team;
+  return true;
+}
+
+void Communicator::meet(const std::function<bool()>& is_refused) {
+  const Inside inside;
+  const bool refused = is_refused();
+  if (refused && rank_ != 0) return;
+  const records::Key key = key_of_child(born().key, Descent::granted, 0);
+  OneNode node = on_one_node(members_);
+  const team::Announcements::Announced announced =
+      rank_ == 0 ? node.announce(key, refused) : node.await_rank_0(key);
+  meeting_ = Meeting::over;
+  const auto close = [&] {
+    if (announced.closed != nullptr && (rank_ != 0 || announced.grant.touch)) announced.close();
+  };
+  if (announced.grant.postponed) {
+    team_.reset();
+    reason_ = announced.grant.refused ? Reason::set_up_pending : Reason::set_up_postponed;
+    calls_left_ = std::max(calls_left_, 1);
+    close();
+    return;
+  }
+  decided_ = true;
+  if (announced.closed == nullptr) {
+    reason_ = Reason::set_up_broken;  // rank 0 has ended
+    return;
+  }
+  try {
+    reason_ = use(node, announced.grant, announced.closed);
+  } catch (...) {
+    reason_ = Reason::set_up_broken;
+    close();
+    throw;
+  }
+  close();
 }
 
 int Communicator::fail() {

@@ -43,6 +43,7 @@
 #include "mpi/communicators/lineage.h"
 #include "mpi/communicators/neighbour_records.h"
 #include "mpi/communicators/call_memory.h"
+#include "mpi/communicators/one_node.h"
 #include "mpi/job/found_table.h"
 #include "mpi/job/served.h"
 #include "mpi/communicators/service.h"
@@ -210,25 +211,15 @@ class Communicator {
   Reason set_up();
   Reason form_team(int ranks);
   Reason join(std::vector<int> members);
-  AreaGrant make_grant(const std::vector<int>& members);
-  Reason use(const AreaGrant& grant, std::vector<int> members, shm::Word* closed);
-  bool take_over(const AreaGrant& grant);
-  void forgo(const AreaGrant& grant);
-  // The next ones are in meeting.cpp.
+  // The rest of set-up where all ranks are members of the team.
+  OneNode on_one_node(std::vector<int> members) const;
+  Reason use(OneNode& node, const AreaGrant& grant, shm::Word* closed);
+  void serve_by(std::unique_ptr<Service> service);
   void judge_meeting();
   bool may_meet_by_lineage();
-  Announcements::Announced announce(const records::Key& key, bool refused);
-  Announcements::Announced await_rank_0(const records::Key& key);
-  Code await(const std::vector<int>& awaited, const std::function<bool()>& is_here);
-  bool all_have_touched(shm::Word* closed);
   Reason span_nodes(int ranks);
-  // Sets what is the same for all groups and lanes of this process.
-  void complete(group::Group::Settings& settings) const;
   // All ranks are of MPI_COMM_WORLD. To be called once set-up has found its team or its nodes.
   bool of_world() const { return several_nodes_ != nullptr || team_->of_world(); }
-  void make_group(const group::Group::Settings& settings);
-  Service& service();
-  bool all_attached(bool attached);
 
   Comm handle_;
   uint64_t number_;
@@ -255,9 +246,5 @@ class Communicator {
   size_t largest_element_ = 0;
   CallMemory memory_;
 };
-
-// For the end of MPI: waits until nobody needs an announcement of this process, because all have
-// read it, or because all processes of the team have ended or are in this function.
-void settle_announcements();
 
 }  // namespace tutti::mpi

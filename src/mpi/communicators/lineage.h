@@ -33,7 +33,7 @@ struct Lineage {
 inline constexpr records::Key key_of_world{{1, 1}};
 
 // How a communicator comes from what `from` names.
-// `granted`: no communicator, but the grant that rank 0 announces (job/announcements.h).
+// `granted`: no communicator, but the grant that rank 0 announces (team/announcements.h).
 enum class Descent : uint64_t { made_by_all = 1, made_by_group, set_up, traced, granted };
 
 inline records::Key key_of_child(const records::Key& from, Descent descent, uint64_t number) {

@@ -34,7 +34,7 @@ std::vector<AreaGrant> grants_of(Comm messages, const std::vector<int32_t>& here
     const size_t asked = options().shm_bytes_per_rank;
     for (AreaGrant& grant : grants) grant.bytes_per_rank = asked != 0 ? asked : shm::deep_area(1);
   } else if (rank == here.front()) {
-    for (AreaGrant& grant : grants) grant = team->grant_areas(static_cast<int>(here.size()));
+    for (AreaGrant& grant : grants) grant = team->areas().grant(static_cast<int>(here.size()));
     for (const int32_t member : here)
       if (member != rank) mpi.Send(grants.data(), bytes, mpi.type_byte, member, 0, messages);
   } else {
@@ -49,7 +49,7 @@ std::vector<AreaGrant> grants_of(Comm messages, const std::vector<int32_t>& here
 bool NodeAreas::take(const std::vector<int32_t>& here, const AreaGrant& grant) {
   if (here.size() == 1) return true;
   if (!grant.granted) return false;
-  segment_ = team_->segment(grant);
+  segment_ = team_->areas().segment(grant);
   page_ = grant.page;
   return segment_ != nullptr;
 }
@@ -68,13 +68,13 @@ void NodeAreas::ready(const std::vector<int32_t>& here, int rank, const AreaGran
     own_.reset(static_cast<std::byte*>(std::aligned_alloc(
         shm::page_size, (layout_.bytes() + shm::page_size - 1) / shm::page_size * shm::page_size)));
     areas_ = own_.get();
-    if (areas_ != nullptr) clear_areas(areas_, layout_);
+    if (areas_ != nullptr) team::clear_areas(areas_, layout_);
     return;
   }
   areas_ = segment_->address(grant.page);
-  if (rank == here.front() && !grant.fresh) clear_areas(areas_, layout_);
+  if (rank == here.front() && !grant.fresh) team::clear_areas(areas_, layout_);
   const auto index = static_cast<size_t>(std::find(here.begin(), here.end(), rank) - here.begin());
-  if (grant.touch) touch_area(areas_ + index * layout_.stride(), layout_.stride());
+  if (grant.touch) team::touch_area(areas_ + index * layout_.stride(), layout_.stride());
 }
 
 std::vector<NodeAreas> NodeAreas::agree(Comm messages, const std::vector<int32_t>& here,

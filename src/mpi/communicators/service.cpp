@@ -179,7 +179,7 @@ Records& Service::records() {
 // Once the ledgers are entered, other ranks may have found them, so they stay if memory runs out.
 void Service::open_records(const records::Key& key, std::vector<int> its_members, int rank) {
   Records::Settings settings;
-  settings.reach = team->reach(its_members);
+  settings.reach = team->memory().reach(its_members);
   if (by_key_ == nullptr) {
     records::LedgersByKey::Settings ledgers;
     ledgers.directory = team->directory();

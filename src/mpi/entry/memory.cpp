@@ -59,7 +59,7 @@ bool serves_windows_of(Comm communicator) {
     return false;
   const std::shared_ptr<Team> team = world_team();
   int ranks = 0, inter = 0;
-  if (team == nullptr || !team->direct() ||
+  if (team == nullptr || !team->memory().direct() ||
       host().Comm_test_inter(communicator, &inter) != success || inter != 0)
     return false;
   return host().Comm_size(communicator, &ranks) == success && ranks > 1 &&

@@ -15,8 +15,8 @@
 #include "placement/clusters.h"
 #include "placement/cores.h"
 #include "placement/gathering.h"
-#include "report/tally.h"
 #include "select/contents.h"
+#include "team/levels.h"
 #include "topo/description.h"
 
 namespace tutti::mpi {
@@ -64,10 +64,12 @@ class Neighbours {
     return text;
   }
   // The levels of the ranks of a node, which the node's first rank finds.
+  // Simulated ranks have one level, because this machine's levels do not describe their node.
   placement::Levels levels(const std::vector<placement::Place>& places) const {
-    placement::Levels levels =
-        placement::read_levels(of_first(rank_ == 0 ? levels_here(places).text() : std::string()));
-    record_levels(levels, places);
+    if (simulated) return {};
+    placement::Levels levels = placement::read_levels(
+        of_first(rank_ == 0 ? team::levels_here(places).text() : std::string()));
+    team::record_levels(levels, places);
     return levels;
   }
 
@@ -187,24 +189,6 @@ void check_topology() {
   } catch (const Error& error) {
     throw Error(error.code(), std::string("TUTTI_TOPOLOGY: ") + error.what());
   }
-}
-
-placement::Levels levels_here(const std::vector<placement::Place>& places) {
-  if (simulated) return {};
-  return placement::levels_of(options().reproducible == Reproducible::off
-                                  ? placement::settled(places)
-                                  : placement::usable_cores(places),
-                              options().topology);
-}
-
-void record_levels(const placement::Levels& known, const std::vector<placement::Place>& places) {
-  if (simulated || options().report.empty() || !known.one_level()) return;
-  const placement::Levels present =
-      placement::levels_of(placement::settled(places), options().topology);
-  std::string names;
-  for (const placement::SharedLevel& level : present.all())
-    names.append(names.empty() ? "" : ", ").append(level.name);
-  report::record_unknown_levels(std::move(names));
 }
 
 int32_t own_cluster() { return options().clusters.empty() ? 0 : clusters_file().own; }

@@ -20,13 +20,6 @@ class Team;
 
 // Throws Error, one line, if TUTTI_TOPOLOGY has a value that is not accepted.
 void check_topology();
-// The levels of the ranks of this node by their places. Ranks that nobody bound are where they ran,
-// unless TUTTI_REPRODUCIBLE asks for the same bits in other runs, in which they may run elsewhere.
-// One rank of the node calls this and tells the others. Simulated ranks have one level, because
-// this machine's levels do not describe their node.
-placement::Levels levels_here(const std::vector<placement::Place>& places);
-// Notes for a report the levels that the ranks may share by their places, where none are known.
-void record_levels(const placement::Levels& known, const std::vector<placement::Place>& places);
 // The cluster of this process's node in the file that TUTTI_CLUSTERS names; -1 if the node is in
 // none, 0 without that variable. Throws Error naming file and line if the file is malformed. The
 // first call reads the file.

@@ -68,9 +68,9 @@ rma::DomainShape shape_of(int members, int domains) {
 }
 
 // Lets the node's other ranks, and their servers, copy from and into this process's memory.
-void let_copy(const std::vector<Team::Memory>& memories) {
+void let_copy(const std::vector<team::MemberMemory::Memory>& memories) {
   std::vector<pid_t> others;
-  for (const Team::Memory& memory : memories)
+  for (const team::MemberMemory::Memory& memory : memories)
     if (memory.process != 0 && memory.process != getpid())
       others.push_back(static_cast<pid_t>(memory.process));
   if (!others.empty()) shm::let_read(others);
@@ -155,10 +155,10 @@ void Node::find_memory() {
   if (team_ == nullptr) return;
   const ReachChoice reach = options().reach;
   const bool by_system = reach == ReachChoice::automatic || reach == ReachChoice::cma;
-  const std::vector<Team::Memory> memories = team_->memories();
+  const std::vector<team::MemberMemory::Memory> memories = team_->memory().memories();
   if (by_system) let_copy(memories);
   for (int member = 0; member < members_; ++member) {
-    const Team::Memory& memory = memories[static_cast<size_t>(member)];
+    const team::MemberMemory::Memory& memory = memories[static_cast<size_t>(member)];
     rma::Peer& peer = peers_[static_cast<size_t>(member)];
     if (by_system) peer.process = static_cast<int32_t>(memory.process);
     if (member == member_ || memory.mapped == nullptr) continue;
@@ -327,7 +327,7 @@ bool Node::start_processes(const rma::ServerSettings& settings) {
                        .owner = member_};
   const ReachChoice reach = options().reach;
   const bool by_system = reach == ReachChoice::automatic || reach == ReachChoice::cma;
-  for (const Team::Memory& memory : team_->memories())
+  for (const team::MemberMemory::Memory& memory : team_->memory().memories())
     home.ranks.push_back({.heap = memory.location,
                           .heap_base = memory.heap,
                           .process = by_system ? memory.process : 0});

@@ -1,5 +1,5 @@
-// Finds out how a team's members reach each other's memory. Each member offers its memory, all
-// others try to reach it, and the team keeps the kinds of reach that work for all.
+#include "team/member_memory.h"
+
 #include <fcntl.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -14,12 +14,9 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "shm/process_heap.h"
-#include "mpi/job/found_table.h"
-#include "mpi/job/team.h"
-#include "select/select.h"
 #include "shm/readers.h"
 
-namespace tutti::mpi {
+namespace tutti::team {
 namespace {
 
 // Processes know each other by the same numbers if this is the same.
@@ -64,16 +61,20 @@ Offer make_offer() {
   return own;
 }
 
-// Tries every kind of reach to every member, and introduces what works.
-void Team::try_reach() {
+MemberMemory::~MemberMemory() {
+  for (const int file : files_)
+    if (file >= 0) close(file);
+}
+
+void MemberMemory::attempt(std::span<Introduction> members, int own_member, bool may_ask_for_cma,
+                           const std::function<void()>& meet) {
   const ReachChoice choice = options().reach;
-  Introduction& own = introductions_[rank_];
+  Introduction& own = members[static_cast<size_t>(own_member)];
   // Copies by the system are seldom faster (docs/decisions/deep-rings.md), so they are tried only
   // if TUTTI_REACH or a rule may ask for them.
-  bool cma = choice == ReachChoice::cma || (choice == ReachChoice::automatic &&
-                                            select::may_ask_for_cma(overrides_of_job(of_world_)));
+  bool cma = choice == ReachChoice::cma || (choice == ReachChoice::automatic && may_ask_for_cma);
   std::vector<Offer> offers;
-  for (int member = 0; member < ranks_; ++member) offers.push_back(introductions_[member].offer);
+  for (const Introduction& member : members) offers.push_back(member.offer);
   const uint64_t here = own.offer.namespace_of_processes;
   for (const Offer& offer : offers)
     told_.push_back(
@@ -91,9 +92,10 @@ void Team::try_reach() {
 
   bool direct = own.offer.heap.bytes > 0;
   try {
-    for (int member = 0; member < ranks_ && direct; ++member) {
-      if (member != rank_) peers_.emplace_back(offers[static_cast<size_t>(member)].heap);
-      heaps_.push_back(member != rank_ ? peers_.back().base() : shm::process_heap()->base());
+    for (size_t member = 0; member < members.size() && direct; ++member) {
+      const bool is_own = member == static_cast<size_t>(own_member);
+      if (!is_own) peers_.emplace_back(offers[member].heap);
+      heaps_.push_back(is_own ? shm::process_heap()->base() : peers_.back().base());
     }
   } catch (const Error& error) {
     log_line(LogLevel::info, "no direct reach: %s", error.what());
@@ -103,38 +105,41 @@ void Team::try_reach() {
   own.works = {direct, cma, shm::malloc_is_shared()};
 }
 
-// Keeps the kinds of reach that work for all members.
-void Team::settle_reach() {
+void MemberMemory::settle(std::span<const Introduction> members, int own_member) {
   Works works{true, true, true};
-  for (int member = 0; member < ranks_; ++member) {
-    const Works& there = introductions_[member].works;
-    works.direct = works.direct && there.direct;
-    works.cma = works.cma && there.cma;
-    works.shared_malloc = works.shared_malloc && there.shared_malloc;
+  for (const Introduction& member : members) {
+    works.direct = works.direct && member.works.direct;
+    works.cma = works.cma && member.works.cma;
+    works.shared_malloc = works.shared_malloc && member.works.shared_malloc;
   }
   if (!works.direct) {
     heaps_.clear();
     peers_.clear();
   }
   ordinary_ = works.direct && works.shared_malloc;
-  for (int member = 0; member < ranks_ && works.cma; ++member) {
-    processes_.push_back(introductions_[member].offer.process);
-    memories_.push_back(open_memory(processes_.back()));
+  for (size_t member = 0; member < members.size() && works.cma; ++member) {
+    processes_.push_back(members[member].offer.process);
+    files_.push_back(open_memory(processes_.back()));
   }
-  if (rank_ == 0 && options().reach == ReachChoice::cma && processes_.empty())
+  if (own_member != 0) return;
+  if (options().reach == ReachChoice::cma && processes_.empty())
     log_line(LogLevel::warning,
              "TUTTI_REACH=cma: the system does not let every rank read every other's memory "
              "(`tutti doctor` says more); messages go through the slots instead");
-  if (rank_ == 0)
-    log_line(LogLevel::info, "reach of %d ranks: staged%s%s", ranks_, direct() ? ", direct" : "",
-             processes_.empty() ? "" : ", cma");
+  log_line(LogLevel::info, "reach of %zu ranks: staged%s%s", members.size(),
+           direct() ? ", direct" : "", processes_.empty() ? "" : ", cma");
 }
 
-exec::Reach Team::reach(Comm communicator, int ranks) const {
-  return reach(places_in(communicator, ranks, group_));
+std::vector<MemberMemory::Memory> MemberMemory::memories() const {
+  std::vector<Memory> memories = told_;
+  for (size_t member = 0; member < heaps_.size(); ++member)
+    memories[member].mapped = heaps_[member];
+  if (heaps_.empty())
+    for (Memory& memory : memories) memory.location.bytes = 0;
+  return memories;
 }
 
-exec::Reach Team::reach(const std::vector<int>& members) const {
+exec::Reach MemberMemory::reach(const std::vector<int>& members) const {
   exec::Reach reach;
   if (members.empty()) return reach;
   const shm::Heap* const heap = direct() ? shm::process_heap() : nullptr;
@@ -148,9 +153,9 @@ exec::Reach Team::reach(const std::vector<int>& members) const {
   if (!processes_.empty())
     for (const int member : members) {
       reach.processes.push_back(processes_[static_cast<size_t>(member)]);
-      reach.memories.push_back(memories_[static_cast<size_t>(member)]);
+      reach.memories.push_back(files_[static_cast<size_t>(member)]);
     }
   return reach;
 }
 
-}  // namespace tutti::mpi
+}  // namespace tutti::team

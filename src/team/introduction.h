@@ -8,11 +8,12 @@
 
 #include <cstdint>
 
+#include "base/line.h"
 #include "placement/cores.h"
 #include "shm/heap.h"
 #include "shm/order.h"
 
-namespace tutti::mpi {
+namespace tutti::team {
 
 // A member's offer of its memory.
 struct Offer {
@@ -47,4 +48,4 @@ struct alignas(line_size) Introduction {
   shm::Word attached;     // at rank 0: an Attached
 };
 
-}  // namespace tutti::mpi
+}  // namespace tutti::team

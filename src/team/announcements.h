@@ -16,28 +16,9 @@
 #include <vector>
 
 #include "records/directory.h"
-#include "shm/segment.h"
+#include "team/area_pool.h"
 
-namespace tutti::mpi {
-
-// The place of the areas of a communicator's ranks in shared memory. Rank 0 tells the others, as
-// plain bytes.
-struct AreaGrant {
-  bool granted = false;      // false: shared memory has run out
-  bool node_segment = true;  // in the node's segment, to which all members have attached
-  bool fresh = false;        // never used before, so all zero
-  bool touch = false;        // every rank touches its own area before any rank reads it
-  uint32_t page = 0;
-  uint32_t missing_types = 0;  // the types that rank 0's host cannot reduce (types.h)
-  uint64_t bytes_per_rank = 0;
-  uint64_t identity = 0;    // the identity of the communicator in traces
-  uint64_t lineage = 0;     // for the lineage of a communicator that has none (lineage.h)
-  uint64_t service = 0;     // the identity of the communicator's Service
-  bool taken_over = false;  // a parked Service serves the communicator; no further member is set
-  bool postponed = false;   // set-up waits for the usual number of calls
-  bool refused = false;     // because the host refuses rank 0's call; else for want of memory
-  shm::Segment::Location segment{};
-};
+namespace tutti::team {
 
 class Announcements {
  public:
@@ -78,4 +59,4 @@ class Announcements {
   size_t next_ = 0;  // the one of them to be looked at next
 };
 
-}  // namespace tutti::mpi
+}  // namespace tutti::team

@@ -1,8 +1,8 @@
-#include "mpi/job/announcements.h"
+#include "team/announcements.h"
 
 #include <bit>
 
-namespace tutti::mpi {
+namespace tutti::team {
 namespace {
 
 // How many announcements are looked at, in turn, when another one is made: a reader may come as
@@ -95,4 +95,4 @@ bool Announcements::find(int member, const records::Key& key, Announced* found) 
   return entry != nullptr || is_all;
 }
 
-}  // namespace tutti::mpi
+}  // namespace tutti::team
