@@ -167,7 +167,7 @@ def fortran_entries(table: Table) -> str:
         "using namespace tutti::mpi::fortran;",
         "",
         *everywhere,
-        "#if !defined(TUTTI_ABI_OPENMPI)",
+        "#if !defined(TUTTI_FORTRAN_CALLS_PMPI)",
         *elsewhere,
         "#else",
         "static_assert(sizeof(MPI_Fint) == sizeof(int));",

@@ -478,7 +478,7 @@ def c_entries(table: Table) -> str:
         "",
         *others,
         "// Simulated ranks call SMPI's own functions.",
-        "#if !defined(TUTTI_ABI_SMPI)",
+        "#if !defined(TUTTI_SIMULATED)",
         *both,
         *makers,
         "#endif",

@@ -27,8 +27,7 @@ void network_map_write(const NetworkMap* map, FILE* file) {
   result.gets.assign(map->gets, map->gets + values);
   Json json = bench::json_of(result);
   json["mpi"] = map->mpi;
-  const auto kind =
-      std::string_view(map->mpi).starts_with("Open MPI") ? mpi::Abi::openmpi : mpi::Abi::mpich;
-  json["under_way"] = rma::bytes_under_way(result, mpi::most_piece_of(kind));
+  const bool open_mpi = std::string_view(map->mpi).starts_with("Open MPI");
+  json["under_way"] = rma::bytes_under_way(result, mpi::most_piece_of(open_mpi));
   std::fprintf(file, "%s\n", json_text(json).c_str());
 }

@@ -44,10 +44,10 @@ class PointToPoint final : public exec::Net {
 
   void reserve(size_t count) override;
   size_t prompt() const override {
-    return mpi::abi.kind == mpi::Abi::openmpi ? exec::prompt_of_openmpi : exec::prompt_of_others;
+    return mpi::abi.is_open_mpi ? exec::prompt_of_openmpi : exec::prompt_of_others;
   }
   size_t most_without_driving() const override {
-    return mpi::abi.kind == mpi::Abi::openmpi ? exec::prompt_of_openmpi : SIZE_MAX;
+    return mpi::abi.is_open_mpi ? exec::prompt_of_openmpi : SIZE_MAX;
   }
   bool is_far(int rank) const override {
     return machine_nodes_[static_cast<size_t>(rank)] != own_node_;

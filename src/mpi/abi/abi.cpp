@@ -7,22 +7,6 @@
 namespace tutti::mpi {
 namespace {
 
-#if defined(TUTTI_ABI_MPICH)
-constexpr Abi kind = Abi::mpich;
-constexpr std::string_view name = "mpich";
-#elif defined(TUTTI_ABI_OPENMPI)
-constexpr Abi kind = Abi::openmpi;
-constexpr std::string_view name = "openmpi";
-#elif defined(TUTTI_ABI_STANDARD)
-constexpr Abi kind = Abi::standard;
-constexpr std::string_view name = "mpiabi";
-#elif defined(TUTTI_ABI_SMPI)
-constexpr Abi kind = Abi::smpi;
-constexpr std::string_view name = "smpi";
-#else
-#error "define TUTTI_ABI_MPICH, TUTTI_ABI_OPENMPI, TUTTI_ABI_STANDARD or TUTTI_ABI_SMPI"
-#endif
-
 static_assert(MPI_SUCCESS == success);
 static_assert(sizeof(MPI_Status) <= sizeof(Status) && alignof(MPI_Status) <= alignof(Status));
 static_assert(sizeof(MPI_Request) == 4 || sizeof(MPI_Request) == 8);
@@ -31,8 +15,8 @@ static_assert(sizeof(MPI_Count) == sizeof(Count) && sizeof(MPI_Aint) == sizeof(A
 }  // namespace
 
 const AbiFacts abi{
-    .kind = kind,
-    .name = name,
+    .name = own::name,
+    .is_open_mpi = own::is_open_mpi,
     .in_place = MPI_IN_PLACE,
     .status_ignore = reinterpret_cast<Status*>(MPI_STATUS_IGNORE),
     .undefined = MPI_UNDEFINED,

@@ -1,6 +1,12 @@
-// The MPI of this build: TUTTI_ABI_MPICH, TUTTI_ABI_OPENMPI, TUTTI_ABI_STANDARD or TUTTI_ABI_SMPI
-// (SimGrid's, whose ranks are simulated). Every file that uses mpi.h includes it through this
-// header and is compiled once for each of them.
+// The MPI of this build. TUTTI_ABI is the file that describes it: mpich.h, openmpi.h, standard.h or
+// smpi.h. Every file that uses mpi.h includes it through this header and is compiled once for each
+// of them.
+//
+// Such a file includes the MPI's header and says in namespace `own` which ABI it is, which
+// libraries have it (is_abi_of), which operations are the host's own, also those that only this
+// host has (MPICH's MPIX_EQUAL; is_op_of_host), and the addresses that stand for missing weights.
+// Its macros say how the MPI's Fortran converts handles, and what the MPI lacks or has beside the
+// standard.
 //
 // The library must load into programs without MPI (a shell under tutti-run), so it refers to no
 // symbol of an MPI. Functions are called through tables (host/host.h, abi/abi_host.h). Open MPI's
@@ -8,45 +14,33 @@
 // costs a search and belongs in tables made at set-up. Constants only, for any thread.
 #pragma once
 
-#if defined(TUTTI_ABI_STANDARD)
-#include <mpi_abi.h>
-#else
-#define OMPI_SKIP_MPICXX 1
-#define MPICH_SKIP_MPICXX 1
-#define OMPI_OMIT_MPI1_COMPAT_DECLS 1
-#include <mpi.h>
-#endif
+#include <string_view>
+
+#include "mpi/host/abi.h"
 
 namespace tutti::mpi {
 
 // The address of a data symbol of the host MPI; null if it has none of that name.
 void* host_symbol(const char* name);
 
+// What the library that defines PMPI_Init shows of its ABI.
+struct HostLibrary {
+  std::string_view file;  // without its directory
+  bool named_mpi;         // the file is called libmpi or libpmpi
+  bool open_mpi;          // it has Open MPI's data
+  bool standard;          // it is called as the standard asks for
+};
+
 }  // namespace tutti::mpi
 
-#if defined(TUTTI_ABI_OPENMPI)
-#undef OMPI_PREDEFINED_GLOBAL
-#define OMPI_PREDEFINED_GLOBAL(type, global) (static_cast<type>(::tutti::mpi::host_symbol(#global)))
-#endif
-
-#if defined(TUTTI_ABI_SMPI)
-// SMPI's header defines these by names that it does not declare, and SMPI has only one float
-// complex.
-#undef MPI_CXX_FLOAT_COMPLEX
-#undef MPI_CXX_DOUBLE_COMPLEX
-#undef MPI_CXX_LONG_DOUBLE_COMPLEX
-#define MPI_CXX_FLOAT_COMPLEX MPI_DATATYPE_NULL
-#define MPI_CXX_DOUBLE_COMPLEX MPI_DATATYPE_NULL
-#define MPI_CXX_LONG_DOUBLE_COMPLEX MPI_DATATYPE_NULL
-#endif
+#include TUTTI_ABI
 
 // Sessions came with MPI 4; Open MPI 5 has them, although its MPI_VERSION is 3.
 #ifdef MPI_SESSION_NULL
 #define TUTTI_SESSIONS 1
 #endif
 
-// SimGrid declares MPI_Compare_and_swap with other parameters than the standard.
-#ifndef TUTTI_ABI_SMPI
+#ifndef TUTTI_NO_WINDOWS
 #define TUTTI_WINDOWS 1
 #endif
 

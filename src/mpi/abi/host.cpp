@@ -71,15 +71,11 @@ const Library& library() {
 
 bool speaks_our_abi() {
   const std::string_view name = base_name(library().path);
-  const bool open_mpi = dlsym(library().handle, "ompi_mpi_comm_world") != nullptr;
-  const bool standard = name.starts_with("libmpi_abi") || name.starts_with("libpmpi_abi");
-  switch (abi.kind) {
-    case Abi::openmpi: return open_mpi && !standard;
-    case Abi::standard: return standard;
-    case Abi::mpich: return !open_mpi && !standard && looks_like_mpi(name);
-    case Abi::smpi: return name.starts_with("libsimgrid");
-  }
-  return false;
+  return own::is_abi_of(
+      {.file = name,
+       .named_mpi = looks_like_mpi(name),
+       .open_mpi = dlsym(library().handle, "ompi_mpi_comm_world") != nullptr,
+       .standard = name.starts_with("libmpi_abi") || name.starts_with("libpmpi_abi")});
 }
 
 template <class Function>
@@ -169,18 +165,8 @@ void find_handles(Host& host) {
   host.info_null = house<Info>(MPI_INFO_NULL);
   host.group_null = house<Group>(MPI_GROUP_NULL);
   host.request_null = house<Request>(MPI_REQUEST_NULL);
-#if defined(TUTTI_ABI_MPICH)
-  // MPICH has these addresses as data.
-  const auto read = [](const char* name) {
-    const auto* const at = static_cast<const int* const*>(host_symbol(name));
-    return at == nullptr ? nullptr : *at;
-  };
-  host.unweighted = read("MPI_UNWEIGHTED");
-  host.weights_empty = read("MPI_WEIGHTS_EMPTY");
-#else
-  host.unweighted = MPI_UNWEIGHTED;
-  host.weights_empty = MPI_WEIGHTS_EMPTY;
-#endif
+  host.unweighted = own::unweighted();
+  host.weights_empty = own::weights_empty();
 }
 
 // If the user has named the ABI, every call of the program is left to its MPI against the user's

@@ -146,52 +146,8 @@ std::optional<kernels::Op> named_op(mpi::Op op) {
   return found->second;
 }
 
-namespace {
-
-#if defined(TUTTI_ABI_OPENMPI)
-// The host's library in memory, which holds its predefined operations.
-struct Image {
-  uintptr_t first = 0, end = 0;
-};
-Image image_of_host() {
-  Image image{reinterpret_cast<uintptr_t>(MPI_SUM), 0};
-  dl_iterate_phdr(
-      [](dl_phdr_info* info, size_t, void* context) {
-        Image& found = *static_cast<Image*>(context);
-        for (int i = 0; i < info->dlpi_phnum; ++i) {
-          const auto& segment = info->dlpi_phdr[i];
-          const uintptr_t first = info->dlpi_addr + segment.p_vaddr;
-          if (segment.p_type != PT_LOAD || found.first - first >= segment.p_memsz) continue;
-          found = {first, first + segment.p_memsz};
-          return 1;
-        }
-        return 0;
-      },
-      &image);
-  return image;
-}
-#endif
-
-// True if the host has made the operation, also one that only this host has (MPICH's MPIX_EQUAL).
-// Hosts tell it by the handle.
-bool is_of_host(mpi::Op op) {
-#if defined(TUTTI_ABI_MPICH)
-  return static_cast<uint32_t>(op) >> 30 == 1;  // MPICH's kind of handle: built in
-#elif defined(TUTTI_ABI_STANDARD)
-  return static_cast<uint64_t>(op) < 4096;  // the standard keeps these numbers
-#elif defined(TUTTI_ABI_OPENMPI)
-  static const Image image = image_of_host();
-  return static_cast<uint64_t>(op) - image.first < image.end - image.first;
-#else
-  static const mpi::Op others[] = {house<mpi::Op>(MPI_REPLACE), house<mpi::Op>(MPI_NO_OP)};
-  return std::find(std::begin(others), std::end(others), op) != std::end(others);
-#endif
-}
-
-}  // namespace
-
 bool predefined_op(mpi::Op op) {
-  return op == host().op_null || named_op(op).has_value() || is_of_host(op);
+  return op == host().op_null || named_op(op).has_value() || own::is_op_of_host(op);
 }
 
 }  // namespace tutti::mpi

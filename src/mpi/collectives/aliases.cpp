@@ -13,7 +13,7 @@ bool aliases_tolerated = false;
 void tolerate_aliases() { aliases_tolerated = true; }
 
 bool host_judges_aliases(Collective collective) {
-  return !aliases_tolerated && (abi.kind != Abi::openmpi || collective == Collective::reduce);
+  return !aliases_tolerated && (!abi.is_open_mpi || collective == Collective::reduce);
 }
 
 bool host_finds_alias(const Call& call, int rank) {

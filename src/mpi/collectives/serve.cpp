@@ -106,7 +106,7 @@ bool is_wrong(const Call& call, const Side& side, bool parted, int ranks) {
   if (!side.counts.given()) return true;
   // MPICH does not look at the type of a part without elements.
   const auto has_type = [&](size_t part) {
-    return (abi.kind != Abi::openmpi && side.types.given() && side.counts[part] == 0) ||
+    return (!abi.is_open_mpi && side.types.given() && side.counts[part] == 0) ||
            side.type_of(part) != host().type_null;
   };
   for (size_t part = 0; part < static_cast<size_t>(ranks); ++part)

@@ -62,7 +62,7 @@ bool says_for_node(Reason reason) {
 // set-up makes the fourth call, and there is no fifth.
 int calls_before_setup(std::string_view version) {
   constexpr std::string_view mpich = "MPICH Version:";
-  if (abi.kind == Abi::openmpi) return 48;
+  if (abi.is_open_mpi) return 48;
   const size_t number = version.substr(0, mpich.size()) == mpich
                             ? version.find_first_of("0123456789", mpich.size())
                             : version.npos;

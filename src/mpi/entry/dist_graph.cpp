@@ -143,7 +143,7 @@ int dist_graph_create(const CommunicatorFunctions<HouseTypes>* functions, Comm c
                                         reorder, made);
   };
   int between = 0, ranks = 0;
-  if (abi.kind == Abi::openmpi || mpi.foreign || mpi.unweighted == nullptr ||
+  if (abi.is_open_mpi || mpi.foreign || mpi.unweighted == nullptr ||
       comm == mpi.comm_null || mpi.Comm_test_inter(comm, &between) != success || between != 0 ||
       mpi.Comm_size(comm, &ranks) != success)
     return by_host();

@@ -14,7 +14,7 @@
 #include "mpi/communicators/registry.h"
 #include "mpi/requests/own_request.h"
 
-#if !defined(TUTTI_ABI_SMPI)
+#if !defined(TUTTI_SIMULATED)
 namespace tutti::mpi {
 namespace {
 
@@ -34,7 +34,7 @@ extern "C" __attribute__((visibility("default"))) int MPIX_Comm_revoke(MPI_Comm 
   return next(comm);
 }
 
-#if !defined(TUTTI_ABI_OPENMPI)
+#if defined(TUTTI_MPICH_EXTENSIONS)
 extern "C"
     __attribute__((visibility("default"))) int MPIX_Request_is_complete(MPI_Request request) {
   using tutti::mpi::OwnRequest;

@@ -8,7 +8,7 @@
 
 namespace tutti::mpi::fortran {
 
-#if defined(TUTTI_ABI_MPICH)
+#if defined(TUTTI_FORTRAN_HANDLES_OF_C)
 
 MPI_Comm c_communicator(MPI_Fint handle) { return handle; }
 MPI_Info c_info(MPI_Fint handle) { return handle; }
@@ -21,49 +21,42 @@ MPI_Session c_session(MPI_Fint handle) { return handle; }
 
 #else
 
-#if defined(TUTTI_ABI_OPENMPI)
-#define TUTTI_TO_C(kind) "PMPI_" #kind "_f2c"
-#define TUTTI_FROM_C(kind) "PMPI_" #kind "_c2f"
-#else
-#define TUTTI_TO_C(kind) "PMPI_" #kind "_fromint"
-#define TUTTI_FROM_C(kind) "PMPI_" #kind "_toint"
-#endif
-
 MPI_Comm c_communicator(MPI_Fint handle) {
   static const auto convert =
-      reinterpret_cast<MPI_Comm (*)(MPI_Fint)>(host_symbol(TUTTI_TO_C(Comm)));
+      reinterpret_cast<MPI_Comm (*)(MPI_Fint)>(host_symbol(TUTTI_FORTRAN_TO_C(Comm)));
   return convert(handle);
 }
 MPI_Info c_info(MPI_Fint handle) {
   static const auto convert =
-      reinterpret_cast<MPI_Info (*)(MPI_Fint)>(host_symbol(TUTTI_TO_C(Info)));
+      reinterpret_cast<MPI_Info (*)(MPI_Fint)>(host_symbol(TUTTI_FORTRAN_TO_C(Info)));
   return convert(handle);
 }
 MPI_Fint fortran_request(MPI_Request request) {
   static const auto convert =
-      reinterpret_cast<MPI_Fint (*)(MPI_Request)>(host_symbol(TUTTI_FROM_C(Request)));
+      reinterpret_cast<MPI_Fint (*)(MPI_Request)>(host_symbol(TUTTI_FORTRAN_FROM_C(Request)));
   return convert(request);
 }
 MPI_Datatype c_type(MPI_Fint handle) {
   static const auto convert =
-      reinterpret_cast<MPI_Datatype (*)(MPI_Fint)>(host_symbol(TUTTI_TO_C(Type)));
+      reinterpret_cast<MPI_Datatype (*)(MPI_Fint)>(host_symbol(TUTTI_FORTRAN_TO_C(Type)));
   return convert(handle);
 }
 MPI_Op c_op(MPI_Fint handle) {
-  static const auto convert = reinterpret_cast<MPI_Op (*)(MPI_Fint)>(host_symbol(TUTTI_TO_C(Op)));
+  static const auto convert =
+      reinterpret_cast<MPI_Op (*)(MPI_Fint)>(host_symbol(TUTTI_FORTRAN_TO_C(Op)));
   return convert(handle);
 }
 #ifdef TUTTI_SESSIONS
 MPI_Session c_session(MPI_Fint handle) {
   static const auto convert =
-      reinterpret_cast<MPI_Session (*)(MPI_Fint)>(host_symbol(TUTTI_TO_C(Session)));
+      reinterpret_cast<MPI_Session (*)(MPI_Fint)>(host_symbol(TUTTI_FORTRAN_TO_C(Session)));
   return convert(handle);
 }
 #endif
 
 #endif
 
-#if defined(TUTTI_ABI_OPENMPI)
+#if defined(TUTTI_FORTRAN_CALLS_PMPI)
 
 namespace {
 

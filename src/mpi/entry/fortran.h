@@ -17,11 +17,6 @@
 #define TUTTI_ENTRY extern "C" __attribute__((visibility("default")))
 #define TUTTI_SAME_AS(name) __attribute__((visibility("default"), alias(name)))
 
-#if defined(TUTTI_ABI_STANDARD)
-// The standard ABI leaves this type to the Fortran compiler; it is the default of compilers.
-using MPI_Fint = int;
-#endif
-
 namespace tutti::mpi::fortran {
 
 inline void set(MPI_Fint* error, int code) {
@@ -54,7 +49,7 @@ MPI_Op c_op(MPI_Fint handle);
 #ifdef TUTTI_SESSIONS
 MPI_Session c_session(MPI_Fint handle);
 #endif
-#if defined(TUTTI_ABI_OPENMPI)
+#if defined(TUTTI_FORTRAN_CALLS_PMPI)
 // C's MPI_IN_PLACE or MPI_BOTTOM if the address is that of Fortran's, else the address itself.
 void* c_address(void* buffer);
 // The types of the parts of an alltoallw's buffer, one for each rank. None if the buffer is

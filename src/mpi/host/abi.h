@@ -10,13 +10,10 @@
 
 namespace tutti::mpi {
 
-// The standard ABI is that of MPI 5. SMPI is SimGrid's MPI, whose ranks are simulated.
-enum class Abi { mpich, openmpi, standard, smpi };
-
 // Constants have MPI's names in small letters.
 struct AbiFacts {
-  Abi kind;
   std::string_view name;
+  bool is_open_mpi;  // Open MPI behaves otherwise than all others where the standard leaves it open
   void* in_place;
   Status* status_ignore;
   int undefined, proc_null, any_source, tag_ub, keyval_invalid, comm_type_shared;
@@ -72,7 +69,7 @@ int source_of(const Status& status);
 // copy of the library's globals and of nothing else, so for SMPI all rooms are compiled once more.
 // TUTTI_PER_THREAD is for variables of which each thread has its own. Under SMPI each rank has:
 // SMPI copies globals for each rank, but not thread_local variables.
-#if defined(TUTTI_ABI_SMPI)
+#if defined(TUTTI_SIMULATED)
 inline constexpr bool simulated = true;
 #define TUTTI_PER_THREAD
 #else

@@ -19,8 +19,8 @@ namespace tutti::mpi {
 // TCP, Open MPI sends less than 64 KiB without asking the receiver first, which saves a round trip.
 // With MPICH such pieces could exceed the number of messages that libfabric keeps, and jobs hung
 // where it was 64 (run/messages.h); pieces of 64 KiB did not.
-constexpr size_t most_piece_of(Abi kind) { return size_t{kind == Abi::openmpi ? 63u : 64u} << 10; }
-inline size_t most_piece() { return most_piece_of(abi.kind); }
+constexpr size_t most_piece_of(bool open_mpi) { return size_t{open_mpi ? 63u : 64u} << 10; }
+inline size_t most_piece() { return most_piece_of(abi.is_open_mpi); }
 
 inline constexpr int request_tag = 0;
 inline constexpr int first_reply_tag = 1;

@@ -1,0 +1,26 @@
+// The standard ABI, that of MPI 5.
+#pragma once
+
+#include <mpi_abi.h>
+
+#define TUTTI_FORTRAN_TO_C(kind) "PMPI_" #kind "_fromint"
+#define TUTTI_FORTRAN_FROM_C(kind) "PMPI_" #kind "_toint"
+#define TUTTI_MPICH_EXTENSIONS 1
+
+// The standard ABI leaves this type to the Fortran compiler; it is the default of compilers.
+using MPI_Fint = int;
+
+namespace tutti::mpi::own {
+
+constexpr std::string_view name = "mpiabi";
+constexpr bool is_open_mpi = false;
+
+inline bool is_abi_of(const HostLibrary& library) { return library.standard; }
+
+// The standard keeps these numbers.
+inline bool is_op_of_host(Op op) { return static_cast<uint64_t>(op) < 4096; }
+
+inline const int* unweighted() { return MPI_UNWEIGHTED; }
+inline const int* weights_empty() { return MPI_WEIGHTS_EMPTY; }
+
+}  // namespace tutti::mpi::own
