@@ -13,7 +13,7 @@ void JsonPart::refuse(const std::string& what) const {
               std::string(file_) + ": " + (place_.empty() ? "" : place_ + ": ") + what);
 }
 
-void JsonPart::must_be_object(std::initializer_list<std::string_view> members) const {
+void JsonPart::must_be_object(const std::vector<std::string_view>& members) const {
   if (!json_.is_object()) refuse("must be an object, as in {\"step\": 2}");
   for (const auto& [key, value] : json_.items()) {
     if (std::find(members.begin(), members.end(), key) != members.end()) continue;

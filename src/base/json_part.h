@@ -5,9 +5,9 @@
 // "m.json: levels[1].hand_over: must be a number".
 #pragma once
 
-#include <initializer_list>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/json.h"
 
@@ -20,7 +20,7 @@ class JsonPart {
 
   [[noreturn]] void refuse(const std::string& what) const;
   // Every member is one of these.
-  void must_be_object(std::initializer_list<std::string_view> members) const;
+  void must_be_object(const std::vector<std::string_view>& members) const;
   // The number of its entries, at least one.
   size_t must_be_list() const;
   bool has(std::string_view member) const { return json_.contains(member); }

