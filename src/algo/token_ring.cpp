@@ -164,7 +164,7 @@ class TokenRing {
 
 }  // namespace
 
-Plan token_ring(plan::Collective collective, int ranks, int root, const Ring& ring,
+Plan token_ring(plan::Collective collective, int ranks, int root, const RingForm& ring,
                 const placement::Levels& levels) {
   Plan plan;
   plan.collective = collective;

@@ -33,14 +33,14 @@
 
 namespace tutti::algo {
 
-struct Ring {
+struct RingForm {
   int tokens = 1;
   int threshold = 0;  // bytes; 0: none
   bool by_root = false;
 };
 
 // gather and scatter, with at least one token.
-plan::Plan token_ring(plan::Collective collective, int ranks, int root, const Ring& ring,
+plan::Plan token_ring(plan::Collective collective, int ranks, int root, const RingForm& ring,
                       const placement::Levels& levels);
 
 }  // namespace tutti::algo

@@ -3,7 +3,7 @@
 
 namespace tutti::kernels {
 
-constinit const Table table_avx2 = {make_reductions(), copy_stream, copy_lines_through,
-                                    copy_in_quarters};
+constinit const KernelTable table_avx2 = {make_reductions(), copy_stream, copy_lines_through,
+                                          copy_in_quarters};
 
 }  // namespace tutti::kernels

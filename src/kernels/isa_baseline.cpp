@@ -3,7 +3,7 @@
 
 namespace tutti::kernels {
 
-constinit const Table table_baseline = {make_reductions(), copy_stream, copy_lines_through,
-                                        copy_in_quarters};
+constinit const KernelTable table_baseline = {make_reductions(), copy_stream, copy_lines_through,
+                                              copy_in_quarters};
 
 }  // namespace tutti::kernels

@@ -25,7 +25,7 @@ using Copy = void (*)(void* dst, const void* src, size_t bytes);
 inline constexpr size_t copy_stream_least = 2048;
 inline constexpr size_t quarters_least = 8192;
 
-struct Table {
+struct KernelTable {
   Reductions reductions;
   Copy copy_stream;
   Copy copy_through;
@@ -34,13 +34,13 @@ struct Table {
 
 struct Variant {
   const char* name;
-  const Table* table;
+  const KernelTable* table;
 };
 
 // Each is defined in its own file, which is compiled with its own flags.
-extern const Table table_baseline;
-extern const Table table_avx2;
-extern const Table table_avx512;
+extern const KernelTable table_baseline;
+extern const KernelTable table_avx2;
+extern const KernelTable table_avx512;
 
 // The variant of that name; nullptr if it is not compiled in or this processor cannot run it.
 const Variant* find_variant(const char* name);
