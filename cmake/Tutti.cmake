@@ -31,16 +31,18 @@ function(tutti_precompile target)
     $<$<COMPILE_LANGUAGE:CXX>:${PROJECT_SOURCE_DIR}/cmake/standard_headers.h>)
 endfunction()
 
-# tutti_test(name source... [ONE_THREAD] [TIMEOUT seconds] [LABELS label...] [LIBRARIES target...]):
+# tutti_test(name source... [ONE_THREAD] [UNSANITIZED] [TIMEOUT seconds] [LABELS label...]
+#   [LIBRARIES target...]):
 # adds a GoogleTest program. Label "quick" (the default) makes it part of `make check`. ONE_THREAD:
 # the test has one thread, so it is left out under ThreadSanitizer and may run beside other tests;
-# tests without the word run alone.
+# tests without the word run alone. UNSANITIZED: a long walk over code that shorter tests and the
+# fuzz targets execute too, so it is left out under every sanitizer.
 function(tutti_test name)
   if(NOT TUTTI_TESTS)
     return()
   endif()
-  cmake_parse_arguments(arg "ONE_THREAD" "TIMEOUT" "LABELS;LIBRARIES" ${ARGN})
-  if(arg_ONE_THREAD AND TUTTI_SANITIZE STREQUAL "thread")
+  cmake_parse_arguments(arg "ONE_THREAD;UNSANITIZED" "TIMEOUT" "LABELS;LIBRARIES" ${ARGN})
+  if((arg_ONE_THREAD AND TUTTI_SANITIZE STREQUAL "thread") OR (arg_UNSANITIZED AND TUTTI_SANITIZE))
     return()
   endif()
   if(NOT arg_TIMEOUT)

@@ -9,7 +9,6 @@
 #include <functional>
 
 #include "algo/test_clusters.h"
-#include "base/sanitized.h"
 #include "plan/inter_node_traffic.h"
 
 namespace tutti::algo {
@@ -222,7 +221,7 @@ double median_milliseconds(const std::function<void()>& work) {
 
 // Reported only: a busy machine must not fail a test.
 TEST(HierarchicalInterNode, TimesOfLargeClusters) {
-  constexpr int nodes = looks_at_memory ? 64 : 512;
+  constexpr int nodes = 512;
   const Cluster cluster =
       with_numa(of_sizes("large", std::vector<int>(nodes, 8)), [](int rank) { return rank / 4; });
   const Levels levels = cluster.levels();

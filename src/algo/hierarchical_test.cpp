@@ -10,7 +10,6 @@
 #include "algo/form.h"
 #include "algo/hierarchy.h"
 #include "base/error.h"
-#include "base/sanitized.h"
 #include "plan/check.h"
 #include "plan/inter_node_traffic.h"
 #include "plan/lower.h"
@@ -117,7 +116,7 @@ std::vector<plan::Program> programs_of(const Plan& plan, const placement::Nodes&
 
 TEST(Hierarchical, ProgramsAreOrdered) {
   for_each_plan([](const Plan& plan, const Cluster& cluster) {
-    if (cluster.ranks() > (looks_at_memory ? 6 : 12)) return;
+    if (cluster.ranks() > 12) return;
     const placement::Nodes nodes(cluster.node_of);
     ASSERT_NO_THROW(plan::simulate(
         plan, programs_of(plan, nodes, plan::Carrier::slot),
