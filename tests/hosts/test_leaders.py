@@ -71,7 +71,7 @@ def test_results(compiled, mpi, name):
 def test_reductions(compiled, mpi):
     """All pairs of type and operation, each with a third of the counts, which differs by MPI."""
     program, third = compiled(mpi, "reductions"), MPIS.index(mpi)
-    expect_ok(mpi, 7, program, "few", third, placement=BLOCK, **by_host())
+    expect_ok(mpi, 7, program, "few", third, 3, placement=BLOCK, **by_host())
 
 
 SETTINGS = {

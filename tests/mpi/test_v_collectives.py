@@ -37,7 +37,7 @@ def test_results_and_that_tutti_served_them(host_named, compiled, tmp_path, name
     [{"TUTTI_SHM_BYTES_PER_RANK": "32K"}, {"TUTTI_SEGMENT_BYTES": "256"}, {"TUTTI_SHM": "posix"}],
 )
 def test_results_with_other_settings(host_named, compiled, variables):
-    host = host_named("mpich")
+    host = host_named("openmpi")
     expect_ok(job(host, 4, compiled(host, "v_collectives"), variables=variables, timeout=120))
 
 

@@ -1,8 +1,8 @@
 // Every predefined type with every operation that MPI defines for it, in all forms, compared with
 // the host MPI's result. Values are small, so that floating point is exact in any order.
 //
-// reductions [few|thorough [SLICE]]: thorough tries more counts; SLICE (0, 1, 2) names the third of
-// all triples of type, operation and count that is tried.
+// reductions [few|thorough [SLICE SLICES]]: thorough tries more counts; of all triples of type,
+// operation and count, one slice is tried (0 to SLICES - 1).
 #include "predefined.h"
 
 static void try_one(const struct type* type, MPI_Op op, int which, int count) {
@@ -64,7 +64,8 @@ static void try_bcast(const struct type* type, int count) {
   free(expected);
 }
 
-static int in_slice(int slice, int number) { return slice < 0 || number % 3 == slice; }
+static int slice, slices = 1;
+static int in_slice(int number) { return number % slices == slice; }
 
 int main(int argc, char** argv) {
   start(&argc, &argv);
@@ -74,7 +75,7 @@ int main(int argc, char** argv) {
   static const int many[] = {1, 2, 3, 4, 5, 6, 7, 8, 12, 13, 48, 49, 100, 1000, 4099, 20011};
   const int thorough = argc > 1 && strcmp(argv[1], "thorough") == 0;
   const int* counts = thorough ? many : few;
-  const int slice = argc > 2 ? atoi(argv[2]) : -1;
+  if (argc > 3) slice = atoi(argv[2]), slices = atoi(argv[3]);
   const int count_count = thorough ? sizeof many / sizeof *many : sizeof few / sizeof *few;
 
   set_up(MPI_COMM_WORLD);
@@ -83,8 +84,8 @@ int main(int argc, char** argv) {
     const int op_count = ops_of(types[t].kind, ops);
     for (int c = 0; c < count_count; ++c) {
       for (int o = 0; o < op_count; ++o)
-        if (in_slice(slice, t + o + c)) try_one(&types[t], ops[o], o, counts[c]);
-      if (in_slice(slice, t + c)) try_bcast(&types[t], counts[c]);
+        if (in_slice(t + o + c)) try_one(&types[t], ops[o], o, counts[c]);
+      if (in_slice(t + c)) try_bcast(&types[t], counts[c]);
     }
   }
   // A call with no elements.
