@@ -135,10 +135,10 @@ class Checker {
       refuse_here(collective_text() + " has no operation to reduce with; use `copy`");
     }
     if (transfer.dst.buffer == Buffer::out && !definition_.has_out(transfer.dst.rank)) {
-      refuse_here(skips_rank_0(plan_.collective)
-                      ? "rank 0 has no `out` in " + collective_text() + "; use `tmp`"
-                      : "only the root, rank " + std::to_string(plan_.root) + ", has an `out` in " +
-                            collective_text() + "; use `tmp`");
+      refuse_here((rooted(plan_.collective)
+                       ? "only the root, rank " + std::to_string(plan_.root) + ", has an `out` in "
+                       : "rank " + std::to_string(transfer.dst.rank) + " has no `out` in ") +
+                  collective_text() + "; use `tmp`");
     }
     arrival_ |= reduces_ && transfer.any_order;
     for (int32_t k = 0; k < transfer.dst.count; ++k) {
