@@ -1,6 +1,7 @@
 #include "algo/hierarchical.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "algo/by_host.h"
 #include "algo/form.h"
@@ -40,6 +41,20 @@ std::vector<Collective> within_nodes(Collective collective, std::string_view bet
     default: return {collective};
   }
 }
+
+// The functions that write the plans of each collective, except an allreduce by dissemination.
+constexpr std::pair<Collective, void (*)(Hierarchy&)> phases[] = {
+    {Collective::barrier, hierarchical_allreduce},
+    {Collective::bcast, hierarchical_bcast},
+    {Collective::reduce, hierarchical_reduce},
+    {Collective::allreduce, hierarchical_allreduce},
+    {Collective::gather, hierarchical_gather},
+    {Collective::scatter, hierarchical_scatter},
+    {Collective::allgather, hierarchical_allgather},
+    {Collective::alltoall, hierarchical_alltoall},
+    {Collective::reduce_scatter, hierarchical_reduce_scatter},
+    {Collective::scan, hierarchical_scan},
+    {Collective::exscan, hierarchical_scan}};
 
 [[noreturn]] void refuse(Collective collective, std::string_view spec, const std::string& where,
                          const std::vector<Collective>& needed) {
@@ -125,21 +140,9 @@ plan::Plan hierarchical(const Request& request) {
   }
   Hierarchy nodes(request);
   const bool disseminates = by_dissemination(request.collective, request.form.between);
-  switch (request.collective) {
-    case Collective::barrier: hierarchical_allreduce(nodes); break;
-    case Collective::bcast: hierarchical_bcast(nodes); break;
-    case Collective::reduce: hierarchical_reduce(nodes); break;
-    case Collective::allreduce:
-      disseminates ? hierarchical_dissemination(nodes) : hierarchical_allreduce(nodes);
-      break;
-    case Collective::gather: hierarchical_gather(nodes); break;
-    case Collective::scatter: hierarchical_scatter(nodes); break;
-    case Collective::allgather: hierarchical_allgather(nodes); break;
-    case Collective::alltoall: hierarchical_alltoall(nodes); break;
-    case Collective::reduce_scatter: hierarchical_reduce_scatter(nodes); break;
-    case Collective::scan:
-    case Collective::exscan: hierarchical_scan(nodes); break;
-  }
+  for (const auto& [collective, write] : phases)
+    if (collective == request.collective)
+      (disseminates ? hierarchical_dissemination : write)(nodes);
   return std::move(nodes.plan());
 }
 
