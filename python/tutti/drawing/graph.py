@@ -27,8 +27,17 @@ LEVEL_TEXT = {
 }
 # The levels whose group is given for each rank.
 PLACES = ("cluster", "node", "socket", "numa", "core")
-# In the order in which a plan runs them.
-PHASES = ("reduce", "bcast", "gather", "scatter", "allgather", "alltoall", "scan", "exscan")
+# The phases, in the order in which a plan runs them.
+PHASE_TEXT = {
+    "reduce": "reduce: towards the result",
+    "bcast": "bcast: the result to all",
+    "gather": "gather: the parts to the root",
+    "scatter": "scatter: each part to its rank",
+    "allgather": "allgather: every part to all",
+    "alltoall": "alltoall: each part to its rank",
+    "scan": "scan: to the ranks above",
+    "exscan": "exscan: to the ranks above",
+}
 # Phases in which data goes up to the parent; in the others a rank gets its data from its parent.
 UPWARDS = ("reduce", "gather")
 # Phases in which any rank may get data from any other, so that there are no parents.
@@ -145,7 +154,7 @@ def graph_of(plan: Any, placed: Placed) -> Graph:
     transfers = plan.transfers
     events = follow(plan, transfers)
     graph = Graph(plan, placed, transfers, events, _messages(placed, events))
-    for phase in PHASES:
+    for phase in PHASE_TEXT:
         of_phase = [message for message in graph.messages if message.phase == phase]
         if of_phase:
             graph.phases[phase] = _phase_sums(events, of_phase, phase)

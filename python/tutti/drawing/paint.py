@@ -4,7 +4,7 @@ messages.
 
 from typing import Any
 
-from tutti.drawing.graph import Graph
+from tutti.drawing.graph import PHASE_TEXT, Graph
 from tutti.drawing.layout import ORDER, Box
 from tutti.drawing.panels import Panel
 from tutti.drawing.strokes import Stroke
@@ -25,16 +25,6 @@ BOX_FACES = {"cluster": "#f2f3f5", "node": "#ffffff", "socket": "#f6f6fc", "numa
 BOX_EDGES = {"cluster": "#9aa3ad", "node": "#5b6570", "socket": "#8a93a8", "numa": "#b4bec8"}
 TEXT = "#20262c"
 FAINT = "#4a545e"
-PHASE_TEXT = {
-    "reduce": "reduce: towards the result",
-    "bcast": "bcast: the result to all",
-    "gather": "gather: the parts to the root",
-    "scatter": "scatter: each part to its rank",
-    "allgather": "allgather: every part to all",
-    "alltoall": "alltoall: each part to its rank",
-    "scan": "scan: to the ranks above",
-    "exscan": "exscan: to the ranks above",
-}
 BARRIER_PHASE_TEXT = {"reduce": "arrivals", "bcast": "release"}
 # Lengths in cells.
 RADIUS = 0.3
