@@ -11,7 +11,6 @@ using plan::Operand;
 using plan::Program;
 using plan::Space;
 using plan::Step;
-using plan::StepKind;
 
 void VirtualRun::begin_access(int32_t rank, size_t link, double work, double shared, double bytes) {
   const double share = work > 0 ? std::min(1.0, shared / work) : 0;
@@ -158,7 +157,7 @@ VirtualRun::Progress VirtualRun::move(int32_t rank, const Step& step, int64_t se
     self.operand = 1;
     self.reading = 0;
   }
-  const bool combines = step.kind != StepKind::copy;
+  const bool combines = plan::properties_of(step.kind).group == plan::StepGroup::reducing;
   double whole = bytes;  // bytes of the largest buffer that takes part
   for (int32_t i = 0; i < step.operand_count; ++i)
     whole = std::max(whole, whole_of(rank, operands[i]));

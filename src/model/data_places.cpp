@@ -94,7 +94,7 @@ void DataPlaces::note_read(int32_t rank, const Step& step, int64_t segment) {
 void DataPlaces::find_own_reads() {
   for (const Program& mine : programs_)
     for (const Step& step : mine.steps) {
-      if (step.operand_count == 0 || step.kind == StepKind::copy) continue;
+      if (plan::properties_of(step.kind).group != plan::StepGroup::reducing) continue;
       const Operand* const operands = &mine.operands[static_cast<size_t>(step.first_operand)];
       for (int32_t i = 1; i < step.operand_count; ++i)
         for (int32_t k = 0; operands[i].rank == mine.rank && k < step.extent_count; ++k)

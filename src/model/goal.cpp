@@ -114,6 +114,7 @@ class Schedule {
   void list(int32_t rank, const Step& step, int64_t segment) {
     Rank& self = of(rank);
     const Program& mine = program(rank);
+    if (step.operand_count > 0) return move(rank, step, segment);
     switch (step.kind) {
       case StepKind::publish:
       case StepKind::stamp:
@@ -122,9 +123,6 @@ class Schedule {
                                   step.kind == StepKind::stamp ? step.line : -1,
                                   self.operations.size() - 1});
         break;
-      case StepKind::copy:
-      case StepKind::reduce:
-      case StepKind::reduce_any: move(rank, step, segment); break;
       case StepKind::send:
       case StepKind::receive: message(rank, step, segment); break;
       case StepKind::post:
@@ -165,7 +163,7 @@ class Schedule {
       if (operands[i].rank != rank) read(rank, operands[i].rank, bytes);
     if (operands[0].rank != rank) write_to(rank, operands[0].rank, bytes);
     const OwnCost& own = question_.machine.own;
-    const bool combines = step.kind != StepKind::copy;
+    const bool combines = plan::properties_of(step.kind).group == plan::StepGroup::reducing;
     const double work = combines ? (step.operand_count - 2) * own.combine.time(bytes, bytes)
                                  : own.copy.time(bytes, bytes);
     compute(of(rank), own.step + work);

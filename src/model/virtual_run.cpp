@@ -101,15 +101,13 @@ VirtualRun::Progress VirtualRun::execute(int32_t rank, const Step& step, int64_t
       tell(rank, number);
       return Progress::done;
     }
-    case StepKind::copy:
-    case StepKind::reduce: return move(rank, step, segment);
     case StepKind::reduce_any: return move_any(rank, step, segment);
     case StepKind::post:
     case StepKind::send: return start_message(rank, step, segment);
     case StepKind::receive:
     case StepKind::sent: return end_message(rank, step, segment);
+    default: return move(rank, step, segment);  // the kinds whose form is `blocks`
   }
-  return Progress::done;
 }
 
 void VirtualRun::note(int32_t rank, int64_t segment, int32_t cause, double bytes) {
