@@ -10,7 +10,6 @@ namespace {
 
 constexpr size_t word = sizeof(uint64_t);
 
-
 }  // namespace
 
 size_t Records::bytes_for(const tutti_user_op& op) {

@@ -30,7 +30,6 @@ constexpr size_t huge_page = size_t{2} << 20;
 // The file grows by at least so many bytes, and by at most the second number more than are needed.
 constexpr size_t least_growth = size_t{4} << 20, most_growth = size_t{256} << 20;
 
-
 // Bytes of addresses in use. It is read without stdio, because malloc may be waiting for this heap.
 size_t addresses_in_use() {
   const int file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);

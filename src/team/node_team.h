@@ -37,7 +37,7 @@ namespace tutti::team {
 class NodeTeam {
  public:
   struct Settings {
-    exec::ProgressHook hook;       // what a member does for others while it waits
+    exec::ProgressHook hook;       // the work that a member does for others while it waits
     uint32_t missing_types = 0;    // the types that this process cannot reduce (mpi/host/types.h)
     int reported_as = 0;           // how a report names this process
     bool may_ask_for_cma = false;  // rules may ask for copies by the system

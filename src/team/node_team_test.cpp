@@ -120,7 +120,7 @@ TEST(NodeTeam, FormsWithoutMpi) {
 
 TEST(NodeTeam, OneThatCannotAttachKeepsAllFromForming) {
   EXPECT_TRUE(in_processes(3, [](Sockets& sockets) {
-    // As if rank 2 had no addresses left: the place that it is told is not there.
+    // Rank 2 fares as if it had no addresses left: the place that it is told is not there.
     class Astray final : public Bootstrap {
      public:
       explicit Astray(Bootstrap& others) : others_(others) {}

@@ -23,7 +23,7 @@ namespace tutti::mpi {
 // The address of a data symbol of the host MPI; null if it has none of that name.
 void* host_symbol(const char* name);
 
-// What the library that defines PMPI_Init shows of its ABI.
+// The library that defines PMPI_Init, as far as it shows its ABI.
 struct HostLibrary {
   std::string_view file;  // without its directory
   bool named_mpi;         // the file is called libmpi or libpmpi

@@ -51,7 +51,7 @@ class OneNode {
   // `closed`: the announcement's word, by which ranks tell that they have touched their areas;
   // null: they tell by the host. May throw.
   Reason use(const AreaGrant& grant, shm::Word* closed);
-  // What use has made.
+  // The service that use has made.
   std::unique_ptr<Service> take_service() { return std::move(service_); }
   uint32_t traced_as() const { return of_.traced_as.value_or(0); }
 

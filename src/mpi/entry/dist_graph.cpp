@@ -143,8 +143,8 @@ int dist_graph_create(const CommunicatorFunctions<HouseTypes>* functions, Comm c
                                         reorder, made);
   };
   int between = 0, ranks = 0;
-  if (abi.is_open_mpi || mpi.foreign || mpi.unweighted == nullptr ||
-      comm == mpi.comm_null || mpi.Comm_test_inter(comm, &between) != success || between != 0 ||
+  if (abi.is_open_mpi || mpi.foreign || mpi.unweighted == nullptr || comm == mpi.comm_null ||
+      mpi.Comm_test_inter(comm, &between) != success || between != 0 ||
       mpi.Comm_size(comm, &ranks) != success)
     return by_host();
   const bool weighted = weights != mpi.unweighted;
