@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "hash.h"
 #include "options.h"
 #include "phases.h"
 
@@ -80,29 +81,24 @@ static double iterate(const Array* array, Phase* phases) {
   return sum;
 }
 
-static double* numbers(long count, int rank) {
-  double* const memory = calloc((size_t)count, sizeof *memory);
-  if (memory != NULL) return memory;
-  fprintf(stderr, "array_reduce: rank %d: no memory for %ld doubles; give fewer --elements\n", rank,
-          count);
-  MPI_Abort(MPI_COMM_WORLD, 1);
-  return NULL;
+static double* numbers(long count) {
+  return options_memory("array_reduce", (size_t)count, sizeof(double), "give fewer --elements");
 }
 
 int main(int argc, char** argv) {
   long elements = 2048, iterations = 20000, by_vectors = 0;
   const Option options[] = {
-      {"--elements", &elements, 1, 1 << 28, "doubles of each rank"},
-      {"--iterations", &iterations, 1, 100000000, "reductions"},
-      {"--vectors", &by_vectors, 0, 1, "1: reduce vectors, then fold the result"},
+      {"--elements", &elements, 1, 1 << 28, "doubles of each rank", 1, NULL},
+      {"--iterations", &iterations, 1, 100000000, "reductions", 1, NULL},
+      {"--vectors", &by_vectors, 0, 1, "1: reduce vectors, then fold the result", 1, NULL},
   };
   MPI_Init(&argc, &argv);
   options_read("array_reduce", "Adds all values of a distributed array.", argc, argv, options, 3);
   int rank, ranks;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  Array array = {elements, by_vectors == 1, numbers(elements, rank), NULL};
-  if (array.by_vectors && rank == 0) array.vector = numbers(elements, rank);
+  Array array = {elements, by_vectors == 1, numbers(elements), NULL};
+  if (array.by_vectors && rank == 0) array.vector = numbers(elements);
   long mine[values] = {0}, began[values] = {0};
   for (long i = 0; i < elements; ++i) {
     const int start = beginning(rank, i);
@@ -116,14 +112,14 @@ int main(int argc, char** argv) {
                                {"reduce", PHASE_COMMUNICATION, 0, 0},
                                {"tell", PHASE_COMMUNICATION, 0, 0}};
   int right = 1;
-  uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a by words, of all sums */
+  uint64_t hash = hash_begin; /* a hash of all sums */
   MPI_Barrier(MPI_COMM_WORLD);
   const double start = MPI_Wtime();
   for (long k = 1; k <= iterations && right; ++k) {
     const double sum = iterate(&array, phases);
     if (rank == 0) {
       right = sum == expected(began, k);
-      hash = (hash ^ (uint64_t)(int64_t)sum) * 0x100000001b3u;
+      hash_word(&hash, (uint64_t)(int64_t)sum);
     }
     phase_begin(&phases[tell]);
     MPI_Bcast(&right, 1, MPI_INT, 0, MPI_COMM_WORLD);

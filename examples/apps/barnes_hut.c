@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "hash.h"
 #include "options.h"
 #include "phases.h"
 
@@ -54,13 +55,8 @@ typedef struct {
   uint64_t hash; /* a hash of all counts of all steps */
 } Tree;
 
-static void* need(const Cluster* cluster, void* memory) {
-  if (memory == NULL) {
-    fprintf(stderr, "barnes_hut: rank %d: no memory; give fewer --bodies, or a larger --heaviest\n",
-            cluster->rank);
-    MPI_Abort(MPI_COMM_WORLD, 1);
-  }
-  return memory;
+static void* memory(size_t count, size_t size) {
+  return options_memory("barnes_hut", count, size, "give fewer --bodies, or a larger --heaviest");
 }
 
 /* The next number of a sequence, from 0 to 1 (xorshift64*, 53 bits). */
@@ -145,12 +141,12 @@ static long first_from(const Cluster* cluster, long from, long to, uint64_t leas
   return from;
 }
 
-static Level make_level(const Cluster* cluster, long length) {
+static Level make_level(long length) {
   const size_t subspaces = (size_t)length;
   Level level = {.length = length};
-  level.prefix = need(cluster, malloc(subspaces * sizeof *level.prefix));
-  level.first = need(cluster, malloc((subspaces + 1) * sizeof *level.first));
-  level.load = need(cluster, malloc(subspaces * sizeof *level.load));
+  level.prefix = memory(subspaces, sizeof *level.prefix);
+  level.first = memory(subspaces + 1, sizeof *level.first);
+  level.load = memory(subspaces, sizeof *level.load);
   return level;
 }
 
@@ -174,7 +170,7 @@ static Level split_heavy(const Cluster* cluster, const Level* level, int depth, 
   long heavy = 0;
   for (long i = 0; i < level->length; ++i) heavy += level->load[i] > cluster->heaviest;
   *leaves += level->length - heavy;
-  Level next_level = make_level(cluster, octants * heavy);
+  Level next_level = make_level(octants * heavy);
   const int below = 3 * (deepest - depth - 1);
   long to = 0;
   for (long i = 0; i < level->length; ++i) {
@@ -191,13 +187,12 @@ static Level split_heavy(const Cluster* cluster, const Level* level, int depth, 
 }
 
 static void note(Tree* tree, const Level* level) {
-  for (long i = 0; i < level->length; ++i)
-    tree->hash = (tree->hash ^ (uint64_t)level->load[i]) * 0x100000001b3u; /* FNV-1a by words */
+  for (long i = 0; i < level->length; ++i) hash_word(&tree->hash, (uint64_t)level->load[i]);
 }
 
 /* Builds one tree; returns the bodies in the subspaces of the first level. */
 static long build(const Cluster* cluster, Tree* tree, int is_first, Phase* phases) {
-  Level level = make_level(cluster, 1);
+  Level level = make_level(1);
   level.prefix[0] = 0;
   level.first[0] = 0;
   long all = 0;
@@ -241,10 +236,12 @@ static void print(const Tree* tree, long bodies, long steps, long heaviest) {
 int main(int argc, char** argv) {
   long bodies = 200000, heaviest = 64, steps = 200, aligns_levels = 0;
   const Option options[] = {
-      {"--bodies", &bodies, 1, 1000000000, "bodies of all ranks"},
-      {"--heaviest", &heaviest, 1, 1000000000, "most bodies in a subspace that is not split"},
-      {"--steps", &steps, 1, 100000, "trees"},
-      {"--align-levels", &aligns_levels, 0, 1, "1: a barrier before each allreduce, timed apart"},
+      {"--bodies", &bodies, 1, 1000000000, "bodies of all ranks", 1, NULL},
+      {"--heaviest", &heaviest, 1, 1000000000, "most bodies in a subspace that is not split", 1,
+       NULL},
+      {"--steps", &steps, 1, 100000, "trees", 1, NULL},
+      {"--align-levels", &aligns_levels, 0, 1, "1: a barrier before each allreduce, timed apart", 1,
+       NULL},
   };
   Cluster cluster = {0};
   MPI_Init(&argc, &argv);
@@ -256,16 +253,16 @@ int main(int argc, char** argv) {
   const long first = bodies * cluster.rank / cluster.ranks;
   cluster.bodies = bodies * (cluster.rank + 1) / cluster.ranks - first;
   const size_t own = (size_t)cluster.bodies + 1;
-  cluster.body = need(&cluster, malloc(own * sizeof *cluster.body));
-  cluster.key = need(&cluster, malloc(own * sizeof *cluster.key));
-  cluster.room = need(&cluster, malloc(own * sizeof *cluster.room));
+  cluster.body = memory(own, sizeof *cluster.body);
+  cluster.key = memory(own, sizeof *cluster.key);
+  cluster.room = memory(own, sizeof *cluster.room);
   for (long i = 0; i < cluster.bodies; ++i) draw(&cluster.body[i], (uint64_t)(first + i));
 
   Phase phases[phase_count] = {
       {"move", PHASE_COMPUTATION, 0, 0},        {"sort", PHASE_COMPUTATION, 0, 0},
       {"align", PHASE_COMPUTATION, 0, 0},       {"count", PHASE_COMPUTATION, 0, 0},
       {"allreduce", PHASE_COMMUNICATION, 0, 0}, {"split", PHASE_COMPUTATION, 0, 0}};
-  Tree tree = {.hash = 0xcbf29ce484222325u};
+  Tree tree = {.hash = hash_begin};
   int right = 1;
   MPI_Barrier(MPI_COMM_WORLD);
   const double began = MPI_Wtime();

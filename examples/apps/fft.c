@@ -28,6 +28,7 @@
 #include "fft_options.h"
 #include "fft_published.h"
 #include "hash.h"
+#include "options.h"
 #include "phases.h"
 
 enum { summed_elements = 1024 };
@@ -270,17 +271,11 @@ static void report(const Options* o, const Grid* g, const Results* r) {
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  int rank, ranks;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  int ranks;
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  Options options = {0};
-  const char* complaint = options_parse(argc, argv, &options);
-  if (complaint == NULL) complaint = options_divide(&options.shape, ranks);
-  if (complaint != NULL) {
-    if (rank == 0) fprintf(stderr, "fft: %s\n", complaint);
-    MPI_Finalize();
-    return 2;
-  }
+  Options options = fft_options(argc, argv);
+  const char* const complaint = fft_divide(&options.shape, ranks);
+  if (complaint != NULL) options_refuse("fft", complaint);
   static Results results = {.sum = {"sum", PHASE_COMMUNICATION, 0, 0},
                             .evolve = {"evolve", PHASE_COMPUTATION, 0, 0}};
   Grid* grids[most_ahead + 1] = {grid_make(&options.shape, MPI_COMM_WORLD)};

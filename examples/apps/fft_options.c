@@ -1,71 +1,42 @@
 #include "fft_options.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "fft_published.h"
+#include "options.h"
 
-/* Reads whole numbers from `least` to `most` after an option. */
-static const char* read_numbers(int argc, char** argv, int* at, int count, int* numbers, int least,
-                                int most) {
-  static char complaint[100];
-  for (int i = 0; i < count; ++i) {
-    char* end = "";
-    const char* const word = *at + i + 1 < argc ? argv[*at + i + 1] : "";
-    const long number = strtol(word, &end, 10);
-    if (*word == '\0' || *end != '\0' || number < least || number > most) {
-      snprintf(complaint, sizeof complaint, "%s takes %d whole number%s from %d to %d", argv[*at],
-               count, count == 1 ? "" : "s", least, most);
-      return complaint;
-    }
-    numbers[i] = (int)number;
-  }
-  *at += count;
-  return NULL;
+Options fft_options(int argc, char** argv) {
+  static const char* const classes[] = {"S", "W", "A"};
+  long published = -1, size[3] = {64, 64, 64}, grid[2] = {0, 0}, slices = 0, ahead = 0;
+  long iterations = published_iterations, overlapped = 0;
+  const Option options[] = {
+      {"--class", &published, 0, published_count - 1, "instead of --size: of NAS", 1, classes},
+      {"--size", size, 1, 1 << 14, "elements in each direction", 3, NULL},
+      {"--iterations", &iterations, 1, most_iterations, "iterations", 1, NULL},
+      {"--grid", grid, 1, 1 << 14, "ranks in each direction of pencils", 2, NULL},
+      {"--blocking", &overlapped, 0, 0, "transposes by MPI_Alltoall (the default)", 1, NULL},
+      {"--overlap", &overlapped, 1, 1, "transposes in slices, by MPI_Ialltoall", 1, NULL},
+      {"--slices", &slices, 1, 1024, "slices of --overlap", 1, NULL},
+      {"--ahead", &ahead, 0, most_ahead, "iterations that are begun before one is over", 1, NULL},
+  };
+  options_read("fft", "Solves a partial differential equation by Fourier transforms.", argc, argv,
+               options, sizeof options / sizeof *options);
+  if (slices > 0 && !overlapped) options_refuse("fft", "--slices needs --overlap");
+  if (ahead > 0 && !overlapped) options_refuse("fft", "--ahead needs --overlap");
+  for (int i = 0; published >= 0 && i < 3; ++i) size[i] = published_classes[published].size[i];
+  if (slices == 0) slices = 4;
+  return (Options){.iterations = (int)iterations,
+                   .ahead = (int)ahead,
+                   .shape = {.nx = (int)size[0],
+                             .ny = (int)size[1],
+                             .nz = (int)size[2],
+                             .px = (int)grid[0],
+                             .py = (int)grid[1],
+                             .slices = overlapped ? (int)slices : 1,
+                             .overlapped = (int)overlapped}};
 }
 
-const char* options_parse(int argc, char** argv, Options* o) {
-  int size[3] = {64, 64, 64}, grid[2] = {0, 0}, slices = 0;
-  const char* complaint = NULL;
-  o->iterations = published_iterations;
-  for (int i = 1; i < argc && complaint == NULL; ++i) {
-    if (strcmp(argv[i], "--class") == 0) {
-      const char* name = i + 1 < argc ? argv[++i] : "";
-      int at = 0;
-      while (at < published_count && strcmp(published_classes[at].name, name) != 0) ++at;
-      if (at == published_count) return "--class takes S, W or A";
-      memcpy(size, published_classes[at].size, sizeof size);
-    } else if (strcmp(argv[i], "--size") == 0) {
-      complaint = read_numbers(argc, argv, &i, 3, size, 1, 1 << 14);
-    } else if (strcmp(argv[i], "--iterations") == 0) {
-      complaint = read_numbers(argc, argv, &i, 1, &o->iterations, 1, most_iterations);
-    } else if (strcmp(argv[i], "--grid") == 0) {
-      complaint = read_numbers(argc, argv, &i, 2, grid, 1, 1 << 14);
-    } else if (strcmp(argv[i], "--slices") == 0) {
-      complaint = read_numbers(argc, argv, &i, 1, &slices, 1, 1024);
-    } else if (strcmp(argv[i], "--ahead") == 0) {
-      complaint = read_numbers(argc, argv, &i, 1, &o->ahead, 0, most_ahead);
-    } else if (strcmp(argv[i], "--overlap") == 0) {
-      o->shape.overlapped = 1;
-    } else if (strcmp(argv[i], "--blocking") == 0) {
-      o->shape.overlapped = 0;
-    } else {
-      return "usage: fft [--class S|W|A] [--size NX NY NZ] [--iterations N] [--grid PX PY] "
-             "[--blocking | --overlap] [--slices N] [--ahead N]";
-    }
-  }
-  if (complaint != NULL) return complaint;
-  if (slices > 0 && !o->shape.overlapped) return "--slices needs --overlap";
-  if (o->ahead > 0 && !o->shape.overlapped) return "--ahead needs --overlap";
-  o->shape.nx = size[0], o->shape.ny = size[1], o->shape.nz = size[2];
-  o->shape.px = grid[0], o->shape.py = grid[1];
-  o->shape.slices = slices > 0 ? slices : 4;
-  if (!o->shape.overlapped) o->shape.slices = 1;
-  return NULL;
-}
-
-const char* options_divide(Shape* s, int ranks) {
+const char* fft_divide(Shape* s, int ranks) {
   static char complaint[160];
   if (s->px == 0) s->px = 1, s->py = ranks;
   if ((long long)s->px * s->py != ranks)

@@ -12,11 +12,11 @@ typedef struct {
   int ahead; /* how many further iterations have begun while one is finished */
 } Options;
 
-/* Reads the command line. Returns NULL, or a message if it is wrong. */
-const char* options_parse(int argc, char** argv, Options* options);
+/* Reads the command line, or ends the program. */
+Options fft_options(int argc, char** argv);
 
 /* Divides the array among the ranks; without --grid, all ranks are a column: slabs. Returns NULL,
  * or a message if the ranks do not fit. */
-const char* options_divide(Shape* shape, int ranks);
+const char* fft_divide(Shape* shape, int ranks);
 
 #endif

@@ -1,5 +1,6 @@
-/* A hash of the bits of numbers that are divided among ranks. It is a sum, modulo 2^64, of a hash
- * of each number with its place in the whole, so that it does not depend on the division. */
+/* Hashes of answers. One is of the bits of numbers that are divided among ranks: a sum, modulo
+ * 2^64, of a hash of each number with its place in the whole, so that it does not depend on the
+ * division. */
 #ifndef HASH_H
 #define HASH_H
 
@@ -14,6 +15,12 @@ static inline uint64_t hash_number(double number, uint64_t place) {
   memcpy(&bits, &number, sizeof bits);
   bits = (bits ^ place) * 0x9e3779b97f4a7c15;
   return (bits ^ bits >> 29) * 0xbf58476d1ce4e5b9;
+}
+
+/* The hash of a sequence of words: FNV-1a by words. */
+static const uint64_t hash_begin = 0xcbf29ce484222325u;
+static inline void hash_word(uint64_t* hash, uint64_t word) {
+  *hash = (*hash ^ word) * 0x100000001b3u;
 }
 
 /* Adds up all ranks' parts, which rank 0 prints as an answer. Collective. */

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "hash.h"
 #include "options.h"
 #include "phases.h"
 
@@ -46,27 +47,19 @@ static double entry(uint64_t row, uint64_t column) {
 /* The rule by which the vector changes: from -8 ... 8 to the next one, and from 8 to -8. */
 static double next(double x) { return x == 8 ? -8 : x + 1; }
 
-static double* numbers(const Problem* p, size_t count) {
-  double* const memory = calloc(count, sizeof *memory);
-  if (memory == NULL) {
-    fprintf(stderr, "matvec: rank %d: no memory for %zu MiB; give a smaller --size\n", p->rank,
-            count * sizeof *memory >> 20);
-    MPI_Abort(MPI_COMM_WORLD, 1);
-  }
-  /* Pages that nobody has written yet are no memory yet: write them before anything is timed. */
-  for (size_t i = 0; i < count; i += 512) memory[i] = 0;
-  return memory;
+static double* numbers(size_t count) {
+  return options_memory("matvec", count, sizeof(double), "give a smaller --size");
 }
 
 static void make(Problem* p) {
   const size_t n = (size_t)p->size, padded = (size_t)(p->columns * p->ranks);
-  p->part = numbers(p, n * (size_t)p->columns);
-  p->vector = numbers(p, padded);
-  p->partial = numbers(p, n);
+  p->part = numbers(n * (size_t)p->columns);
+  p->vector = numbers(padded);
+  p->partial = numbers(n);
   if (p->rank != 0) return;
-  p->matrix = numbers(p, n * padded);
-  p->product = numbers(p, n);
-  p->all = numbers(p, n);
+  p->matrix = numbers(n * padded);
+  p->product = numbers(n);
+  p->all = numbers(n);
   for (size_t column = 0; column < n; ++column) {
     for (size_t row = 0; row < n; ++row) p->matrix[column * n + row] = entry(row, column);
     p->vector[column] = entry(column, n);
@@ -96,10 +89,10 @@ static int verify(const Problem* p, const double* start, long iterations, uint64
     for (long k = 0; k < iterations; ++k, x = next(x)) of_x += x;
     expected += sum * of_x;
   }
-  *hash = 0xcbf29ce484222325u; /* FNV-1a by words */
+  *hash = hash_begin;
   for (long row = 0; row < p->size; ++row) {
     found += p->all[row];
-    *hash = (*hash ^ (uint64_t)(int64_t)p->all[row]) * 0x100000001b3u;
+    hash_word(hash, (uint64_t)(int64_t)p->all[row]);
   }
   return expected == found;
 }
@@ -107,8 +100,8 @@ static int verify(const Problem* p, const double* start, long iterations, uint64
 int main(int argc, char** argv) {
   long size = 4096, iterations = 128;
   const Option options[] = {
-      {"--size", &size, 1, 1 << 20, "rows and columns"},
-      {"--iterations", &iterations, 1, 1000000, "products"},
+      {"--size", &size, 1, 1 << 20, "rows and columns", 1, NULL},
+      {"--iterations", &iterations, 1, 1000000, "products", 1, NULL},
   };
   Problem p = {0};
   MPI_Init(&argc, &argv);
@@ -118,16 +111,12 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &p.ranks);
   p.size = size;
   p.columns = (size + p.ranks - 1) / p.ranks;
-  if (p.columns > INT_MAX / size) {
-    if (p.rank == 0)
-      fprintf(stderr,
-              "matvec: --size: a rank's columns have more than %d numbers; give a smaller "
-              "size or more ranks\n",
-              INT_MAX);
-    options_end(2);
-  }
+  if (p.columns > INT_MAX / size)
+    options_refuse("matvec",
+                   "--size: a rank's columns have more than 2147483647 numbers; give a smaller "
+                   "size or more ranks");
   make(&p);
-  double* const start = p.rank == 0 ? numbers(&p, (size_t)size) : NULL;
+  double* const start = p.rank == 0 ? numbers((size_t)size) : NULL;
   for (long i = 0; start != NULL && i < size; ++i) start[i] = p.vector[i];
 
   Phase phases[phase_count] = {{"scatter", PHASE_COMMUNICATION, 0, 0},

@@ -22,11 +22,11 @@
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "hash.h"
 #include "multigrid_exact.h"
+#include "options.h"
 #include "phases.h"
 
 typedef struct {
@@ -155,73 +155,36 @@ static int report(const Multigrid* m, const Options* o, const Result* r, const R
   return right;
 }
 
-static const char* read_number(const char* option, const char* word, int least, int most,
-                               int* number) {
-  static char complaint[100];
-  char* end = "";
-  const long value = word != NULL ? strtol(word, &end, 10) : 0;
-  if (word != NULL && end != word && *end == '\0' && value >= least && value <= most) {
-    *number = (int)value;
-    return NULL;
-  }
-  snprintf(complaint, sizeof complaint, "%s takes a whole number from %d to %d", option, least,
-           most);
-  return complaint;
-}
-
-/* --boxes N: as many as a cube of them has. */
-static const char* read_boxes(const char* word, int* across) {
-  int boxes = 0;
-  const char* complaint = read_number("--boxes", word, 1, 512, &boxes);
-  for (*across = 1; *across * *across * *across < boxes; ++*across) continue;
-  if (complaint == NULL && *across * *across * *across != boxes)
-    complaint = "--boxes takes a cube: 1, 8, 27, 64, ...";
-  return complaint;
-}
-
-static const char* read_way(const char* word, Way* way) {
-  for (int i = 0; i < ways; ++i)
-    if (word != NULL && strcmp(word, way_names[i]) == 0) {
-      *way = (Way)i;
-      return NULL;
-    }
-  return "--exchange takes messages, get, neighbours, started or persistent";
-}
-
-/* Reads the command line. Returns NULL, or a message if it is wrong. */
-static const char* parse(int argc, char** argv, Options* o) {
-  const char* complaint = NULL;
-  for (int i = 1; i < argc && complaint == NULL; ++i) {
-    const char *option = argv[i], *word = i + 1 < argc ? argv[i + 1] : NULL;
-    if (strcmp(option, "--poisson") == 0) {
-      o->a = 0;
-      continue;
-    }
-    ++i;
-    if (strcmp(option, "--exchange") == 0) {
-      complaint = read_way(word, &o->way);
-    } else if (strcmp(option, "--side") == 0) {
-      complaint = read_number(option, word, 16, 256, &o->side);
-      if (complaint == NULL && (o->side & (o->side - 1)) != 0)
-        complaint = "--side takes a power of two";
-    } else if (strcmp(option, "--boxes") == 0) {
-      complaint = read_boxes(word, &o->boxes);
-    } else if (strcmp(option, "--cycles") == 0) {
-      complaint = read_number(option, word, 1, 1000, &o->cycles);
-    } else if (strcmp(option, "--solves") == 0) {
-      complaint = read_number(option, word, 1, 1000000, &o->solves);
-    } else if (strcmp(option, "--together") == 0) {
-      complaint = read_number(option, word, 1, most_together, &o->together);
-    } else if (strcmp(option, "--bottom") == 0 && word != NULL &&
-               (strcmp(word, "gradients") == 0 || strcmp(word, "sweeps") == 0)) {
-      o->bottom = word[0] == 'g' ? bottom_gradients : bottom_sweeps;
-    } else {
-      return "usage: multigrid [--exchange messages|get|neighbours|started|persistent] [--side N] "
-             "[--boxes N] [--cycles N] [--solves N] [--together N] [--bottom gradients|sweeps] "
-             "[--poisson]";
-    }
-  }
-  return complaint;
+/* Reads the command line, or ends the program. */
+static Options parse(int argc, char** argv) {
+  static const char* const bottoms[] = {"gradients", "sweeps"};
+  long way = ways_messages, side = 32, boxes = 1, cycles = 10, solves = 10, together = 1,
+       bottom = bottom_gradients, a = 1;
+  const Option options[] = {
+      {"--exchange", &way, 0, ways - 1, "how ghost cells travel", 1, way_names},
+      {"--side", &side, 16, 256, "cells of a box in each direction, a power of two", 1, NULL},
+      {"--boxes", &boxes, 1, 512, "boxes of a rank, a cube", 1, NULL},
+      {"--cycles", &cycles, 1, 1000, "cycles of a solve", 1, NULL},
+      {"--solves", &solves, 1, 1000000, "solves", 1, NULL},
+      {"--together", &together, 1, most_together, "solves at a time", 1, NULL},
+      {"--bottom", &bottom, 0, 1, "how the coarsest level is solved", 1, bottoms},
+      {"--poisson", &a, 0, 0, "a is 0", 1, NULL},
+  };
+  options_read("multigrid", "Solves a u - laplace(u) = f by geometric multigrid.", argc, argv,
+               options, sizeof options / sizeof *options);
+  int across = 1; /* boxes in each direction */
+  while (across * across * across < boxes) ++across;
+  if ((side & (side - 1)) != 0) options_refuse("multigrid", "--side takes a power of two");
+  if (across * across * across != boxes)
+    options_refuse("multigrid", "--boxes takes a cube: 1, 8, 27, 64, ...");
+  return (Options){.way = (Way)way,
+                   .bottom = (Bottom)bottom,
+                   .side = (int)side,
+                   .boxes = across,
+                   .cycles = (int)cycles,
+                   .solves = (int)solves,
+                   .together = (int)together,
+                   .a = (double)a};
 }
 
 static Division divide(void) {
@@ -252,18 +215,11 @@ static void free_systems(const Systems* all) {
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  Options options = {.side = 32, .boxes = 1, .cycles = 10, .solves = 10, .together = 1, .a = 1};
+  const Options options = parse(argc, argv);
   const Division division = divide();
   Neighbourhood around;
-  const char* complaint = parse(argc, argv, &options);
-  if (complaint == NULL) complaint = neighbourhood_make(&around, options.way, division.dims);
-  if (complaint != NULL) {
-    int rank;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (rank == 0) fprintf(stderr, "multigrid: %s\n", complaint);
-    MPI_Finalize();
-    return 2;
-  }
+  const char* const complaint = neighbourhood_make(&around, options.way, division.dims);
+  if (complaint != NULL) options_refuse("multigrid", complaint);
   static Multigrid memory[most_together];
   Systems one = {{&memory[0]}, 1}, all = {.count = options.together};
   for (int i = 0; i < all.count; ++i) all.system[i] = &memory[i];
