@@ -3,7 +3,8 @@
 
 #include <stdlib.h>
 
-#include "forms.h"
+#include "calls.h"
+#include "rows.h"
 
 /* The subject of the series. */
 typedef struct {
@@ -26,8 +27,8 @@ static void watch_barrier(const Bench* bench, Cell* cell, uint32_t number) {
     while (bench_nanoseconds() < until) bench_pause();
   }
   neutral_enter(&bench->neutral, number);
-  form_start(cell);
-  form_finish(cell);
+  call_start(cell);
+  call_finish(cell);
   if (!neutral_all_entered(&bench->neutral, number))
     bench_stop(bench, "a barrier let this rank out before all ranks had entered");
 }
@@ -45,19 +46,10 @@ static bool operate(void* of, int place, int sample, uint64_t* began) {
     watch_barrier(bench, cell, bench->number);
     return false;
   }
-  form_start(cell);
+  call_start(cell);
   if (began != NULL && cell->kind.form != BENCH_BLOCKING) *began = bench_now(&bench->neutral.clock);
-  if (subject->calls->loop != WORK_NONE)
-    work_run(&bench->work, subject->calls->loop, subject->calls->turns, &bench->neutral.clock);
-  form_finish(cell);
-  return true;
-}
-
-static bool compute(void* of, int place, int sample, uint64_t* began) {
-  (void)place, (void)sample, (void)began;
-  const Subject* const subject = of;
-  Bench* const bench = subject->bench;
-  work_run(&bench->work, subject->calls->loop, subject->calls->turns, &bench->neutral.clock);
+  work_beside(&bench->work, &subject->calls->beside, &bench->neutral.clock);
+  call_finish(cell);
   return true;
 }
 
@@ -71,40 +63,43 @@ static void open_cells(const Subject* subject) {
     Cell* const cell = &subject->cells[place];
     if (!cell_open_beside(cell, &subject->bench->cell, &subject->calls->kinds[place]))
       bench_stop(subject->bench, "no memory for the counts of the kinds");
-    form_open(cell);
+    call_open(cell);
   }
 }
 
 static void close_cells(const Subject* subject) {
   for (int place = 0; place < subject->calls->count; ++place) {
-    form_close(&subject->cells[place]);
+    call_close(&subject->cells[place]);
     cell_close_bare(&subject->cells[place]);
   }
 }
 
-static double add_results(const Subject* subject, const Series* series, int samples,
-                          Results* results) {
+static void begin_row(const Bench* bench, const CallSeries* calls, const BenchKind* kind) {
+  const BenchShape* const shape = &bench_shapes[kind->collective];
+  row_begin_call("call", bench_collective_names[kind->collective], kind->bytes);
+  if (shape->rooted) row_integer("root", kind->root);
+  row_text("element", pattern_element_names[kind->element]);
+  if (shape->uneven) row_text("lengths", bench_lengths_names[kind->lengths]);
+  row_text("communicator", bench_communicator_names[kind->communicator]);
+  row_text("condition", bench_condition_name(calls->condition));
+  row_text("form", calls->beside.alone ? "none" : bench_form_names[kind->form]);
+  if (bench->trial > 0) row_integer("trial", bench->trial);
+}
+
+/* Adds a row for each kind and returns the median of the first one in microseconds. */
+static double add_rows(const Subject* subject, const Series* series, int samples) {
   const CallSeries* const calls = subject->calls;
   double first = 0;
   for (int place = 0; place < calls->count; ++place) {
-    SeriesTimes times = series_times(subject->bench, series, samples, place);
-    if (times.wholes == 0) {
-      bench_stop(subject->bench,
-                 "every start was missed; is something else running on these cores?");
-    }
-    const ResultsCell cell = {.kind = calls->kinds[place],
-                              .condition = calls->condition,
-                              .loop = calls->loop,
-                              .computing = calls->computing,
-                              .no_call = calls->alone};
-    if (!results_add(results, cell, &times))
-      bench_stop(subject->bench, "no memory for the results");
-    if (place == 0) first = results->cells[results->count - 1].median;
+    begin_row(subject->bench, calls, &calls->kinds[place]);
+    const double median = series_row(subject->bench, series, samples, place);
+    row_end();
+    if (place == 0) first = median;
   }
   return first;
 }
 
-double call_series_measure(Bench* bench, const CallSeries* calls, Results* results) {
+double call_series_measure(Bench* bench, const CallSeries* calls) {
   Cell* const cells = calloc((size_t)calls->count, sizeof *cells);
   if (cells == NULL) bench_stop(bench, "no memory for the kinds");
   Subject subject = {bench, calls, cells};
@@ -113,11 +108,12 @@ double call_series_measure(Bench* bench, const CallSeries* calls, Results* resul
                          .cold = calls->condition.cold,
                          .subject = &subject,
                          .fill = fill,
-                         .operate = calls->alone ? compute : operate,
-                         .verify = calls->alone ? NULL : verify};
+                         .beside = calls->beside,
+                         .operate = operate,
+                         .verify = verify};
   open_cells(&subject);
   const int samples = series_run(bench, &series);
   close_cells(&subject);
   free(cells);
-  return bench->rank == 0 ? add_results(&subject, &series, samples, results) : 0;
+  return bench->rank == 0 ? add_rows(&subject, &series, samples) : 0;
 }

@@ -3,7 +3,6 @@
 #define TUTTI_BENCH_CALL_SERIES_H
 
 #include "series.h"
-#include "work.h"
 
 /* The calls, and the computation of each rank beside them. */
 typedef struct {
@@ -11,14 +10,11 @@ typedef struct {
   int count;
   const int* order; /* as in Series */
   BenchCondition condition;
-  WorkLoop loop; /* WORK_NONE: nothing is computed */
-  uint64_t turns;
-  double computing; /* microseconds that these turns take */
-  bool alone;       /* only the computation, without any call */
+  Computation beside;
 } CallSeries;
 
-/* Runs the series and adds a cell for each kind to the results. All ranks call it. At the first
- * rank the result is the median of the first kind in microseconds; elsewhere it is 0. */
-double call_series_measure(Bench* bench, const CallSeries* calls, Results* results);
+/* Runs the series. All ranks call it. The first one adds a row for each kind and gets the median of
+ * the first kind in microseconds; the others get 0. */
+double call_series_measure(Bench* bench, const CallSeries* calls);
 
 #endif

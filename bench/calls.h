@@ -1,6 +1,10 @@
-/* One call of MPI for each collective and form, with the buffers and counts of a cell
- * (collectives.h). The functions belong to nobody and may be called by any rank's thread; a request
- * belongs to the caller, who completes it.
+/* The operations of a cell (collectives.h), each in the cell's form: blocking, non-blocking or
+ * persistent (kinds.h).
+ *
+ * A cell in another form than blocking has one operation under way at most, in its `request`. One
+ * thread uses it. A persistent operation is made when the call is opened, and it and the cell's
+ * arrays live until the call is closed; cells on the same buffers may have one each, if they take
+ * turns.
  *
  * Persistent collectives came with MPI 4.0. A program that is compiled for one MPI may run with an
  * older one of the same ABI, so that persistent functions are looked up by name when the program
@@ -10,11 +14,6 @@
 
 #include "collectives.h"
 
-extern void (*const blocking_calls[BENCH_COLLECTIVES])(const Cell* cell);
-
-/* Each starts an operation, which MPI_Wait completes. */
-extern void (*const nonblocking_calls[BENCH_COLLECTIVES])(const Cell* cell, MPI_Request* request);
-
 /* Any function of MPI, before a cast to its true type. */
 typedef void (*CallsFunction)(void);
 
@@ -22,11 +21,15 @@ typedef void (*CallsFunction)(void);
  * there is none. */
 CallsFunction calls_find(const char* name);
 
-/* The function that makes a persistent collective, such as MPI_Bcast_init. */
-const char* calls_persistent_name(BenchCollective collective);
+/* True if the MPI that the program runs with has the function for this form of the collective. */
+bool call_exists(BenchCollective collective, BenchForm form);
 
-/* Makes a persistent operation by that function, which exists. MPI_Start starts the operation. The
- * cell must live as long. */
-void calls_make_persistent(const Cell* cell, MPI_Request* request);
+/* All ranks of the cell's communicator call both. The form exists. */
+void call_open(Cell* cell);
+void call_close(Cell* cell);
+
+/* Start and completion of one operation. The first does all of a blocking one. */
+void call_start(Cell* cell);
+void call_finish(Cell* cell);
 
 #endif

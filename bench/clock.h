@@ -14,6 +14,10 @@
 #include <x86intrin.h>
 #endif
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct {
   bool counter; /* the time stamp counter, else CLOCK_MONOTONIC */
   double ticks_per_second;
@@ -44,5 +48,9 @@ static inline void bench_pause(void) {
   __asm__ volatile("yield");
 #endif
 }
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

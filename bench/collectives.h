@@ -32,7 +32,7 @@ typedef struct {
   int *received, *received_at;    /* for each rank: elements from it, and their places in `out` */
   int *sent_from, *received_from; /* the beginnings in bytes, as alltoallw takes them */
   MPI_Datatype* types;            /* indexed by rank, as alltoallw takes them */
-  MPI_Request request;            /* the started operation's, or the persistent one (forms.h) */
+  MPI_Request request;            /* the started operation's, or the persistent one (calls.h) */
 } Cell;
 
 /* The bound on a rank's buffers, for collectives that need a multiple of the cell's size. */

@@ -6,8 +6,8 @@
 #include "calls.h"
 #include "grid.h"
 #include "overlap.h"
+#include "rows.h"
 #include "series.h"
-#include "work.h"
 
 /* A way to exchange, on one rank's grid. */
 typedef struct {
@@ -19,9 +19,7 @@ typedef struct {
   int cells_before[GRID_DIRECTIONS];
   MPI_Aint origin[GRID_DIRECTIONS]; /* the types have the places */
   MPI_Request requests[2 * GRID_DIRECTIONS];
-  WorkLoop loop;    /* the computation between start and finish; WORK_NONE: nothing */
-  uint64_t turns;   /* turns of the loop */
-  double computing; /* microseconds that these take */
+  Computation beside;
 } Exchange;
 
 typedef struct Way {
@@ -110,16 +108,8 @@ static bool operate(void* of, int place, int sample, uint64_t* began) {
   Exchange* const one = of;
   one->way->start(one);
   if (began != NULL && one->way->finish != NULL) *began = bench_now(&one->bench->neutral.clock);
-  if (one->loop != WORK_NONE)
-    work_run(&one->bench->work, one->loop, one->turns, &one->bench->neutral.clock);
+  work_beside(&one->bench->work, &one->beside, &one->bench->neutral.clock);
   if (one->way->finish != NULL) one->way->finish(one);
-  return true;
-}
-
-static bool compute(void* of, int place, int sample, uint64_t* began) {
-  (void)place, (void)sample, (void)began;
-  Exchange* const one = of;
-  work_run(&one->bench->work, one->loop, one->turns, &one->bench->neutral.clock);
   return true;
 }
 
@@ -153,58 +143,39 @@ static bool find_order(Exchange* one) {
   return any;
 }
 
-/* Runs a series, and at the first rank adds its cell and returns the median; 0 elsewhere. */
-static double measure_series(const Exchange* one, const Series* series, ResultsCell cell,
-                             Results* results) {
+/* Runs a series, and at the first rank adds its row and returns the median; 0 elsewhere. */
+static double measure_series(Exchange* one, const char* name, bool in_order) {
   Bench* const bench = one->bench;
-  const int samples = series_run(bench, series);
+  const Series series = {.count = 1,
+                         .subject = one,
+                         .beside = one->beside,
+                         .fill = one->beside.alone ? NULL : fill,
+                         .operate = operate,
+                         .verify = verify};
+  const int samples = series_run(bench, &series);
   if (bench->rank != 0) return 0;
-  SeriesTimes times = series_times(bench, series, samples, 0);
-  if (times.wholes == 0)
-    bench_stop(bench, "every start was missed; is something else running on these cores?");
-  cell.kind = (BenchKind){.bytes = grid_face_bytes(one->grid.edge), .element = PATTERN_UINT32};
-  cell.halo = one->way->name;
-  cell.loop = one->loop;
-  cell.computing = one->computing;
-  if (!results_add(results, cell, &times)) bench_stop(bench, "no memory for the results");
-  return results->cells[results->count - 1].median;
+  row_begin_call("halo", name, grid_face_bytes(one->grid.edge));
+  row_text("element", pattern_element_names[PATTERN_UINT32]);
+  row_flag("in_order", in_order);
+  const double median = series_row(bench, &series, samples, 0);
+  row_end();
+  return median;
 }
 
-static double measure_way(Exchange* one, int way, Results* results) {
-  if (way == persistent_way && results->lacks_persistent) return 0;
+static double measure_way(void* of, int way, const Computation* beside) {
+  Exchange* const one = of;
+  one->beside = *beside;
+  if (beside->alone) return measure_series(one, "none", false);
+  if (way == persistent_way && one->bench->lacks_persistent) return 0;
   one->way = &ways[way];
   if (way == persistent_way) make_request(one);
-  const ResultsCell cell = {.in_order = find_order(one)};
-  const Series series = {
-      .count = 1, .subject = one, .fill = fill, .operate = operate, .verify = verify};
-  const double median = measure_series(one, &series, cell, results);
+  const bool in_order = find_order(one);
+  const double median = measure_series(one, one->way->name, in_order);
   if (way == persistent_way) MPI_Request_free(one->requests);
   return median;
 }
 
-static void measure_computation(Exchange* one, Results* results) {
-  const Series series = {.count = 1, .subject = one, .operate = compute};
-  measure_series(one, &series, (ResultsCell){.no_call = true}, results);
-}
-
-/* The ways that use the faces' types: alone, and then beside each loop. 0 microseconds: as long as
- * the blocking way takes. */
-static void measure_beside(Exchange* one, double microseconds, Results* results) {
-  const BenchClock* const clock = &one->bench->neutral.clock;
-  for (int way = 0; way <= by_hand_way; ++way) {
-    const double median = measure_way(one, way, results);
-    if (way == blocking_way && microseconds == 0) microseconds = median;
-  }
-  MPI_Bcast(&microseconds, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-  one->computing = microseconds;
-  for (one->loop = WORK_ARITHMETIC; one->loop < WORK_LOOPS; ++one->loop) {
-    one->turns = work_turns(&one->bench->work, one->loop, microseconds, clock);
-    measure_computation(one, results);
-    for (int way = 0; way <= by_hand_way; ++way) measure_way(one, way, results);
-  }
-}
-
-static void measure_size(Bench* bench, MPI_Comm communicator, int place, Results* results) {
+static void measure_size(Bench* bench, MPI_Comm communicator, int place) {
   const BenchOptions* const options = &bench->options;
   const size_t bytes = options->faces[place];
   Exchange one = {.bench = bench};
@@ -215,20 +186,19 @@ static void measure_size(Bench* bench, MPI_Comm communicator, int place, Results
     one.cells[direction] = (int)(bytes / sizeof(uint32_t));
     one.cells_before[direction] = direction * one.cells[direction];
   }
-  if (options->overlap) {
-    double microseconds = 0;
-    if (options->computing_count > 0)
-      microseconds = options->computing[options->computing_count > 1 ? place : 0];
-    measure_beside(&one, microseconds, results);
+  if (options->overlap) { /* the ways that use the faces' types */
+    overlap_of(bench, place, &(OverlapSubject){&one, by_hand_way + 1, blocking_way, measure_way});
   } else {
-    for (int way = 0; way < way_count; ++way) measure_way(&one, way, results);
+    for (int way = 0; way < way_count; ++way)
+      measure_way(&one, way, &(Computation){.loop = WORK_NONE});
   }
   grid_close(&one.grid);
 }
 
 enum { calls_before_set_up = 64 };
 
-void halo_measure(Bench* bench, Results* results) {
+void halo_measure(Bench* bench, BenchCondition condition) {
+  (void)condition;
   int extents[GRID_DIMENSIONS] = {0};
   const int periodic[GRID_DIMENSIONS] = {1, 1, 1};
   MPI_Comm communicator;
@@ -237,7 +207,7 @@ void halo_measure(Bench* bench, Results* results) {
   MPI_Cart_create(MPI_COMM_WORLD, GRID_DIMENSIONS, extents, periodic, 0, &communicator);
   /* MPIs and interposers set communicators up after some calls. */
   for (int call = 0; call < calls_before_set_up; ++call) MPI_Barrier(communicator);
-  results->lacks_persistent = calls_find("MPI_Neighbor_alltoallw_init") == NULL;
-  for (int i = 0; i < bench->options.face_count; ++i) measure_size(bench, communicator, i, results);
+  bench->lacks_persistent = calls_find("MPI_Neighbor_alltoallw_init") == NULL;
+  for (int i = 0; i < bench->options.face_count; ++i) measure_size(bench, communicator, i);
   MPI_Comm_free(&communicator);
 }

@@ -6,10 +6,10 @@
 #ifndef TUTTI_BENCH_HALO_H
 #define TUTTI_BENCH_HALO_H
 
-#include "measuring.h"
+#include "bench.h"
 
 /* Measures each way for each size of a face; for an overlap (overlap.h) the first four ways, alone
  * and beside computations. All ranks call it. */
-void halo_measure(Bench* bench, Results* results);
+void halo_measure(Bench* bench, BenchCondition condition);
 
 #endif

@@ -28,23 +28,10 @@ static bool same_word(const char* word, size_t length, const char* name) {
   return strlen(name) == length && strncmp(word, name, length) == 0;
 }
 
-BenchCollective bench_collective(const char* name, size_t length) {
-  int known = 0;
-  while (known < BENCH_COLLECTIVES && !same_word(name, length, bench_collective_names[known]))
-    ++known;
-  return (BenchCollective)known;
-}
-
-BenchForm bench_form(const char* name, size_t length) {
-  int known = 0;
-  while (known < BENCH_FORMS && !same_word(name, length, bench_form_names[known])) ++known;
-  return (BenchForm)known;
-}
-
-BenchLengths bench_lengths(const char* name, size_t length) {
-  int known = 0;
-  while (known < BENCH_LENGTHS && !same_word(name, length, bench_lengths_names[known])) ++known;
-  return (BenchLengths)known;
+int bench_word(const char* const* names, int known, const char* word, size_t length) {
+  int number = 0;
+  while (number < known && !same_word(word, length, names[number])) ++number;
+  return number;
 }
 
 /* Reads a whole number at `word`; returns the number of its digits, 0 if there is no number or too
@@ -96,15 +83,18 @@ bool kinds_append(BenchKinds* kinds, BenchKind kind) {
   return true;
 }
 
-bool kinds_in_forms(BenchKinds* kinds, const BenchForm* forms, int count) {
+bool kinds_add(BenchKinds* kinds, BenchKind kind) {
+  return contains(kinds, &kind) || kinds_append(kinds, kind);
+}
+
+bool kinds_in_forms(BenchKinds* kinds, const WordList* forms) {
   BenchKinds every = {.count = 0};
   for (int i = 0; i < kinds->count; ++i) {
     const bool open = kinds->kinds[i].form == BENCH_BLOCKING;
-    for (int f = 0; f < (open ? count : 1); ++f) {
+    for (int f = 0; f < (open ? forms->count : 1); ++f) {
       BenchKind kind = kinds->kinds[i];
-      if (open) kind.form = forms[f];
-      if (contains(&every, &kind)) continue;
-      if (kinds_append(&every, kind)) continue;
+      if (open) kind.form = (BenchForm)forms->chosen[f];
+      if (kinds_add(&every, kind)) continue;
       free(every.kinds);
       return false;
     }
@@ -117,19 +107,16 @@ bool kinds_in_forms(BenchKinds* kinds, const BenchForm* forms, int count) {
 /* Reads a word after the collective and its bytes: a root, an element, a communicator, lengths or a
  * form. */
 static bool parse_detail(BenchKind* kind, const char* word, size_t length, int ranks) {
-  for (int element = 0; element < PATTERN_ELEMENTS; ++element) {
-    if (same_word(word, length, pattern_element_names[element]))
-      return kind->element = (PatternElement)element, true;
-  }
-  for (int one = 0; one < BENCH_COMMUNICATORS; ++one) {
-    if (same_word(word, length, bench_communicator_names[one]))
-      return kind->communicator = (BenchCommunicator)one, true;
-  }
-  const BenchForm form = bench_form(word, length);
-  if (form != BENCH_FORMS) return kind->form = form, true;
-  const BenchLengths lengths = bench_lengths(word, length);
+  const int element = bench_word(pattern_element_names, PATTERN_ELEMENTS, word, length),
+            communicator = bench_word(bench_communicator_names, BENCH_COMMUNICATORS, word, length),
+            form = bench_word(bench_form_names, BENCH_FORMS, word, length),
+            lengths = bench_word(bench_lengths_names, BENCH_LENGTHS, word, length);
+  if (element != PATTERN_ELEMENTS) return kind->element = (PatternElement)element, true;
+  if (communicator != BENCH_COMMUNICATORS)
+    return kind->communicator = (BenchCommunicator)communicator, true;
+  if (form != BENCH_FORMS) return kind->form = (BenchForm)form, true;
   if (lengths != BENCH_LENGTHS && bench_shapes[kind->collective].uneven)
-    return kind->lengths = lengths, true;
+    return kind->lengths = (BenchLengths)lengths, true;
   size_t root;
   if (!bench_shapes[kind->collective].rooted || length == 0 ||
       parse_digits(word, length, &root) != length)
@@ -140,8 +127,9 @@ static bool parse_detail(BenchKind* kind, const char* word, size_t length, int r
 
 static bool parse_kind(BenchKind* kind, const char* word, size_t length, int ranks) {
   const char *end = word + length, *colon = memchr(word, ':', length);
-  *kind = (BenchKind){.collective =
-                          bench_collective(word, colon != NULL ? (size_t)(colon - word) : length)};
+  *kind = (BenchKind){
+      .collective = (BenchCollective)bench_word(bench_collective_names, BENCH_COLLECTIVES, word,
+                                                colon != NULL ? (size_t)(colon - word) : length)};
   if (kind->collective == BENCH_COLLECTIVES) return false;
   bool sized = kind->collective == BENCH_BARRIER;
   while (colon != NULL) {
@@ -169,7 +157,7 @@ bool kinds_parse(BenchKinds* kinds, const char* words, int ranks, char message[2
                (int)(length < 60 ? length : 60), word);
       return false;
     }
-    if (!contains(kinds, &kind) && !kinds_append(kinds, kind)) {
+    if (!kinds_add(kinds, kind)) {
       snprintf(message, 256, "no memory for the kinds");
       return false;
     }
@@ -179,10 +167,10 @@ bool kinds_parse(BenchKinds* kinds, const char* words, int ranks, char message[2
 }
 
 void kind_word(const BenchKind* kind, char word[BENCH_KIND_WORD]) {
+  static const char* const units[] = {"", "K", "M"};
   size_t length =
       (size_t)snprintf(word, BENCH_KIND_WORD, "%s", bench_collective_names[kind->collective]);
   if (kind->bytes > 0) {
-    static const char* const units[] = {"", "K", "M"};
     size_t number = kind->bytes;
     int unit = 0;
     for (; unit < 2 && number % 1024 == 0; ++unit) number /= 1024;
@@ -191,18 +179,13 @@ void kind_word(const BenchKind* kind, char word[BENCH_KIND_WORD]) {
   }
   if (bench_shapes[kind->collective].rooted)
     length += (size_t)snprintf(word + length, BENCH_KIND_WORD - length, ":%d", kind->root);
-  if (kind->element != PATTERN_DOUBLE) {
-    length += (size_t)snprintf(word + length, BENCH_KIND_WORD - length, ":%s",
-                               pattern_element_names[kind->element]);
+  const char* const details[] = {
+      kind->element != PATTERN_DOUBLE ? pattern_element_names[kind->element] : NULL,
+      kind->communicator != BENCH_WORLD ? bench_communicator_names[kind->communicator] : NULL,
+      kind->lengths != BENCH_RAMP ? bench_lengths_names[kind->lengths] : NULL,
+      kind->form != BENCH_BLOCKING ? bench_form_names[kind->form] : NULL};
+  for (size_t i = 0; i < sizeof details / sizeof *details; ++i) {
+    if (details[i] != NULL)
+      length += (size_t)snprintf(word + length, BENCH_KIND_WORD - length, ":%s", details[i]);
   }
-  if (kind->communicator != BENCH_WORLD) {
-    length += (size_t)snprintf(word + length, BENCH_KIND_WORD - length, ":%s",
-                               bench_communicator_names[kind->communicator]);
-  }
-  if (kind->lengths != BENCH_RAMP) {
-    length += (size_t)snprintf(word + length, BENCH_KIND_WORD - length, ":%s",
-                               bench_lengths_names[kind->lengths]);
-  }
-  if (kind->form != BENCH_BLOCKING)
-    snprintf(word + length, BENCH_KIND_WORD - length, ":%s", bench_form_names[kind->form]);
 }

@@ -62,25 +62,28 @@ typedef struct {
 /* The length of the longest word of a kind, with its terminating 0. */
 #define BENCH_KIND_WORD 64
 
-/* A collective's number by its name, or BENCH_COLLECTIVES. */
-BenchCollective bench_collective(const char* name, size_t length);
+/* The number of a word in a table of `known` names, or `known` if it is not there. */
+int bench_word(const char* const* names, int known, const char* word, size_t length);
 
-/* A form's number by its name, or BENCH_FORMS; and the same of lengths. */
-BenchForm bench_form(const char* name, size_t length);
-BenchLengths bench_lengths(const char* name, size_t length);
+/* Numbers of words in such a table. */
+typedef struct {
+  int chosen[BENCH_COLLECTIVES];
+  int count;
+} WordList;
 
 /* Reads bytes such as 8, 4K or 1M at `word`. False if there are none, or more than 1024M. */
 bool bench_parse_bytes(const char* word, size_t length, size_t* bytes);
 
-/* False without memory. */
+/* Both are false without memory. The second appends nothing if the kind is there. */
 bool kinds_append(BenchKinds* kinds, BenchKind kind);
+bool kinds_add(BenchKinds* kinds, BenchKind kind);
 
 /* Parses a list of kinds, each taken once; the word `programs` stands for a list. A root is taken
  * modulo the number of ranks. False, and one line in `message`, if a word is not accepted. */
 bool kinds_parse(BenchKinds* kinds, const char* words, int ranks, char message[256]);
 
 /* Replaces each blocking kind by the same kind in each of these forms. False without memory. */
-bool kinds_in_forms(BenchKinds* kinds, const BenchForm* forms, int count);
+bool kinds_in_forms(BenchKinds* kinds, const WordList* forms);
 
 void kind_word(const BenchKind* kind, char word[BENCH_KIND_WORD]);
 

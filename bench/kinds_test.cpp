@@ -62,8 +62,8 @@ TEST(Kinds, BlockingOnesAreRepeatedInEachForm) {
   BenchKinds kinds{};
   char message[256];
   ASSERT_TRUE(kinds_parse(&kinds, "barrier,bcast:8:nonblocking,bcast:8", 4, message));
-  const BenchForm forms[] = {BENCH_BLOCKING, BENCH_NONBLOCKING};
-  ASSERT_TRUE(kinds_in_forms(&kinds, forms, 2));
+  const WordList forms{{BENCH_BLOCKING, BENCH_NONBLOCKING}, 2};
+  ASSERT_TRUE(kinds_in_forms(&kinds, &forms));
   std::vector<std::string> words;
   for (int i = 0; i < kinds.count; ++i) {
     char word[BENCH_KIND_WORD];

@@ -8,31 +8,10 @@
 #ifndef TUTTI_BENCH_MEASURING_H
 #define TUTTI_BENCH_MEASURING_H
 
-#include <stdint.h>
+#include "bench.h"
 
-#include "collectives.h"
-#include "neutral.h"
-#include "options.h"
-#include "results.h"
-#include "stream.h"
-#include "work.h"
-
-/* One rank's job. */
-typedef struct {
-  int rank, ranks, cores;
-  BenchOptions options;
-  Neutral neutral;
-  Cell cell;
-  Stream stream;
-  Work work;       /* only for an overlap */
-  uint32_t number; /* operations so far */
-} Bench;
-
-/* Prints the line and ends the job. */
-void bench_stop(const Bench* bench, const char* line);
-
-/* Measures everything that the options request. All ranks call it; the first one gets the results.
- */
-void bench_measure(Bench* bench, Results* results);
+/* Measures everything that the options request. All ranks call it; the first one adds a row for
+ * each result. */
+void bench_measure(Bench* bench);
 
 #endif

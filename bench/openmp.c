@@ -5,15 +5,16 @@
  *   tutti-openmp THREADS REPETITIONS BUDGET_MS BYTES...
  *
  * Before each operation every thread rewrites its own vector. An operation's time is that of the
- * slowest thread, from a barrier on. Results are verified. Writes one JSON document to stdout. */
+ * slowest thread, from a barrier on. Results are verified. Writes rows (rows.h). */
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "clock.h"
-#include "json.h"
 #include "openmp.h"
+#include "rows.h"
+#include "statistics.h"
 #include "tutti/tutti.h"
 
 enum { most_threads = 256, most_calls = 4096, least_calls = 5 };
@@ -69,11 +70,6 @@ static void operate(Bench* bench, enum variant variant, int thread) {
   }
 }
 
-static int by_value(const void* one, const void* other) {
-  const double a = *(const double*)one, b = *(const double*)other;
-  return (a > b) - (a < b);
-}
-
 static void verify(const Bench* bench, enum variant variant, int call) {
   const int p = bench->threads;
   for (int thread = 0; thread < p; ++thread) {
@@ -89,7 +85,7 @@ static void verify(const Bench* bench, enum variant variant, int call) {
   }
 }
 
-/* The median time in microseconds of the calls within the budget. */
+/* The median time in nanoseconds of the calls within the budget. */
 static double measure(Bench* bench, enum variant variant, double budget_ms) {
   static double times[most_calls];
   int calls = 0;
@@ -114,13 +110,12 @@ static double measure(Bench* bench, enum variant variant, double budget_ms) {
         for (int t = 0; t < bench->threads; ++t)
           slowest = bench->took[t] > slowest ? bench->took[t] : slowest;
         if (calls == 0 || calls % 64 == 63) verify(bench, variant, calls);
-        times[calls++] = (double)slowest / bench->clock.ticks_per_second * 1e6;
+        times[calls++] = (double)slowest / bench->clock.ticks_per_second * 1e9;
         going = calls < most_calls && (calls < least_calls || bench_nanoseconds() < end);
       }
     }
   }
-  qsort(times, (size_t)calls, sizeof times[0], by_value);
-  return times[calls / 2];
+  return median_of(times, (size_t)calls);
 }
 
 static void* memory(size_t bytes) {
@@ -170,24 +165,21 @@ int main(int argc, char** argv) {
   for (int i = 4; i < argc; ++i)
     most = strtoull(argv[i], NULL, 10) > most ? strtoull(argv[i], NULL, 10) : most;
   make(&bench, most);
-  BenchJson* const json = bench_json_open();
-  bench_json_text(json, "format", "tutti-openmp-1");
-  bench_json_integer(json, "threads", bench.threads);
-  bench_json_begin_list(json, "cells");
+  row_begin("job");
+  row_integer("threads", bench.threads);
+  row_end();
   for (int repetition = 0; repetition < repetitions; ++repetition)
     for (int i = 4; i < argc; ++i)
       for (int variant = 0; variant < VARIANTS; ++variant) {
         if (!openmp_variant_exists(variant)) continue;
         const unsigned long long bytes = strtoull(argv[i], NULL, 10);
         bench.count = bytes / sizeof(double);
-        bench_json_begin_object(json, NULL);
-        bench_json_text(json, "variant", names[variant]);
-        bench_json_integer(json, "bytes", (int64_t)bytes);
-        bench_json_integer(json, "repetition", repetition);
-        bench_json_number(json, "median_us", measure(&bench, (enum variant)variant, atof(argv[3])),
-                          4);
-        bench_json_end(json);
+        const double taken = measure(&bench, (enum variant)variant, atof(argv[3]));
+        row_begin_call("openmp", names[variant], bytes);
+        row_integer("repetition", repetition);
+        row_number("ns", taken);
+        row_end();
       }
-  bench_json_write_indented(json, stdout);
+  rows_write();
   return 0;
 }

@@ -11,35 +11,33 @@
 /* A grid of 258 cells each way has 66 MiB. */
 enum { most_face_bytes = 256 << 10 };
 
-static bool unknown_collective(const char* word, char* message) {
-  size_t length = (size_t)snprintf(message, 256, "unknown collective '%.32s'; known are all", word);
-  for (int known = 0; known < BENCH_COLLECTIVES && length < 256; ++known) {
-    length +=
-        (size_t)snprintf(message + length, 256 - length, ", %s", bench_collective_names[known]);
+/* Reads words that stand in a table, with commas between them, each once. */
+static bool parse_words(const char* option, char* words, const char* const* names, int known,
+                        WordList* list, char* message) {
+  list->count = 0;
+  for (char *rest = words, *word; (word = strsep(&rest, ",")) != NULL;) {
+    const int found = bench_word(names, known, word, strlen(word));
+    bool again = false;
+    for (int i = 0; i < list->count; ++i) again = again || list->chosen[i] == found;
+    if (found == known || again) {
+      size_t length = (size_t)snprintf(message, 256, "%s: '%.32s' is %s; known are", option, word,
+                                       again ? "given twice" : "unknown");
+      for (int i = 0; i < known && length < 256; ++i)
+        length +=
+            (size_t)snprintf(message + length, 256 - length, "%s %s", i > 0 ? "," : "", names[i]);
+      return false;
+    }
+    list->chosen[list->count++] = found;
   }
-  return false;
+  return true;
 }
 
 static bool parse_collectives(char* words, BenchOptions* options, char* message) {
-  options->collective_count = 0;
-  if (strcmp(words, "all") == 0) {
-    while (options->collective_count < BENCH_COLLECTIVES) {
-      options->collectives[options->collective_count] = (BenchCollective)options->collective_count;
-      ++options->collective_count;
-    }
-    return true;
-  }
-  for (char *rest = words, *word; (word = strsep(&rest, ",")) != NULL;) {
-    const BenchCollective found = bench_collective(word, strlen(word));
-    if (found == BENCH_COLLECTIVES) return unknown_collective(word, message);
-    for (int i = 0; i < options->collective_count; ++i) {
-      if (options->collectives[i] == found) {
-        snprintf(message, 256, "collective '%s' is given twice", word);
-        return false;
-      }
-    }
-    options->collectives[options->collective_count++] = found;
-  }
+  if (strcmp(words, "all") != 0)
+    return parse_words("--collectives", words, bench_collective_names, BENCH_COLLECTIVES,
+                       &options->collectives, message);
+  options->collectives.count = BENCH_COLLECTIVES;
+  for (int each = 0; each < BENCH_COLLECTIVES; ++each) options->collectives.chosen[each] = each;
   return true;
 }
 
@@ -57,41 +55,6 @@ static bool parse_sizes(char* words, BenchOptions* options, char* message) {
       return false;
     }
     options->sizes[options->size_count++] = bytes;
-  }
-  return true;
-}
-
-static bool parse_forms(char* words, BenchOptions* options, char* message) {
-  options->form_count = 0;
-  for (char *rest = words, *word; (word = strsep(&rest, ",")) != NULL;) {
-    const BenchForm form = bench_form(word, strlen(word));
-    bool again = false;
-    for (int i = 0; i < options->form_count; ++i) again = again || options->forms[i] == form;
-    if (form == BENCH_FORMS || again) {
-      snprintf(message, 256,
-               "--forms '%.40s' is not accepted; each of blocking, nonblocking and persistent is, "
-               "once",
-               word);
-      return false;
-    }
-    options->forms[options->form_count++] = form;
-  }
-  return true;
-}
-
-static bool parse_lengths(char* words, BenchOptions* options, char* message) {
-  options->lengths_count = 0;
-  for (char *rest = words, *word; (word = strsep(&rest, ",")) != NULL;) {
-    const BenchLengths lengths = bench_lengths(word, strlen(word));
-    bool again = false;
-    for (int i = 0; i < options->lengths_count; ++i)
-      again = again || options->lengths[i] == lengths;
-    if (lengths == BENCH_LENGTHS || again) {
-      snprintf(message, 256,
-               "--lengths '%.40s' is not accepted; each of ramp, equal and heavy is, once", word);
-      return false;
-    }
-    options->lengths[options->lengths_count++] = lengths;
   }
   return true;
 }
@@ -117,7 +80,7 @@ static bool parse_overlap(char* words, BenchOptions* options, char* message) {
 }
 
 static bool parse_faces(char* words, BenchOptions* options, char* message) {
-  options->halo = true;
+  options->measurement = BENCH_HALO;
   options->face_count = 0;
   for (char *rest = words, *word; (word = strsep(&rest, ",")) != NULL;) {
     size_t bytes;
@@ -144,19 +107,6 @@ static bool parse_number(const char* option, const char* word, long least, long 
              word, least, most);
     return false;
   }
-  return true;
-}
-
-/* A file that cannot be written is said before anything is measured. */
-static bool parse_json(char* name, BenchOptions* options, char* message) {
-  options->json = name;
-  if (strcmp(name, "-") == 0) return true;
-  FILE* file = fopen(name, "a");
-  if (file == NULL) {
-    snprintf(message, 256, "cannot write '%.160s': %s", name, strerror(errno));
-    return false;
-  }
-  fclose(file);
   return true;
 }
 
@@ -193,8 +143,11 @@ static bool parse_value(const char* option, char* value, int ranks, BenchOptions
     options->listed = true;
     return kinds_parse(&options->kinds, value, ranks, message);
   }
-  if (strcmp(option, "--forms") == 0) return parse_forms(value, options, message);
-  if (strcmp(option, "--lengths") == 0) return parse_lengths(value, options, message);
+  if (strcmp(option, "--forms") == 0)
+    return parse_words(option, value, bench_form_names, BENCH_FORMS, &options->forms, message);
+  if (strcmp(option, "--lengths") == 0)
+    return parse_words(option, value, bench_lengths_names, BENCH_LENGTHS, &options->lengths,
+                       message);
   if (strcmp(option, "--overlap") == 0) return parse_overlap(value, options, message);
   if (strcmp(option, "--halo") == 0) return parse_faces(value, options, message);
   if (strcmp(option, "--cold") == 0) return parse_cold(value, options, message);
@@ -203,7 +156,6 @@ static bool parse_value(const char* option, char* value, int ranks, BenchOptions
     options->seed = (uint64_t)number;
     return true;
   }
-  if (strcmp(option, "--json") == 0) return parse_json(value, options, message);
   if (strcmp(option, "--trials") == 0) {
     errno = 0;
     return trials_read(&options->trials, value, message);
@@ -236,9 +188,10 @@ static bool parse_flag(const char* option, BenchOptions* options) {
 
 /* A kind, in each of the lengths if its parts may differ. */
 static bool append_lengths(BenchOptions* options, BenchKind kind) {
-  const int count = bench_shapes[kind.collective].uneven ? options->lengths_count : 1;
+  const int count = bench_shapes[kind.collective].uneven ? options->lengths.count : 1;
   for (int i = 0; i < count; ++i) {
-    if (bench_shapes[kind.collective].uneven) kind.lengths = options->lengths[i];
+    if (bench_shapes[kind.collective].uneven)
+      kind.lengths = (BenchLengths)options->lengths.chosen[i];
     if (!kinds_append(&options->kinds, kind)) return false;
   }
   return true;
@@ -246,8 +199,8 @@ static bool append_lengths(BenchOptions* options, BenchKind kind) {
 
 /* Each collective in each size, from each root that is measured. */
 static bool make_grid(BenchOptions* options, int ranks) {
-  for (int c = 0; c < options->collective_count; ++c) {
-    BenchKind kind = {.collective = options->collectives[c]};
+  for (int c = 0; c < options->collectives.count; ++c) {
+    BenchKind kind = {.collective = (BenchCollective)options->collectives.chosen[c]};
     const bool rooted = bench_shapes[kind.collective].rooted;
     const int sizes = kind.collective == BENCH_BARRIER ? 1 : options->size_count;
     const int first = rooted && !options->every_root ? options->root : 0,
@@ -264,25 +217,26 @@ static bool make_grid(BenchOptions* options, int ranks) {
 
 /* Checks the words together. */
 static bool complete(BenchOptions* options, int ranks, char* message) {
+  if (options->overlap && options->measurement == BENCH_CALLS) options->measurement = BENCH_OVERLAP;
+  const bool calls = options->measurement == BENCH_CALLS;
   if (options->mixed && !options->dirty) {
     snprintf(message, 256,
              "--no-dirty: kinds that alternate share their buffers, which owners rewrite; leave "
              "out one of it and --mixed");
     return false;
   }
-  if ((options->overlap || options->halo) && (options->mixed || options->cold_bytes > 0)) {
+  if (!calls && (options->mixed || options->cold_bytes > 0)) {
     snprintf(message, 256,
              "--mixed, --cold: leave them out, or --overlap and --halo, which measure otherwise");
     return false;
   }
-  if (options->trials.count > 0 && (options->overlap || options->halo)) {
+  if (options->trials.count > 0 && !calls) {
     snprintf(message, 256, "--trials: leave out one of it and --overlap or --halo");
     return false;
   }
-  if (options->halo) return true;
+  if (options->measurement == BENCH_HALO) return true;
   if ((!options->listed && !make_grid(options, ranks)) ||
-      (!options->overlap &&
-       !kinds_in_forms(&options->kinds, options->forms, options->form_count))) {
+      (calls && !kinds_in_forms(&options->kinds, &options->forms))) {
     snprintf(message, 256, "no memory for the kinds");
     return false;
   }
@@ -317,8 +271,8 @@ bool bench_parse(int argc, char** argv, int ranks, BenchOptions* options, char m
                             .dirty = true,
                             .verify = true,
                             .seed = 1,
-                            .form_count = 1,
-                            .lengths_count = 1};
+                            .forms.count = 1,
+                            .lengths.count = 1};
   parse_collectives(usual_collectives, options, message);
   parse_sizes(common_sizes, options, message);
   for (int i = 1; i < argc; ++i) {

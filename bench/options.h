@@ -20,22 +20,23 @@ typedef struct {
 enum { BENCH_MOST_CONDITIONS = 4 };
 const char* bench_condition_name(BenchCondition condition);
 
+/* The kinds of measurements: calls, calls beside computations (overlap.h), and exchanges of ghost
+ * cells (halo.h), which may be beside computations too. */
+typedef enum { BENCH_CALLS, BENCH_OVERLAP, BENCH_HALO, BENCH_MEASUREMENTS } BenchMeasurement;
+
 typedef struct {
   BenchKinds kinds; /* in the order of the tables; its memory is the caller's */
   bool listed;      /* as --kinds says; else each collective in each size */
-  BenchCollective collectives[BENCH_COLLECTIVES];
-  int collective_count;
+  WordList collectives;
   size_t sizes[BENCH_MOST_SIZES]; /* bytes, whole doubles: see collectives.h for what of; barriers
                                      have none */
   int size_count;
-  BenchLengths lengths[BENCH_LENGTHS]; /* each collective whose parts may differ, in each of them */
-  int lengths_count;
-  BenchForm forms[BENCH_FORMS]; /* each kind in each of them */
-  int form_count;
-  bool overlap;                           /* instead, calls beside computations (overlap.h) */
+  WordList lengths; /* each collective whose parts may differ, in each of them */
+  WordList forms;   /* each kind in each of them */
+  BenchMeasurement measurement;
+  bool overlap;                           /* beside computations */
   double computing[BENCH_MOST_DURATIONS]; /* microseconds: one for all kinds, or one each */
   int computing_count;                    /* 0: as long as the blocking call */
-  bool halo;                              /* instead, exchanges of ghost cells (halo.h) */
   size_t faces[BENCH_MOST_SIZES];         /* bytes of a face: 4 n^2 */
   int face_count;
   bool mixed;            /* besides, in a shuffled order */
@@ -50,7 +51,6 @@ typedef struct {
   const char* ground; /* the file in whose memory ranks of several nodes of one machine meet; NULL:
                          one node */
   Trials trials;      /* instead of once, all kinds in each of them; their memory is the caller's */
-  const char* json;   /* a file, "-" for stdout, or NULL for a table */
   bool help;
 } BenchOptions;
 

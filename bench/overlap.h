@@ -7,11 +7,25 @@
 #ifndef TUTTI_BENCH_OVERLAP_H
 #define TUTTI_BENCH_OVERLAP_H
 
-#include "measuring.h"
+#include "bench.h"
 
-/* Measures how fast the loops are. Stops the job if the options have durations of computations, but
- * neither one nor one for each of `kinds` kinds. All ranks call both. */
+/* Operations of one kind in several forms. */
+typedef struct {
+  void* of;
+  int forms, blocking; /* their number, and which of them is blocking; below 0: none */
+  /* Measures a form, or the computation alone. Returns the median in microseconds at the first
+   * rank.
+   */
+  double (*measure)(void* of, int form, const Computation* beside);
+} OverlapSubject;
+
+/* All ranks call these. The first measures how fast the loops are, and stops the job if the options
+ * have durations of computations, but neither one nor one for each of `kinds` kinds. The second
+ * measures kind number `place`, and the last one the options' calls. (An overlap has one
+ * condition.)
+ */
 void overlap_prepare(Bench* bench, int kinds);
-void overlap_measure(Bench* bench, Results* results);
+void overlap_of(Bench* bench, int place, const OverlapSubject* subject);
+void overlap_measure(Bench* bench, BenchCondition condition);
 
 #endif

@@ -3,6 +3,9 @@
 
 #include <stdlib.h>
 
+#include "rows.h"
+#include "statistics.h"
+
 static const double longest_cell_seconds = 20;
 enum { fewest_samples = 10, fewest_slow_samples = 3 };
 
@@ -52,8 +55,12 @@ static void operate(Bench* bench, const Series* series, int place, int sample, u
   Neutral* neutral = &bench->neutral;
   uint64_t began = 0;
   bench->work.met = (WorkMet){0};
-  const bool timed =
-      series->operate(series->subject, place, sample, times_start(series, sample) ? &began : NULL);
+  bool timed = true;
+  if (series->beside.alone)
+    work_beside(&bench->work, &series->beside, &neutral->clock);
+  else
+    timed = series->operate(series->subject, place, sample,
+                            times_start(series, sample) ? &began : NULL);
   const uint64_t ended = bench_now(&neutral->clock);
   if (sample < 0) return;
   const bool sampled = in_time && timed;
@@ -103,7 +110,7 @@ int series_run(Bench* bench, const Series* series) {
     /* If ranks share a core, a rank that has finished would use the core for work that is not part
      * of the operation, while another has not finished. */
     if (neutral->yields) neutral_meet(neutral);
-    if (bench->options.verify && series->verify != NULL &&
+    if (bench->options.verify && series->verify != NULL && !series->beside.alone &&
         !series->verify(series->subject, place, number, line)) {
       bench_stop(bench, line);
     }
@@ -116,28 +123,65 @@ int series_run(Bench* bench, const Series* series) {
   return sample;
 }
 
-static double whole_times[BENCH_MOST_ITERATIONS], start_times[BENCH_MOST_ITERATIONS];
-static double others_times[BENCH_MOST_ITERATIONS], wait_times[BENCH_MOST_ITERATIONS];
+/* The times of one kind, in nanoseconds. Reading the clock between a start and its completion would
+ * lengthen the operation, so an operation is either timed as a whole, or until its start returned.
+ */
+typedef struct {
+  int count;
+  double samples[BENCH_MOST_ITERATIONS];
+} Times;
+static Times whole, started, others, waited;
 
 /* Appends a time that all ranks noted; false if a rank did not. */
-static bool keep(const Bench* bench, int note, double* times, int* count) {
+static bool keep(const Bench* bench, int note, Times* times) {
   const uint64_t ticks = neutral_largest(&bench->neutral, note);
   if (ticks == NEUTRAL_NO_SAMPLE) return false;
-  times[(*count)++] = (double)ticks * 1e6 / bench->neutral.clock.ticks_per_second;
+  times->samples[times->count++] = (double)ticks * 1e9 / bench->neutral.clock.ticks_per_second;
   return true;
 }
 
-SeriesTimes series_times(const Bench* bench, const Series* series, int samples, int place) {
-  SeriesTimes times = {
-      .whole = whole_times, .start = start_times, .others = others_times, .wait = wait_times};
+/* Collects the times and returns the number of operations of which not every rank was in time for
+ * the common start. */
+static int collect(const Bench* bench, const Series* series, int samples, int place) {
+  int missed = 0;
+  whole.count = started.count = others.count = waited.count = 0;
   for (int sample = 0; sample < samples; ++sample) {
     if (place_of(series, sample) != place) continue;
-    if (!keep(bench, sample, times.whole, &times.wholes) &&
-        !keep(bench, start_note(sample), times.start, &times.starts)) {
-      ++times.missed;
-    }
-    keep(bench, others_note(sample), times.others, &times.computations);
-    keep(bench, wait_note(sample), times.wait, &times.waits);
+    if (!keep(bench, sample, &whole) && !keep(bench, start_note(sample), &started)) ++missed;
+    keep(bench, others_note(sample), &others);
+    keep(bench, wait_note(sample), &waited);
   }
-  return times;
+  return missed;
+}
+
+double series_median(const Bench* bench, const Series* series, int samples, int place) {
+  collect(bench, series, samples, place);
+  return whole.count > 0 ? median_of(whole.samples, (size_t)whole.count) : -1;
+}
+
+static void add_median(const char* name, Times* times) {
+  if (times->count > 0) row_number(name, median_of(times->samples, (size_t)times->count));
+}
+
+double series_row(const Bench* bench, const Series* series, int samples, int place) {
+  const int missed = collect(bench, series, samples, place), count = whole.count;
+  if (count == 0)
+    bench_stop(bench, "every start was missed; is something else running on these cores?");
+  const double median = median_of(whole.samples, (size_t)count);
+  double mean = 0;
+  for (int i = 0; i < count; ++i) mean += whole.samples[i] / count;
+  if (series->beside.loop != WORK_NONE) {
+    row_text("work", work_loop_names[series->beside.loop]);
+    row_number("work_ns", series->beside.microseconds * 1000);
+  }
+  row_integer("operations", count);
+  row_integer("missed", missed);
+  row_number("ns", median);
+  row_number("mean_ns", mean);
+  row_number("min_ns", whole.samples[0]);
+  row_number("p95_ns", whole.samples[(int)(0.95 * (count - 1) + 0.5)]);
+  add_median("start_ns", &started);
+  add_median("others_ns", &others);
+  add_median("wait_ns", &waited);
+  return median / 1000;
 }

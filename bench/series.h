@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "measuring.h"
+#include "bench.h"
 
 /* The operations of a series: of one kind, repeated, or of several kinds in the order of rounds.
  * `place` is the number of the kind, `number` that of the operation whose data the buffers hold. */
@@ -16,11 +16,13 @@ typedef struct {
   int count;        /* kinds */
   const int* order; /* each operation's kind, the warm ones first; NULL: all are of the first */
   bool cold;        /* each rank streams over memory before each operation */
-  void* subject;    /* the object that the functions below work on */
+  Computation beside;
+  void* subject; /* the object that the functions below work on */
   /* This rank rewrites its data. NULL: there are none. */
   void (*fill)(void* subject, int place, uint32_t number);
-  /* Runs one operation. If `began` is not NULL and the operation has a start of its own, the
-   * function writes there when the start returned, in ticks. False if the operation is no sample.
+  /* Runs one operation, and between its start and its completion work_beside. If `began` is not
+   * NULL and the operation has a start of its own, the function writes there when the start
+   * returned, in ticks. False if the operation is no sample.
    */
   bool (*operate)(void* subject, int place, int sample, uint64_t* began);
   /* False, and a line that says what is wrong. NULL: nothing to verify. */
@@ -36,8 +38,11 @@ enum { SERIES_NOTES = 4 * BENCH_MOST_ITERATIONS };
 /* Runs a series and returns the number of operations, which are whole rounds. */
 int series_run(Bench* bench, const Series* series);
 
-/* The times of one kind of the series that ran last, at the first rank. They are valid until the
- * next call. */
-SeriesTimes series_times(const Bench* bench, const Series* series, int samples, int place);
+/* Both are of one kind of the series that ran last, at the first rank. The first returns the median
+ * in nanoseconds, below 0 if every start was missed. The second adds to the open row how long the
+ * operations took, and returns the median in microseconds; it ends the job if every start was
+ * missed. */
+double series_median(const Bench* bench, const Series* series, int samples, int place);
+double series_row(const Bench* bench, const Series* series, int samples, int place);
 
 #endif

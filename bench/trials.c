@@ -26,7 +26,7 @@ static char* text_of(const char* name) {
 
 static bool parse_collectives(char* words, Trial* trial, char message[256]) {
   for (char *rest = words, *word; (word = strsep(&rest, ",")) != NULL;) {
-    const BenchCollective found = bench_collective(word, strlen(word));
+    const int found = bench_word(bench_collective_names, BENCH_COLLECTIVES, word, strlen(word));
     if (found == BENCH_COLLECTIVES) {
       snprintf(message, 256, "--trials: unknown collective '%.32s'", word);
       return false;

@@ -13,6 +13,8 @@
 #include <string.h>
 
 #include "measuring.h"
+#include "order.h"
+#include "rows.h"
 #include "series.h"
 
 /* Ranks that wait in the neutral ground call this, because an MPI makes progress only in MPI
@@ -74,6 +76,56 @@ static const char* meet_on_neutral_ground(Bench* bench) {
   return all ? NULL : "no shared memory";
 }
 
+/* Not what the launcher was asked for but what is mapped: a preload that did not take is a wrong
+ * measurement. */
+static bool interposed(void) {
+  FILE* maps = fopen("/proc/self/maps", "r");
+  if (maps == NULL) return false;
+  char line[4352];
+  bool found = false;
+  while (!found && fgets(line, sizeof line, maps) != NULL)
+    found = strstr(line, "/libtutti-") != NULL;
+  fclose(maps);
+  return found;
+}
+
+/* The first of the shuffled rounds, a row for each kind. */
+static void add_first_round(const BenchOptions* options) {
+  const int count = options->kinds.count;
+  int* const order = malloc((size_t)count * sizeof *order);
+  if (order == NULL) return;
+  bench_order(order, count, 1, options->seed);
+  for (int i = 0; i < count; ++i) {
+    char word[BENCH_KIND_WORD];
+    kind_word(&options->kinds.kinds[order[i]], word);
+    row_begin_call("first_round", word, 0);
+    row_end();
+  }
+  free(order);
+}
+
+static void add_job(const Bench* bench) {
+  const BenchOptions* const options = &bench->options;
+  char library[MPI_MAX_LIBRARY_VERSION_STRING];
+  int length;
+  MPI_Get_library_version(library, &length);
+  library[strcspn(library, "\n")] = '\0';
+  row_begin("job");
+  row_text("library", library);
+  row_flag("interposed", interposed());
+  row_integer("ranks", bench->ranks);
+  row_integer("cores", bench->cores);
+  row_flag("yields", bench->neutral.yields);
+  row_text("clock", bench->neutral.clock.counter ? "tsc" : "monotonic");
+  if (options->mixed) row_integer("seed", (int64_t)options->seed);
+  if (options->cold_bytes > 0) row_integer("cold_bytes", (int64_t)options->cold_bytes);
+  row_flag("dirty", options->dirty);
+  row_flag("verified", options->verify);
+  row_flag("every_root", options->every_root);
+  row_end();
+  if (options->mixed) add_first_round(options);
+}
+
 /* Runs the job and returns the exit code; only the first rank prints messages. */
 static int run_job(Bench* bench, int argc, char** argv) {
   char message[256];
@@ -102,21 +154,15 @@ static int run_job(Bench* bench, int argc, char** argv) {
       (bench->options.overlap && !work_open(&bench->work))) {
     bench_stop(bench, "no memory for the buffers; leave out the largest sizes");
   }
-  Results results = {.count = 0};
-  bench_measure(bench, &results);
+  bench_measure(bench);
   neutral_leave(&bench->neutral);
   cell_close(&bench->cell);
   stream_close(&bench->stream);
   work_close(&bench->work);
-  if (!speaks) return results_free(&results), 0;
-  const ResultsJob job = {.ranks = bench->ranks,
-                          .cores = bench->cores,
-                          .yields = bench->neutral.yields,
-                          .counter = bench->neutral.clock.counter,
-                          .options = &bench->options};
-  const bool written = results_write(&results, &job);
-  results_free(&results);
-  return written ? 0 : 2;
+  if (!speaks) return 0;
+  add_job(bench);
+  rows_write();
+  return 0;
 }
 
 int main(int argc, char** argv) {

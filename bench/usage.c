@@ -4,6 +4,7 @@ const char bench_usage[] =
     "usage: mpiexec -n RANKS tutti-bench [options]\n"
     "Times collectives of the MPI that it runs under; all ranks on one node, or on nodes of one "
     "machine (--ground).\n"
+    "Writes a row of JSON for each on stdout (bench/rows.h).\n"
     "  --collectives LIST   of allreduce, bcast, reduce, barrier, gather, scatter, allgather, "
     "alltoall,\n"
     "                       reduce_scatter_block, scan, exscan, gatherv, scatterv, allgatherv, "
@@ -47,5 +48,4 @@ const char bench_usage[] =
     "  --[no-]verify        compare each result with what it must be, outside of the timed part "
     "(--verify)\n"
     "  --ground FILE        made anew, which all nodes see as memory of one machine (tests/hosts): "
-    "ranks meet there\n"
-    "  --json FILE          results as JSON, - for stdout, instead of a table\n";
+    "ranks meet there\n";

@@ -59,6 +59,10 @@ void work_run(Work* work, WorkLoop loop, uint64_t turns, const BenchClock* clock
   work->met = (WorkMet){.others = passed > own ? passed - own : 0, .ended = bench_now(clock)};
 }
 
+void work_beside(Work* work, const Computation* beside, const BenchClock* clock) {
+  if (beside->loop != WORK_NONE) work_run(work, beside->loop, beside->turns, clock);
+}
+
 void work_measure(Work* work, WorkLoop loop, const BenchClock* clock) {
   enum { batches = 41, turns = 5000 };
   uint64_t least = UINT64_MAX;

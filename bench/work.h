@@ -44,4 +44,15 @@ uint64_t work_turns(const Work* work, WorkLoop loop, double microseconds, const 
 /* Computes, and notes in `met` what it met. */
 void work_run(Work* work, WorkLoop loop, uint64_t turns, const BenchClock* clock);
 
+/* A computation beside operations; WORK_NONE: there is none. */
+typedef struct {
+  WorkLoop loop;
+  uint64_t turns;
+  double microseconds; /* the time of these turns */
+  bool alone;          /* only the computation, without any operation */
+} Computation;
+
+/* Computes, if there is a computation. */
+void work_beside(Work* work, const Computation* beside, const BenchClock* clock);
+
 #endif

@@ -34,7 +34,7 @@ wheel_is_current() {
 configure
 say "building build/"
 if [[ $use == demo ]]; then
-  compile build build tutti-run tutti-{mpich,openmpi} tutti-bench-{mpich,openmpi} tutti-limits example-cg-{mpich,openmpi}
+  compile build build tutti-run tutti-{mpich,openmpi} tutti-bench-{mpich,openmpi} tutti-threads example-cg-{mpich,openmpi}
   exit
 fi
 compile build build

@@ -14,7 +14,7 @@
 # the others; RESULTS/log.txt says what failed.
 #
 #   log.txt        the machine (processors, caches, memory regions, versions), and what was printed
-#   cores.json     how long a line takes between each two processing units (tutti-limits --matrix)
+#   cores.jsonl    how long a line takes between each two processing units (tutti-threads matrix)
 #   steps.json     what the steps of programs cost (tutti model measure)
 #   calls.csv      collectives on both MPIs with Tutti beside the best of both: a line a cell
 #   calls.tar.gz   the documents of tutti bench that these are from, one for each number of ranks
@@ -80,8 +80,7 @@ while wanted:
             print(file)
 EOF
   tar -C "$site" -c --exclude='__pycache__' --exclude='tutti-app-*' --exclude='tutti-sim*' \
-    --exclude='tutti-injection' --exclude='tutti-saturation*' --exclude='tutti-transfers*' \
-    --exclude='tutti-between-*' tutti --files-from="$1/packages.txt" | tar -C "$2" -x
+    --exclude='tutti-injection' tutti --files-from="$1/packages.txt" | tar -C "$2" -x
   rm "$1/packages.txt"
 }
 
@@ -244,7 +243,7 @@ run() {
   tutti() { python3 -m tutti.cli "$@"; }
   export -f tutti
   part 30 machine bash -c describe
-  part 60 cores bash -c 'tutti-limits --matrix >"$results/cores.json"'
+  part 60 cores bash -c 'tutti-threads matrix >"$results/cores.jsonl"'
   part 90 steps bash -c 'tutti model measure --output "$results/steps.json"'
   # A short run first: it tells how long a repetition takes, and is kept if a longer one fails.
   local began=$SECONDS seconds_each

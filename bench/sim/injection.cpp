@@ -8,8 +8,8 @@
 // policy: "own", "adaptive" (from the map of the machine), or a rule, {"batch": 4,
 // "client_takes_turns": true}, by which servers get all messages.
 //
-// Writes JSON to stdout: the map, if it was asked for (in the format of `tutti bench
-// --saturation`), and a result for each setting; an adaptive one with the rule that it follows.
+// Writes rows (rows.h): those of the map, if it was asked for (saturation_map.h), and one for each
+// setting; of an adaptive one with the rule that it follows, if there is one.
 #include <algorithm>
 #include <cstdio>
 #include <iostream>
@@ -19,7 +19,8 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "model/injection/simulate.h"
-#include "saturation_json.h"
+#include "rows.h"
+#include "saturation_map.h"
 
 namespace {
 
@@ -48,27 +49,27 @@ rma::Policy policy_of(const Json& word, const rma::SaturationMap& map, const Set
   return {.serve = rma::Serve::all, .puts = {rule}, .gets = {rule}};
 }
 
-Json results_of(const Machine& machine, const Json& settings, const rma::SaturationMap& map) {
-  Json results = Json::array();
-  for (const Json& one : settings) {
-    Setting setting = setting_of(one);
-    if (setting.servers > 0) setting.policy = policy_of(one.at("policy"), map, setting);
-    const injection::Outcome outcome = simulate(machine, setting);
-    results.push_back({{"us", rounded(outcome.nanoseconds / 1000, 4)},
-                       {"gigabytes", rounded(outcome.bandwidth, 6)},
-                       {"messages", outcome.messages},
-                       {"handed", outcome.handed}});
-    if (one.at("policy") != "adaptive") continue;
-    const size_t waiting = std::min<size_t>(setting.messages, setting.most_outstanding);
-    const rma::Rule* const rule =
-        rule_of(setting.policy, {.kind = setting.kind, .bytes = setting.bytes, .waiting = waiting});
-    results.back()["rule"] = nullptr;
-    if (rule != nullptr)
-      results.back()["rule"] = {{"least_waiting", rule->least_waiting},
-                                {"batch", rule->batch},
-                                {"client_takes_turns", rule->client_takes_turns}};
-  }
-  return results;
+void add_rule(const Setting& setting) {
+  const size_t waiting = std::min<size_t>(setting.messages, setting.most_outstanding);
+  const rma::Rule* const rule =
+      rule_of(setting.policy, {.kind = setting.kind, .bytes = setting.bytes, .waiting = waiting});
+  if (rule == nullptr) return;
+  row_integer("least_waiting", static_cast<int64_t>(rule->least_waiting));
+  row_integer("batch", static_cast<int64_t>(rule->batch));
+  row_flag("client_takes_turns", rule->client_takes_turns);
+}
+
+void add_result(const Machine& machine, const Json& one, const rma::SaturationMap& map) {
+  Setting setting = setting_of(one);
+  if (setting.servers > 0) setting.policy = policy_of(one.at("policy"), map, setting);
+  const injection::Outcome outcome = simulate(machine, setting);
+  row_begin_call("injection", setting.kind == Kind::put ? "put" : "get", setting.bytes);
+  row_number("ns", outcome.nanoseconds);
+  row_number("gigabytes", outcome.bandwidth);
+  row_integer("messages", static_cast<int64_t>(outcome.messages));
+  row_integer("handed", static_cast<int64_t>(outcome.handed));
+  if (one.at("policy") == "adaptive") add_rule(setting);
+  row_end();
 }
 
 }  // namespace
@@ -85,10 +86,9 @@ int main() {
     for (const Json& one : settings) needs_map = needs_map || one.at("policy") == "adaptive";
     rma::SaturationMap map;
     if (needs_map) map = injection::saturation_of(machine);
-    Json json;
-    if (request.at("map")) json["map"] = bench::json_of(map);
-    json["results"] = results_of(machine, settings, map);
-    std::puts(json_text(json).c_str());
+    if (request.at("map")) bench::add_rows(map);
+    for (const Json& one : settings) add_result(machine, one, map);
+    rows_write();
     return 0;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "tutti-injection: %s\n", error.what());

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from tutti.errors import RunError, UserError
+from tutti.rows import read_rows
 from tutti.simulation.jobs import PACKAGE, PLAIN, SETTINGS, smpirun
 from tutti.simulation.machines import OWN, Machine
 from tutti.simulation.platform import hostfile, platform
@@ -115,13 +116,16 @@ def count(machine: Machine, deal: str, seconds: float) -> Row:
                 f"{machine.ranks} ranks: the simulation did not end within {seconds:.0f} s; give "
                 "more --seconds"
             ) from None
-    lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
-    if done.returncode != 0 or not lines:
+    rows = read_rows(done.stdout.splitlines())
+    if done.returncode != 0 or not rows:
         raise RunError(
             f"{machine.ranks} ranks: exit code {done.returncode}: "
             f"{(done.stderr.splitlines() or ['it said nothing'])[-1]}"
         )
-    return row_of(machine.nodes, machine.cores, deal, json.loads(lines[-1]))
+    said: dict[str, list[int]] = {}
+    for row in rows:
+        said.setdefault(row["call"], []).append(row["sent"])
+    return row_of(machine.nodes, machine.cores, deal, said)
 
 
 def numbers(text: str, option: str, least: int) -> list[int]:

@@ -7,7 +7,7 @@
  * SimGrid's own that takes no simulated time and sends no message. An operation's time is the
  * largest over the ranks. The simulation is deterministic, so a few operations suffice.
  *
- * A cell is a word, COLLECTIVE:BYTES:ROOT. The first rank writes a line of JSON for each cell as
+ * A cell is a word, COLLECTIVE:BYTES:ROOT. The first rank writes a row (rows.h) for each cell as
  * soon as it is done. */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -21,7 +21,8 @@
 #include "calls.h"
 #include "collectives.h"
 #include "costs.h"
-#include "json.h"
+#include "rows.h"
+#include "statistics.h"
 
 enum { most_operations = 1000, most_number = 1000000000, first_cell = 9 };
 
@@ -92,14 +93,14 @@ static int count_of(const char* word, long most) {
 
 static bool parse_job(const char* word, int ranks, Job* job) {
   const size_t length = strcspn(word, ":");
-  const BenchCollective collective = bench_collective(word, length);
+  const int collective = bench_word(bench_collective_names, BENCH_COLLECTIVES, word, length);
   if (collective == BENCH_COLLECTIVES || word[length] == '\0') return false;
   char* end;
   const long bytes = parse_number(word + length + 1, &end);
   if (bytes < 0 || bytes > (1L << 30) || bytes % (long)sizeof(double) != 0 || *end != ':')
     return false;
   const int root = count_of(end + 1, ranks - 1);
-  *job = (Job){collective, (size_t)bytes, root};
+  *job = (Job){(BenchCollective)collective, (size_t)bytes, root};
   return root >= 0;
 }
 
@@ -123,36 +124,28 @@ static void verify(const Sim* sim, const Cell* cell, uint32_t number) {
   if (!cell_verify(cell, number, line)) stop_job(sim, line);
 }
 
-/* One operation's simulated time in microseconds, at the first rank. */
-static double operate(Sim* sim, const Cell* cell) {
+/* One operation's simulated time in nanoseconds, at the first rank. */
+static double operate(Sim* sim, Cell* cell) {
   sg_barrier_wait(sim->board.meeting);
   const double start = MPI_Wtime();
-  blocking_calls[cell->kind.collective](cell);
+  call_start(cell);
   sim->board.ended[sim->rank] = MPI_Wtime();
   sg_barrier_wait(sim->board.meeting);
   double last = start;
   for (int rank = 0; sim->rank == 0 && rank < sim->ranks; ++rank)
     if (sim->board.ended[rank] > last) last = sim->board.ended[rank];
-  return (last - start) * 1e6;
+  return (last - start) * 1e9;
 }
 
-static int ascending(const void* one, const void* other) {
-  const double a = *(const double*)one, b = *(const double*)other;
-  return (a > b) - (a < b);
-}
-
-static void say(const Job* job, double* times, int count, bool verified) {
-  qsort(times, (size_t)count, sizeof *times, ascending);
-  BenchJson* const json = bench_json_open();
-  bench_json_text(json, "collective", bench_collective_names[job->collective]);
-  bench_json_integer(json, "bytes", (int64_t)job->bytes);
-  bench_json_integer(json, "root", job->root);
-  bench_json_number(json, "us", times[count / 2], 4);
-  bench_json_number(json, "least_us", times[0], 4);
-  bench_json_number(json, "most_us", times[count - 1], 4);
-  bench_json_flag(json, "verified", verified);
-  bench_json_write_line(json, stdout);
-  fflush(stdout);
+static void add(const Job* job, double* times, int count, bool verified) {
+  row_begin_call("simulated", bench_collective_names[job->collective], job->bytes);
+  row_integer("root", job->root);
+  row_number("ns", median_of(times, (size_t)count));
+  row_number("min_ns", times[0]);
+  row_number("max_ns", times[count - 1]);
+  row_flag("verified", verified);
+  row_end();
+  rows_write();
 }
 
 static void run_job(Sim* sim, const Job* job) {
@@ -174,7 +167,7 @@ static void run_job(Sim* sim, const Job* job) {
     if (!folded) verify(sim, &cell, number);
     if (operation >= 0) times[operation] = time;
   }
-  if (sim->rank == 0) say(job, times, sim->operations, !folded);
+  if (sim->rank == 0) add(job, times, sim->operations, !folded);
   sg_barrier_wait(sim->board.meeting);
   give_back(cell.in, folded);
   give_back(cell.out, folded);

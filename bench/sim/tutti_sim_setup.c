@@ -3,8 +3,8 @@
  * Between phases all ranks meet at a barrier of SimGrid's own, which sends no message, and the
  * first rank notes how many messages each rank has sent so far. The phases after the first two
  * repeat only the host MPI's calls of these two, so that the host's share can be subtracted: SMPI's
- * MPI_Comm_split goes through its first rank, unlike other MPIs'. The first rank writes a line of
- * JSON: the messages sent by each rank in each phase.
+ * MPI_Comm_split goes through its first rank, unlike other MPIs'. The first rank writes rows
+ * (rows.h): the messages sent by each rank in each phase.
  *
  * bench/sim/setup_messages.py starts it, with Tutti linked in. */
 #include <mpi.h>
@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "counts.h"
-#include "json.h"
+#include "rows.h"
 
 enum { phases = 6 };
 
@@ -43,18 +43,18 @@ static void note(const Board* board, int phase, int rank, int ranks) {
   sg_barrier_wait(board->meeting);
 }
 
+/* The messages of each rank in each phase. */
 static void say(const Board* board, int ranks) {
-  BenchJson* const json = bench_json_open();
-  bench_json_integer(json, "ranks", ranks);
   for (int phase = 0; phase < phases; ++phase) {
-    bench_json_begin_list(json, phase_names[phase]);
     for (int rank = 0; rank < ranks; ++rank) {
       const long* const now = board->sent + (size_t)phase * (size_t)ranks + rank;
-      bench_json_integer(json, NULL, phase == 0 ? *now : *now - now[-ranks]);
+      row_begin_call("messages", phase_names[phase], 0);
+      row_integer("rank", rank);
+      row_integer("sent", phase == 0 ? *now : *now - now[-ranks]);
+      row_end();
     }
-    bench_json_end(json);
   }
-  bench_json_write_line(json, stdout);
+  rows_write();
 }
 
 static void split_as_init_does(void) {

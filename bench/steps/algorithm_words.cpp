@@ -1,11 +1,9 @@
 #include "steps/algorithm_words.h"
 
-#include <charconv>
 #include <string_view>
-#include <system_error>
 
-#include "base/error.h"
 #include "steps/bound_threads.h"
+#include "steps/kinds.h"
 
 namespace tutti::bench {
 namespace {
@@ -14,25 +12,11 @@ namespace {
   throw Error(Code::invalid_argument, message);
 }
 
-template <class Number>
-Number read_number(const char* option, std::string_view text, Number least, Number most) {
-  Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || value < least || value > most)
-    refuse(std::string(option) + ": '" + std::string(text) + "' is no number from " +
-           std::to_string(least) + " to " + std::to_string(most));
-  return value;
-}
-
 std::vector<size_t> read_sizes(std::string_view text) {
-  std::vector<size_t> sizes;
-  for (;;) {
-    const size_t comma = text.find(',');
-    sizes.push_back(read_number<size_t>("--sizes", text.substr(0, comma), 8, size_t{1} << 26));
-    if (sizes.back() % 8 != 0) refuse("--sizes: reductions are of doubles; give multiples of 8");
-    if (comma == std::string_view::npos) return sizes;
-    text.remove_prefix(comma + 1);
-  }
+  std::vector<size_t> sizes = numbers_of("--sizes", text, 8, size_t{1} << 26);
+  for (const size_t bytes : sizes)
+    if (bytes % 8 != 0) refuse("--sizes: reductions are of doubles; give multiples of 8");
+  return sizes;
 }
 
 Reach read_reach(std::string_view text) {
@@ -45,18 +29,18 @@ void read_late(std::string_view text, Wanted& wanted) {
   const size_t equals = text.find('=');
   if (equals == std::string_view::npos)
     refuse("--late: '" + std::string(text) + "' is not RANK=MICROSECONDS");
-  wanted.late_rank = read_number("--late", text.substr(0, equals), 0, plan::max_ranks - 1);
-  wanted.late = read_number("--late", text.substr(equals + 1), 0.0, 1e6);
+  wanted.late_rank = number_of("--late", text.substr(0, equals), 0, plan::max_ranks - 1);
+  wanted.late = number_of("--late", text.substr(equals + 1), 0.0, 1e6);
 }
 
 What read_what(std::string_view word) {
   const size_t equals = word.find('=');
   if (equals == std::string_view::npos)
-    refuse("'" + std::string(word) + "' is neither an option nor COLLECTIVE=ALGORITHM");
+    refuse(std::string("'").append(word) + "' is neither an option nor COLLECTIVE=ALGORITHM");
   What what;
   std::string_view collective = word.substr(0, equals);
   if (const size_t colon = collective.find(':'); colon != std::string_view::npos) {
-    what.root = read_number("ROOT", collective.substr(colon + 1), 0, plan::max_ranks - 1);
+    what.root = number_of("ROOT", collective.substr(colon + 1), 0, plan::max_ranks - 1);
     collective = collective.substr(0, colon);
   }
   what.collective = plan::collective_named(collective);
@@ -67,12 +51,12 @@ What read_what(std::string_view word) {
   }
   if (const size_t hat = word.find('^'); hat != std::string_view::npos) {
     if (word.substr(hat + 1) != select::reach_word(ReachChoice::staged))
-      refuse("'" + std::string(word.substr(hat)) + "': ^staged is known");
+      refuse(std::string("'").append(word.substr(hat)) + "': ^staged is known");
     what.reach = ReachChoice::staged;
     word = word.substr(0, hat);
   }
   if (const size_t at = word.find('@'); at != std::string_view::npos) {
-    what.segment = read_number<size_t>("SEGMENT", word.substr(at + 1), 1, SIZE_MAX);
+    what.segment = number_of<size_t>("SEGMENT", word.substr(at + 1), 1, SIZE_MAX);
     word = word.substr(0, at);
   }
   what.algorithm = word;
@@ -94,7 +78,7 @@ Wanted read_words(int argc, char** argv) {
     } else if (word == "--sizes") {
       wanted.sizes = read_sizes(value());
     } else if (word == "--repetitions") {
-      wanted.repetitions = read_number("--repetitions", value(), 1, 1000);
+      wanted.repetitions = number_of("--repetitions", value(), 1, 1000);
     } else if (word == "--reach") {
       wanted.reach = read_reach(value());
     } else if (word == "--shuffled") {

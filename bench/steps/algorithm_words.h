@@ -1,4 +1,4 @@
-// The words of tutti-algorithms' command line (algorithms.cpp).
+// The words of the kind `algorithms` (algorithms.cpp).
 //
 // Values, constant once they are read.
 #pragma once

@@ -1,6 +1,6 @@
-// tutti-algorithms: times collectives by chosen algorithms among bound threads, without any MPI.
+// Times of collectives by chosen algorithms among bound threads.
 //
-// Usage: tutti-algorithms --cores 0,1 --sizes 8,4096 [--reach threads|mapped|slots]
+// Usage: tutti-threads algorithms --cores 0,1 --sizes 8,4096 [--reach threads|mapped|slots]
 //        [--repetitions N] [--steps 0,1]... [--shuffled] [--late RANK=MICROSECONDS]
 //        COLLECTIVE[:ROOT]=ALGORITHM[@SEGMENT][^staged][/SIZES]...
 //
@@ -11,40 +11,31 @@
 // instant, but for one that is --late, and the time of the operation is that of the slowest rank
 // from the last one's begin on, without that of the clock. In each repetition the cells are
 // measured in a shuffled order, each many times; with --shuffled, each once, and so many times
-// over. Writes JSON to stdout: for each cell the mean of the middle half of each repetition in
-// microseconds, and the algorithm that served, which is another one if the chosen one cannot serve
-// such a call; for each repetition the state of the cores, and whether they stayed in it
-// (core_state.h). --steps: each repetition also measures the steps of programs on these cores
-// (step_costs.h), because the costs of a virtual machine change from minute to minute.
+// over. There is a row for each cell and repetition, with the mean of the middle half, and the
+// algorithm that served, which is another one if the chosen one cannot serve such a call; and one
+// for each repetition with the state of the cores, and whether they stayed in it (core_state.h).
+// --steps: before the first repetition and after each, the steps of programs are measured on these
+// cores (step_costs.h), because the costs of a virtual machine change from minute to minute.
 #include <algorithm>
-#include <cstdio>
-#include <cstring>
 #include <memory>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "algo/algo.h"
-#include "base/error.h"
-#include "base/json.h"
 #include "base/segments.h"
 #include "group/group.h"
+#include "rows.h"
 #include "select/table.h"
 #include "shm/layout.h"
 #include "steps/algorithm_words.h"
 #include "steps/bound_threads.h"
 #include "steps/core_state.h"
+#include "steps/kinds.h"
 #include "steps/step_costs.h"
 
+namespace tutti::bench {
 namespace {
-
-using namespace tutti;
-using bench::BoundThreads;
-using bench::Memory;
-using bench::memory_of;
-using bench::Reach;
-using bench::Wanted;
-using bench::What;
 
 // The ranks' groups for one algorithm, with shared memory of their own.
 struct Team {
@@ -63,8 +54,7 @@ struct Team {
       settings.areas = areas.get();
       settings.layout = layout;
       settings.rank = rank;
-      settings.style =
-          bench::share_cores(wanted.cores) ? exec::WaitStyle::yield : exec::WaitStyle::spin;
+      settings.style = share_cores(wanted.cores) ? exec::WaitStyle::yield : exec::WaitStyle::spin;
       settings.overrides.table = &table;
       if (wanted.reach != Reach::slots) {
         settings.reach.one_process = wanted.reach == Reach::threads;
@@ -100,7 +90,6 @@ struct Cell {
   const What* what = nullptr;
   size_t bytes = 0;
   std::string served;
-  std::vector<double> microseconds;  // indexed by repetition
 };
 
 struct Buffers {
@@ -110,14 +99,14 @@ struct Buffers {
 class Measurement {
  public:
   explicit Measurement(const Wanted& wanted)
-      : wanted_(wanted), threads_(wanted.cores), state_(threads_), ends_(wanted.cores.size()) {
+      : wanted_(wanted), threads_(wanted.cores), state_(threads_) {
     size_t most = 0;
     for (const What& what : wanted.algorithms) {
       teams_.push_back(std::make_unique<Team>(wanted, what));
       for (const size_t bytes : what.sizes.empty() ? wanted.sizes : what.sizes) {
         const bool has_data = plan::has_data(what.collective);
         most = std::max(most, bytes);
-        cells_.push_back({teams_.size() - 1, &what, has_data ? bytes : 0, {}, {}});
+        cells_.push_back({teams_.size() - 1, &what, has_data ? bytes : 0, {}});
         if (!has_data) break;
       }
     }
@@ -129,46 +118,36 @@ class Measurement {
   }
 
   void run() {
+    add_job();
     for (int repetition = -1; repetition < wanted_.repetitions; ++repetition) {  // -1: to warm up
       if (!threads_.run([&](int rank) { measure(rank, repetition); }))
         throw Error(Code::unavailable, "--cores: a thread could not be bound to its core");
-      if (repetition >= 0) {
-        const bench::CoreTimes state = state_.chosen();
-        states_.push_back({rounded(state.hand_over, 2), rounded(state.rewriting, 2)});
-        steady_.push_back(state_.is_steady());
+      if (repetition >= 0) add_state(repetition);
+      for (size_t unit = 0; unit < wanted_.steps.size(); ++unit) {
+        const std::vector<int>& cores = wanted_.steps[unit];
+        add_step_costs(cores, {.repetition = repetition + 1, .unit = static_cast<int>(unit)},
+                       is_of_first_ranks(cores) ? state_.chosen() : CoreTimes{});
       }
-      Json steps = Json::array();
-      for (const std::vector<int>& cores : wanted_.steps)
-        steps.push_back(bench::step_costs(
-            cores, is_of_first_ranks(cores) ? state_.chosen() : bench::CoreTimes{}));
-      steps_.push_back(std::move(steps));
     }
-  }
-
-  Json as_json() const {
-    Json json;
-    json["format"] = "tutti-algorithms 1";
-    json["cores"] = wanted_.cores;
-    json["reach"] = bench::reach_names[static_cast<size_t>(wanted_.reach)];
-    json["states"] = states_;
-    json["steady"] = steady_;
-    for (const Cell& cell : cells_) {
-      Json one;
-      one["collective"] = plan::name(cell.what->collective);
-      one["root"] = cell.what->root;
-      one["algorithm"] = cell.what->algorithm;
-      one["segment"] = cell.what->segment;
-      one["wanted_reach"] = select::reach_word(cell.what->reach);
-      one["served"] = cell.served;
-      one["bytes"] = cell.bytes;
-      for (const double value : cell.microseconds) one["us"].push_back(rounded(value, 4));
-      json["cells"].push_back(std::move(one));
-    }
-    if (!wanted_.steps.empty()) json["steps"] = steps_;
-    return json;
   }
 
  private:
+  void add_job() const {
+    row_begin("job");
+    row_integers("cores", wanted_.cores.data(), threads_.count());
+    row_text("reach", reach_names[static_cast<size_t>(wanted_.reach)]);
+    row_end();
+  }
+
+  void add_state(int repetition) const {
+    row_begin("state");
+    row_integer("repetition", repetition);
+    row_number("hand_over_ns", state_.chosen().hand_over);
+    row_number("rewriting_ns", state_.chosen().rewriting);
+    row_flag("steady", state_.is_steady());
+    row_end();
+  }
+
   void measure(int rank, int repetition) {
     state_.choose(rank);
     measure_clock(rank);
@@ -176,7 +155,7 @@ class Measurement {
       measure_shuffled(rank, repetition);
       return;
     }
-    for (const size_t place : order_of(repetition)) measure(rank, cells_[place], repetition < 0);
+    for (const size_t place : order_of(repetition)) measure(rank, cells_[place], repetition);
   }
 
   // True if the first two of the cores are those on which the state is looked at.
@@ -205,15 +184,25 @@ class Measurement {
         }
       });
     if (rank != 0) return;
-    for (size_t place = 0; place < cells_.size(); ++place) keep(cells_[place], taken[place]);
+    for (size_t place = 0; place < cells_.size(); ++place)
+      keep(cells_[place], repetition, taken[place]);
   }
 
   group::Group& group_of(int rank, const Cell& cell) {
     return *teams_[cell.team]->groups[static_cast<size_t>(rank)];
   }
 
-  void keep(Cell& cell, std::vector<double>& taken) const {
-    cell.microseconds.push_back(std::max(0.0, bench::middle_mean(taken) - empty_ - wanted_.late));
+  void keep(const Cell& cell, int repetition, std::vector<double>& taken) const {
+    const double microseconds = std::max(0.0, middle_mean(taken) - empty_ - wanted_.late);
+    row_begin_call("algorithm", std::string(plan::name(cell.what->collective)).c_str(), cell.bytes);
+    row_integer("root", cell.what->root);
+    row_text("algorithm", cell.what->algorithm.c_str());
+    row_integer("segment", static_cast<int64_t>(cell.what->segment));
+    row_text("wanted_reach", std::string(select::reach_word(cell.what->reach)).c_str());
+    row_text("served", cell.served.c_str());
+    row_integer("repetition", repetition);
+    row_number("ns", 1000 * microseconds);
+    row_end();
   }
 
   // The time of an operation that does nothing, which the others contain as well.
@@ -221,13 +210,13 @@ class Measurement {
     constexpr int rounds = 301;
     std::vector<double> taken;
     for (int i = 0; i < rounds; ++i) taken.push_back(slowest_of(rank, 0, [] {}));
-    const double empty = bench::middle_mean(taken);
+    const double empty = middle_mean(taken);
     if (rank == 0) empty_ = empty;
     threads_.meet(rank);
   }
 
   // A few operations to warm the caches, then as many as take about two milliseconds.
-  void measure(int rank, Cell& cell, bool warming) {
+  void measure(int rank, Cell& cell, int repetition) {
     group::Group& group = group_of(rank, cell);
     constexpr int to_warm = 4, least = 9, most = 101;
     constexpr double long_enough = 2000;  // microseconds
@@ -237,7 +226,7 @@ class Measurement {
       double spent = 0;
       for (int i = 0; i < to_warm + most; ++i) {
         const double one = operate(rank, group, cell);
-        if (warming && i >= to_warm) break;
+        if (repetition < 0 && i >= to_warm) break;
         if (i < to_warm) continue;
         taken.push_back(one);
         spent += one;
@@ -245,10 +234,10 @@ class Measurement {
       }
     });
     if (rank != 0) return;
-    if (warming)
+    if (repetition < 0)
       cell.served = group.algorithm(cell.what->collective, cell.bytes, cell.what->root);
     else
-      keep(cell, taken);
+      keep(cell, repetition, taken);
   }
 
   // With new data. Returns what slowest_of() does.
@@ -276,50 +265,30 @@ class Measurement {
   // begins `late` microseconds after the others.
   template <class Work>
   double slowest_of(int rank, double late, const Work& work) {
-    const uint64_t start = threads_.meet(rank);
-    if (late > 0 && rank == wanted_.late_rank)
-      while (threads_.nanoseconds(threads_.now() - start) < late * 1000) continue;
-    work();
-    const uint64_t end = threads_.now();
-    ends_[static_cast<size_t>(rank)].ticks = end - start;
-    threads_.meet(rank);
-    uint64_t slowest = 0;
-    for (const End& one : ends_) slowest = std::max(slowest, one.ticks);
-    threads_.meet(rank);
-    return threads_.nanoseconds(slowest) / 1000;
+    const auto delayed = [&] {
+      const uint64_t start = threads_.now();
+      if (late > 0 && rank == wanted_.late_rank)
+        while (threads_.nanoseconds(threads_.now() - start) < late * 1000) continue;
+      work();
+    };
+    return threads_.slowest(rank, threads_.count(), delayed) / 1000;
   }
-
-  struct alignas(128) End {
-    uint64_t ticks = 0;
-  };
 
   const Wanted& wanted_;
   BoundThreads threads_;
-  bench::CoreState state_;
+  CoreState state_;
   exec::Combine combine_;
   std::vector<std::unique_ptr<Team>> teams_;
   std::vector<Cell> cells_;
   std::vector<Buffers> buffers_;
-  std::vector<End> ends_;
   double empty_ = 0;
-  // Indexed by repetition: the state of the cores, and whether they stayed in it.
-  Json states_ = Json::array();
-  std::vector<bool> steady_;
-  // Before the first repetition and after each, by the entries of --steps.
-  Json steps_ = Json::array();
 };
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  try {
-    const Wanted wanted = bench::read_words(argc, argv);
-    Measurement measurement(wanted);
-    measurement.run();
-    std::puts(json_text(measurement.as_json(), 1).c_str());
-    return 0;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "tutti-algorithms: %s\n", error.what());
-    return 2;
-  }
+void measure_algorithms(int argc, char** argv) {
+  const Wanted wanted = read_words(argc, argv);
+  Measurement(wanted).run();
 }
+
+}  // namespace tutti::bench

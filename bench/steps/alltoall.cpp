@@ -1,12 +1,13 @@
-// tutti-alltoall: the all-to-all of "Exploiting Communication Concurrency", section 5.2, between
+// The all-to-all of "Exploiting Communication Concurrency", section 5.2, between
 // thread ranks: every rank gets its blocks from all others in a loop, with at most 128 of its gets
-// outstanding, for all sizes. It needs no MPI.
+// outstanding, for all sizes.
 //
-// Usage: tutti-alltoall --cores A,B,... --ranks N --servers N --bytes A,B,... --repetitions N
+// Usage: tutti-threads alltoall --cores A,B,... --ranks N --servers N --bytes A,B,... --repetitions
+// N
 //
 // The ranks are spread over the cores but the last ones, which are left to the servers; over all if
-// there are too few. Writes JSON to stdout: for each size and repetition, in microseconds from the
-// instant at which all ranks begin until all have all blocks, the median of some rounds,
+// there are too few. For each size, repetition and call there is a row with the time from the
+// instant at which all ranks begin until all have all blocks, the median of some rounds:
 //   own         each rank executes its gets itself
 //   served      it hands all of them to the servers, which poll
 //   selective   it hands over what gains: by the saturation map, if TUTTI_SATURATION names one,
@@ -14,23 +15,17 @@
 //   collective  tutti_alltoall, which needs no servers
 // Every round's blocks are checked.
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
-#include <map>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "base/error.h"
-#include "base/json.h"
 #include "base/options.h"
+#include "rows.h"
 #include "steps/bound_threads.h"
-#include "tutti/tutti.h"
+#include "steps/kinds.h"
+#include "steps/teams.h"
 
+namespace tutti::bench {
 namespace {
-
-using namespace tutti;
-using bench::BoundThreads;
 
 constexpr size_t most_outstanding = 128;
 constexpr double round_milliseconds = 10;  // the time of one way, size and repetition
@@ -53,76 +48,59 @@ struct Settings {
   }
 };
 
-void require_ok(tutti_status status) {
-  if (status != TUTTI_OK) throw Error(static_cast<Code>(status), tutti_error_message());
-}
-
 enum class Way { own, served, selective, collective };
 constexpr const char* names[] = {"own", "served", "selective", "collective"};
 
 class Ranks {
  public:
   Ranks(const Settings& settings, BoundThreads& threads)
-      : settings_(settings), threads_(threads), all_(static_cast<size_t>(settings.ranks)) {
-    require_ok(tutti_team_create(settings.ranks, &team_));
+      : settings_(settings),
+        threads_(threads),
+        team_(threads),
+        all_(static_cast<size_t>(settings.ranks)) {
     const size_t longest = *std::max_element(settings.bytes.begin(), settings.bytes.end());
     threads.run([&](int me) {
       Rank& rank = all_[static_cast<size_t>(me)];
-      require_ok(tutti_team_join(team_, me, &rank.group));
-      rank.out = bench::memory_of(longest * all_.size());
-      rank.in = bench::memory_of(longest * all_.size());
+      rank.group = team_.group(me);
+      rank.out = memory_of(longest * all_.size());
+      rank.in = memory_of(longest * all_.size());
       require_ok(tutti_barrier(rank.group));
     });
   }
-  ~Ranks() {
-    for (Rank& rank : all_) tutti_group_free(rank.group);
-    tutti_team_free(team_);
-  }
-  Ranks(const Ranks&) = delete;
 
-  double microseconds(Way way, size_t bytes) {
+  double nanoseconds(Way way, size_t bytes) {
     if (way == Way::served) start_servers(TUTTI_SERVE_ALL);
     if (way == Way::selective) start_servers(TUTTI_SERVE_SELECTIVE);
-    std::vector<double> times;
-    bool ends = false;
-    threads_.run([&](int me) {
+    const auto once = [&](int me, int round) {
       Rank& rank = all_[static_cast<size_t>(me)];
-      const uint64_t first = threads_.now();
-      for (int round = 0; !ends; ++round) {
-        fill(me, bytes, round);
-        const uint64_t begin = threads_.meet(me);
-        if (way == Way::collective)
-          require_ok(tutti_alltoall(rank.group, rank.out.get(), rank.in.get(), bytes));
-        else
-          get_all(me, bytes);
-        require_ok(tutti_barrier(rank.group));
-        const uint64_t end = threads_.now();
-        check(me, bytes, round);
-        threads_.meet(me);
-        if (me == 0) {
-          times.push_back(threads_.nanoseconds(end - begin) / 1000);
-          const double spent = threads_.nanoseconds(end - first) / 1e6;
-          ends = round + 1 >= most_rounds ||
-                 (round + 1 >= least_rounds && spent >= round_milliseconds);
-        }
-        threads_.meet(me);
-      }
+      fill(me, bytes, round);
+      const uint64_t begin = threads_.meet(me);
+      if (way == Way::collective)
+        require_ok(tutti_alltoall(rank.group, rank.out.get(), rank.in.get(), bytes));
+      else
+        get_all(me, bytes);
+      require_ok(tutti_barrier(rank.group));
+      const uint64_t end = threads_.now();
+      check(me, bytes, round);
+      threads_.meet(me);
+      return threads_.nanoseconds(end - begin);
+    };
+    const double median = median_of_rounds(threads_, once, [](int rounds, double spent) {
+      return rounds >= most_rounds || (rounds >= least_rounds && spent >= round_milliseconds);
     });
-    if (way == Way::served || way == Way::selective) require_ok(tutti_servers_stop(team_));
-    const auto middle = times.begin() + static_cast<ptrdiff_t>(times.size() / 2);
-    std::nth_element(times.begin(), middle, times.end());
-    return *middle;
+    if (way == Way::served || way == Way::selective) require_ok(tutti_servers_stop(team_.team()));
+    return median;
   }
 
  private:
   struct Rank {
     tutti_group* group = nullptr;
-    bench::Memory out, in;
+    Memory out, in;
   };
 
   void start_servers(tutti_serve serve) {
-    require_ok(tutti_servers_start(team_, settings_.servers, serve));
-    require_ok(tutti_servers_wake(team_));
+    require_ok(tutti_servers_start(team_.team(), settings_.servers, serve));
+    require_ok(tutti_servers_wake(team_.team()));
   }
 
   void get_all(int me, size_t bytes) {
@@ -169,64 +147,18 @@ class Ranks {
 
   const Settings& settings_;
   BoundThreads& threads_;
-  tutti_team* team_ = nullptr;
+  ThreadTeam team_;
   std::vector<Rank> all_;
 };
 
-Json measured(const Settings& settings) {
-  BoundThreads threads(settings.cores_of_ranks());
-  Ranks ranks(settings, threads);
-  Json json;
-  json["format"] = "tutti-alltoall 1";
-  json["cores"] = settings.cores;
-  json["cores_of_ranks"] = settings.cores_of_ranks();
-  json["ranks"] = settings.ranks;
-  json["servers"] = settings.servers;
-  json["saturation_map"] = nullptr;
-  if (!options().saturation.empty()) json["saturation_map"] = options().saturation;
-  json["cells"] = Json::array();
-  for (const size_t bytes : settings.bytes) {
-    Json cell;
-    cell["bytes"] = bytes;
-    for (const char* const name : names) cell[name] = Json::array();
-    for (int i = 0; i < settings.repetitions; ++i)
-      for (const Way way : {Way::own, Way::served, Way::selective, Way::collective})
-        cell[names[static_cast<size_t>(way)]].push_back(rounded(ranks.microseconds(way, bytes), 3));
-    json["cells"].push_back(std::move(cell));
-  }
-  return json;
-}
-
-int number(const char* option, const std::string& text, int least, int most) {
-  char* end = nullptr;
-  const long value = std::strtol(text.c_str(), &end, 10);
-  if (text.empty() || *end != '\0' || value < least || value > most)
-    throw Error(Code::invalid_argument,
-                std::string(option) + ": '" + text + "' is not accepted; numbers from " +
-                    std::to_string(least) + " to " + std::to_string(most) + " are");
-  return static_cast<int>(value);
-}
-
 Settings settings_of(int argc, char** argv) {
-  std::map<std::string_view, std::string> words;
-  for (int i = 1; i + 1 < argc; i += 2) words[argv[i]] = argv[i + 1];
-  for (const char* const option : {"--cores", "--ranks", "--servers", "--bytes", "--repetitions"})
-    if (argc != 11 || words.count(option) == 0)
-      throw Error(Code::invalid_argument,
-                  "give --cores A,B,..., --ranks N, --servers N, --bytes A,B,... and "
-                  "--repetitions N");
-  Settings settings;
-  settings.cores = bench::read_cores("--cores", words["--cores"].c_str());
-  settings.ranks = number("--ranks", words["--ranks"], 1, 1024);
-  settings.servers = number("--servers", words["--servers"], 1, 64);
-  settings.repetitions = number("--repetitions", words["--repetitions"], 1, 1000);
-  const std::string& bytes = words["--bytes"];
-  for (size_t at = 0; at <= bytes.size();) {
-    const size_t comma = std::min(bytes.find(',', at), bytes.size());
-    settings.bytes.push_back(static_cast<size_t>(
-        number("--bytes", bytes.substr(at, comma - at), 1, static_cast<int>(most_bytes))));
-    at = comma + 1;
-  }
+  const Options options("--cores A,B,... --ranks N --servers N --bytes A,B,... --repetitions N",
+                        argc, argv);
+  Settings settings{.cores = options.cores(),
+                    .ranks = options.number("--ranks", 1, 1024),
+                    .servers = options.number("--servers", 1, 64),
+                    .repetitions = options.number("--repetitions", 1, 1000),
+                    .bytes = numbers_of("--bytes", options["--bytes"], 1, most_bytes)};
   const size_t longest = *std::max_element(settings.bytes.begin(), settings.bytes.end());
   const auto ranks = static_cast<size_t>(settings.ranks);
   if (2 * longest * ranks * ranks > most_memory)
@@ -236,14 +168,33 @@ Settings settings_of(int argc, char** argv) {
   return settings;
 }
 
+void add_job(const Settings& settings) {
+  const std::vector<int> of_ranks = settings.cores_of_ranks();
+  row_begin("job");
+  row_integers("cores", settings.cores.data(), static_cast<int>(settings.cores.size()));
+  row_integers("cores_of_ranks", of_ranks.data(), static_cast<int>(of_ranks.size()));
+  row_integer("ranks", settings.ranks);
+  row_integer("servers", settings.servers);
+  row_text("saturation_map", options().saturation.c_str());
+  row_end();
+}
+
 }  // namespace
 
-int main(int argc, char** argv) {
-  try {
-    std::puts(json_text(measured(settings_of(argc, argv))).c_str());
-    return 0;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "tutti-alltoall: %s\n", error.what());
-    return 2;
-  }
+void measure_alltoall(int argc, char** argv) {
+  const Settings settings = settings_of(argc, argv);
+  BoundThreads threads(settings.cores_of_ranks());
+  Ranks ranks(settings, threads);
+  add_job(settings);
+  for (const size_t bytes : settings.bytes)
+    for (int repetition = 0; repetition < settings.repetitions; ++repetition)
+      for (const Way way : {Way::own, Way::served, Way::selective, Way::collective}) {
+        const double taken = ranks.nanoseconds(way, bytes);
+        row_begin_call("alltoall", names[static_cast<size_t>(way)], bytes);
+        row_integer("repetition", repetition);
+        row_number("ns", taken);
+        row_end();
+      }
 }
+
+}  // namespace tutti::bench

@@ -1,11 +1,11 @@
-// tutti-array: what the reduction of a shared array takes among bound threads, beside what programs
-// do without it. It needs no MPI.
+// The time of the reduction of a shared array among bound threads, beside what programs
+// do without it.
 //
-// Usage: tutti-array --cores A,B,... --repetitions N
+// Usage: tutti-threads array --cores A,B,... --repetitions N
 //
 // There is a rank on each core, with 2,048 and with 131,072 doubles, as in NUMACol's measurements
-// ("Scalable PGAS collectives", section 4.2.2). Writes JSON to stdout: for each repetition and
-// length, in nanoseconds,
+// ("Scalable PGAS collectives", section 4.2.2). For each repetition and number of elements there is
+// a row of each call:
 //   loop         the sum of a rank's part by a plain loop, as the compiler makes it
 //   fold         by tutti_fold
 //   one_element  tutti_reduce of one element of each rank
@@ -15,27 +15,18 @@
 // All but the first two are from the instant at which all ranks begin until the root has the
 // result.
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
-#include <string_view>
 #include <vector>
 
-#include "base/error.h"
-#include "base/json.h"
+#include "rows.h"
 #include "steps/bound_threads.h"
-#include "tutti/tutti.h"
+#include "steps/kinds.h"
+#include "steps/teams.h"
 
+namespace tutti::bench {
 namespace {
-
-using namespace tutti;
-using bench::BoundThreads;
 
 constexpr size_t lengths[] = {2048, 131072};
 constexpr int root = 0;
-
-void require_ok(tutti_status status) {
-  if (status != TUTTI_OK) throw Error(static_cast<Code>(status), tutti_error_message());
-}
 
 [[gnu::noinline]] double loop(const double* elements, size_t count) {
   double sum = 0;
@@ -81,69 +72,50 @@ double time_of(BoundThreads& threads, int me, int samples, double expected, Oper
     if (me == root && std::abs(result - expected) > 1e-9 * std::abs(expected))
       throw Error(Code::internal, "a reduction gave a wrong sum");
   }
-  return bench::middle_mean(times);
+  return middle_mean(times);
 }
 
-// Times of one length, at the root; other ranks' are of no use.
-Json times_of(BoundThreads& threads, int me, Rank& rank, size_t length) {
+// Rows of one length, at the root.
+void measure_length(BoundThreads& threads, int me, Rank& rank, size_t length, int repetition) {
   const int samples = length > 10'000 ? 100 : 1000;
   rank.part.assign(length, 0);
   rank.out.assign(length, 0);
   for (size_t i = 0; i < length; ++i) rank.part[i] = 1.0 / static_cast<double>(1 + i + length);
   const double part = loop(rank.part.data(), length), all = part * threads.count();
-  const auto time = [&](double expected, auto operation) {
+  const auto time = [&](const char* call, double expected, auto operation) {
     operation();  // plans are made at the first call
-    return time_of(threads, me, samples, expected, operation);
+    const double taken = time_of(threads, me, samples, expected, operation);
+    if (me != root) return;
+    row_begin_call("array", call, length * sizeof(double));
+    row_integer("elements", static_cast<int64_t>(length));
+    row_integer("repetition", repetition);
+    row_number("ns", taken);
+    row_end();
   };
-  Json json;
-  json["elements"] = length;
-  json["loop"] = time(part, [&] { return loop(rank.part.data(), length); });
-  json["fold"] = time(part, [&] { return fold(rank); });
-  json["one_element"] = time(all, [&] { return one_element(rank, part); });
-  json["array"] = time(all, [&] { return array(rank); });
-  json["plain"] = time(all, [&] { return one_element(rank, loop(rank.part.data(), length)); });
-  json["vectors"] = time(all, [&] { return vectors(rank); });
-  return json;
+  time("loop", part, [&] { return loop(rank.part.data(), length); });
+  time("fold", part, [&] { return fold(rank); });
+  time("one_element", all, [&] { return one_element(rank, part); });
+  time("array", all, [&] { return array(rank); });
+  time("plain", all, [&] { return one_element(rank, loop(rank.part.data(), length)); });
+  time("vectors", all, [&] { return vectors(rank); });
 }
 
-Json measured(BoundThreads& threads) {
-  Json json = Json::array();
-  tutti_team* team = nullptr;
-  require_ok(tutti_team_create(threads.count(), &team));
+void measure_once(BoundThreads& threads, int repetition) {
+  const ThreadTeam team(threads);
   threads.run([&](int me) {
-    Rank rank;
-    require_ok(tutti_team_join(team, me, &rank.group));
-    for (const size_t length : lengths) {
-      Json times = times_of(threads, me, rank, length);
-      if (me == root) json.push_back(std::move(times));
-    }
-    tutti_group_free(rank.group);
+    Rank rank{team.group(me), {}, {}};
+    for (const size_t length : lengths) measure_length(threads, me, rank, length, repetition);
   });
-  tutti_team_free(team);
-  return json;
 }
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  try {
-    if (argc != 5 || std::string_view(argv[1]) != "--cores" ||
-        std::string_view(argv[3]) != "--repetitions")
-      throw Error(Code::invalid_argument,
-                  "give --cores and a core for each rank, and --repetitions and their number");
-    const std::vector<int> cores = bench::read_cores("--cores", argv[2]);
-    const int repetitions = std::atoi(argv[4]);
-    if (repetitions < 1) throw Error(Code::invalid_argument, "--repetitions needs at least 1");
-    BoundThreads threads(cores);
-    Json json;
-    json["format"] = "tutti-array 1";
-    json["cores"] = cores;
-    json["repetitions"] = Json::array();
-    for (int i = 0; i < repetitions; ++i) json["repetitions"].push_back(measured(threads));
-    std::puts(json_text(json, 1).c_str());
-    return 0;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "tutti-array: %s\n", error.what());
-    return 2;
-  }
+void measure_array(int argc, char** argv) {
+  const Options options("--cores A,B,... --repetitions N", argc, argv);
+  const int repetitions = options.number("--repetitions", 1, 1000);
+  BoundThreads threads(options.cores());
+  threads.job_row();
+  for (int i = 0; i < repetitions; ++i) measure_once(threads, i);
 }
+
+}  // namespace tutti::bench

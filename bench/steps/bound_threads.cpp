@@ -10,7 +10,6 @@
 #include <cstring>
 #include <exception>
 #include <new>
-#include <numeric>
 #include <string>
 #include <thread>
 
@@ -84,13 +83,6 @@ Memory memory_of(size_t bytes) {
   Memory memory(static_cast<std::byte*>(::operator new(bytes, page)));
   std::memset(memory.get(), 0, bytes);
   return memory;
-}
-
-double middle_mean(std::vector<double>& values) {
-  std::sort(values.begin(), values.end());
-  const auto outside = static_cast<ptrdiff_t>(values.size() / 4);
-  return std::accumulate(values.begin() + outside, values.end() - outside, 0.0) /
-         static_cast<double>(values.size() - 2 * static_cast<size_t>(outside));
 }
 
 bool share_cores(std::vector<int> cores) {

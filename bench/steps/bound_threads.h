@@ -4,6 +4,7 @@
 // meet() alike.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -11,9 +12,9 @@
 #include <memory>
 #include <vector>
 
-extern "C" {
 #include "clock.h"
-}
+#include "rows.h"
+#include "statistics.h"
 
 namespace tutti::bench {
 
@@ -34,6 +35,29 @@ class BoundThreads {
   // Returns when all threads have called it, to all of them at the same instant, which is the
   // result, in ticks. If threads share cores they return one after another.
   uint64_t meet(int thread);
+  // The first `count` threads do `work` from the same instant on. All get the nanoseconds that the
+  // slowest of them took.
+  template <class Work>
+  double slowest(int thread, int count, const Work& work) {
+    const uint64_t start = meet(thread);
+    if (thread < count) {
+      work();
+      own_[static_cast<size_t>(thread)].ticks = now() - start;
+    }
+    meet(thread);
+    uint64_t slowest = 0;
+    for (int i = 0; i < count; ++i) slowest = std::max(slowest, own_[static_cast<size_t>(i)].ticks);
+    meet(thread);
+    return nanoseconds(slowest);
+  }
+
+  // Adds the row of the job, with the cores.
+  void job_row() const {
+    row_begin("job");
+    row_integers("cores", cores_.data(), count());
+    row_end();
+  }
+
   uint64_t now() const { return bench_now(&clock_); }
   double nanoseconds(uint64_t ticks) const {
     return static_cast<double>(ticks) / clock_.ticks_per_second * 1e9;
@@ -42,6 +66,7 @@ class BoundThreads {
  private:
   struct alignas(128) Own {
     uint64_t meetings = 0;
+    uint64_t ticks = 0;  // its time of the last work
   };
 
   std::vector<int> cores_;
@@ -60,9 +85,33 @@ struct FreePages {
 using Memory = std::unique_ptr<std::byte, FreePages>;
 Memory memory_of(size_t bytes);
 
-// The mean of the middle half, which the resolution of the clock does not limit. Changes the order
-// of the values, of which there must be one.
-double middle_mean(std::vector<double>& values);
+// Both are as in statistics.h, and change the order of the values, of which there must be one.
+inline double middle_mean(std::vector<double>& values) {
+  return middle_mean_of(values.data(), values.size());
+}
+inline double median(std::vector<double>& values) {
+  return median_of(values.data(), values.size());
+}
+
+// The median of what `once(thread, round)` returns at the first thread. All threads make rounds
+// until is_enough(rounds, milliseconds).
+template <class Once, class IsEnough>
+double median_of_rounds(BoundThreads& threads, const Once& once, const IsEnough& is_enough) {
+  std::vector<double> times;
+  bool ends = false;
+  threads.run([&](int me) {
+    const uint64_t first = threads.now();
+    for (int round = 0; !ends; ++round) {
+      const double taken = once(me, round);
+      if (me == 0) {
+        times.push_back(taken);
+        ends = is_enough(round + 1, threads.nanoseconds(threads.now() - first) / 1e6);
+      }
+      threads.meet(me);
+    }
+  });
+  return median(times);
+}
 
 // True if two entries are the same core.
 bool share_cores(std::vector<int> cores);

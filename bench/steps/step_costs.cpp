@@ -34,19 +34,17 @@ struct Vectors {
 
 class Measurement {
  public:
-  Measurement(const std::vector<int>& cores, CoreTimes state)
-      : threads_(cores), state_(threads_, state), ends_(cores.size()) {
+  Measurement(const std::vector<int>& cores, const StepRows& rows, CoreTimes state)
+      : rows_(rows), threads_(cores), state_(threads_, state), ends_(cores.size()) {
     for (size_t i = 0; i < cores.size(); ++i)
       vectors_.push_back({memory_of(longest), memory_of(longest), memory_of(longest), 0, 0});
     sum_ = kernels::find_reduce(kernels::Type::float64, kernels::Op::sum);
   }
 
-  Json run() {
-    Json json;
-    if (!threads_.run([&](int thread) { measure(thread, json); }))
+  void run() {
+    if (!threads_.run([&](int thread) { measure(thread); }))
       throw Error(Code::unavailable, "--cores: a thread could not be bound to its core");
-    json["steady"] = state_.is_steady();
-    return json;
+    rows_.add_steady(state_.is_steady());
   }
 
  private:
@@ -60,36 +58,26 @@ class Measurement {
       taken.clear();
       for (int round = 0; round < rounds_of(bytes); ++round) {
         prepare(thread);
-        const uint64_t start = threads_.meet(thread);
-        if (thread < count) {
-          timed(thread);
-          ends_[static_cast<size_t>(thread)].ticks = threads_.now() - start;
-        }
-        threads_.meet(thread);
-        uint64_t slowest = 0;
-        for (int i = 0; i < count; ++i)
-          slowest = std::max(slowest, ends_[static_cast<size_t>(i)].ticks);
-        taken.push_back(threads_.nanoseconds(slowest));
-        threads_.meet(thread);
+        taken.push_back(threads_.slowest(thread, count, [&] { timed(thread); }));
       }
     });
     return std::max(0.0, middle_mean(taken) - clock_);
   }
 
-  void measure(int thread, Json& json) {
+  void measure(int thread) {
     const double empty = time(thread, 0, 1, [](int) {}, [](int) {});
     threads_.meet(thread);
     if (thread == 0) clock_ = empty;
     threads_.meet(thread);
-    keep(thread, json, "clock", empty);
-    const double handed = threads_.count() > 1 ? measure_hand_overs(thread, json) : 0;
-    measure_calls(thread, json);
-    measure_own(thread, json);
-    if (threads_.count() > 1) measure_accesses(thread, json, handed);
+    keep(thread, "clock", empty);
+    const double handed = threads_.count() > 1 ? measure_hand_overs(thread) : 0;
+    measure_calls(thread);
+    measure_own(thread);
+    if (threads_.count() > 1) measure_accesses(thread, handed);
   }
 
-  static void keep(int thread, Json& json, const char* name, double value) {
-    if (thread == 0) json[name] = rounded(value, 2);
+  void keep(int thread, const std::string& step, double nanoseconds, size_t bytes = 0) const {
+    if (thread == 0) rows_.add(step, bytes, std::max(0.0, nanoseconds));
   }
 
   // Rewrites what a step reads and nothing else: caches hold no more than a collective leaves
@@ -104,7 +92,7 @@ class Measurement {
 
   // From a store to its sight, on lines that no prefetcher joins. `hand_over`: the other waits for
   // it. `exchange`: each stores and waits for the other's. Returns the first.
-  double measure_hand_overs(int thread, Json& json) {
+  double measure_hand_overs(int thread) {
     auto* const flags = reinterpret_cast<std::atomic<uint64_t>*>(vectors_[0].result.get());
     uint64_t round = 0;
     const auto store = [&](int self) { flags[self * 32].store(round, std::memory_order_release); };
@@ -118,14 +106,14 @@ class Measurement {
       store(self);
       await(!self);
     });
-    keep(thread, json, "hand_over", one_way);
-    keep(thread, json, "exchange", std::max(one_way, both_ways));
+    keep(thread, "hand_over", one_way);
+    keep(thread, "exchange", std::max(one_way, both_ways));
     return one_way;
   }
 
   // A call of a group of one rank without steps, and what a step adds to it: in turns, so that both
   // find the core in one state.
-  void measure_calls(int thread, Json& json) {
+  void measure_calls(int thread) {
     constexpr int rounds = 601, calls = 8;
     const Memory areas = memory_of(thread == 0 ? alone_.bytes() : 1);
     group::Group::Settings settings;
@@ -155,13 +143,12 @@ class Measurement {
       with_step.push_back(timed(calls, reduction));
     }
     // A single call, because a program does other work in between.
-    keep(thread, json, "call", std::max(0.0, middle_mean(empty) - middle_mean(nothing)));
-    keep(thread, json, "step",
-         std::max(0.0, (middle_mean(with_step) - middle_mean(several)) / calls));
+    keep(thread, "call", std::max(0.0, middle_mean(empty) - middle_mean(nothing)));
+    keep(thread, "step", std::max(0.0, (middle_mean(with_step) - middle_mean(several)) / calls));
   }
 
   // A table of times by length from `least` on, less `without`.
-  void table(int thread, Json& json, const std::string& name, int count,
+  void table(int thread, const std::string& name, int count,
              const std::function<void(int, size_t)>& prepare,
              const std::function<void(int, size_t)>& timed, double without = 0, size_t least = 0) {
     for (const size_t bytes : step_lengths) {
@@ -169,8 +156,7 @@ class Measurement {
       const double taken = time(
           thread, bytes, count, [&](int self) { prepare(self, bytes); },
           [&](int self) { timed(self, bytes); });
-      if (thread == 0)
-        json[name][std::to_string(bytes)] = rounded(std::max(0.0, taken - without), 2);
+      keep(thread, name, taken - without, bytes);
     }
   }
 
@@ -178,9 +164,9 @@ class Measurement {
   // Returns the vectors that a thread reads: those of the next one, in a ring.
   Vectors& other_of(int thread) { return of((thread + 1) % threads_.count()); }
 
-  void measure_own(int thread, Json& json) {
+  void measure_own(int thread) {
     table(
-        thread, json, "copy", 1,
+        thread, "copy", 1,
         [this](int self, size_t bytes) {
           if (self == 0) rewrite(of(0).a, bytes);
         },
@@ -188,7 +174,7 @@ class Measurement {
           kernels::copy(of(self).result.get(), of(self).a.get(), bytes);
         });
     table(
-        thread, json, "combine", 1,
+        thread, "combine", 1,
         [this](int self, size_t bytes) {
           if (self == 0) rewrite_both(0, bytes);
         },
@@ -197,7 +183,7 @@ class Measurement {
         });
   }
 
-  void measure_accesses(int thread, Json& json, double hand_over) {
+  void measure_accesses(int thread, double hand_over) {
     const auto prepare_reads = [this](int self, size_t bytes) { rewrite(of(self).a, bytes); };
     const auto read = [this](int self, size_t bytes) {
       kernels::copy_from_other(of(self).result.get(), other_of(self).a.get(), bytes);
@@ -211,35 +197,35 @@ class Measurement {
       sum_(of(self).result.get(), of(self).a.get(), other_of(self).a.get(), bytes / sizeof(double));
     };
     table(
-        thread, json, "read", 1,
+        thread, "read", 1,
         [this](int self, size_t bytes) {
           if (self == 1) rewrite(of(1).a, bytes);
         },
         read);
     table(
-        thread, json, "add", 1,
+        thread, "add", 1,
         [this](int self, size_t bytes) {
           if (self < 2) rewrite(self == 0 ? of(0).b : of(1).a, bytes);
         },
         add);
-    table(thread, json, "add_same", 2, prepare_reads, add_same);
+    table(thread, "add_same", 2, prepare_reads, add_same);
     using Policy = exec::SlotStores::Policy;
     const size_t ring = resources_.long_slots;
     const auto in_ring = [this](int self, size_t bytes) { return place_in_ring(self, bytes); };
     const auto in_place = [this](int, size_t) { return of(0).result.get(); };
-    measure_hand(thread, json, "hand", hand_over, Policy::plain, ring, in_ring);
-    measure_hand(thread, json, "hand_in_place", hand_over, Policy::plain, longest, in_place);
-    measure_hand(thread, json, "hand_past", hand_over, Policy::past_cache, ring, in_ring);
-    measure_pipeline(thread, json, hand_over);
+    measure_hand(thread, "hand", hand_over, Policy::plain, ring, in_ring);
+    measure_hand(thread, "hand_in_place", hand_over, Policy::plain, longest, in_place);
+    measure_hand(thread, "hand_past", hand_over, Policy::past_cache, ring, in_ring);
+    measure_pipeline(thread, hand_over);
     for (int count = 2; count <= threads_.count(); count *= 2) {
       const std::string by = "_by_" + std::to_string(count);
-      table(thread, json, "read" + by, count, prepare_reads, read);
+      table(thread, "read" + by, count, prepare_reads, read);
       // Each combines its part of two vectors, as where ranks share the work of a reduction. Each
       // thread combines all of a short one, because its latency does not shrink with its length,
       // and reads lines of its own: two that read the same lines take them from each other
       // (`add_same`).
       table(
-          thread, json, "add" + by, count,
+          thread, "add" + by, count,
           [this](int self, size_t bytes) {
             if (bytes < shared_from)
               rewrite_both(self, bytes);
@@ -290,10 +276,10 @@ class Measurement {
 
   // Handing over through the ring in segments, so that the reader reads while the writer writes the
   // next one: the time until all has been read, less the hand-over.
-  void measure_pipeline(int thread, Json& json, double hand_over) {
+  void measure_pipeline(int thread, double hand_over) {
     exec::SlotStores stores(exec::SlotStores::Policy::plain);
     table(
-        thread, json, "pipeline", 2,
+        thread, "pipeline", 2,
         [this](int self, size_t bytes) {
           if (self == 0) rewrite(of(0).a, bytes);
         },
@@ -307,7 +293,7 @@ class Measurement {
   // Handing over through places that `place` tells: tables of the time until all has been read,
   // less the hand-over, of the writer's own, and of the reader's own.
   template <class Place>
-  void measure_hand(int thread, Json& json, const std::string& name, double hand_over,
+  void measure_hand(int thread, const std::string& name, double hand_over,
                     exec::SlotStores::Policy policy, size_t most, const Place& place) {
     exec::SlotStores stores(policy);
     for (const size_t bytes : step_lengths) {
@@ -331,14 +317,9 @@ class Measurement {
           threads_.meet(thread);
         }
       });
-      if (thread != 0) continue;
-      const auto keep_one = [&](const std::string& what, std::vector<double>& times, double less) {
-        json[name + what][std::to_string(bytes)] =
-            rounded(std::max(0.0, middle_mean(times) - clock_ - less), 2);
-      };
-      keep_one("", all, hand_over);
-      keep_one("_written", written, 0);
-      keep_one("_read", read, 0);
+      keep(thread, name, middle_mean(all) - clock_ - hand_over, bytes);
+      keep(thread, name + "_written", middle_mean(written) - clock_, bytes);
+      keep(thread, name + "_read", middle_mean(read) - clock_, bytes);
     }
   }
 
@@ -347,6 +328,7 @@ class Measurement {
     uint64_t begin = 0;  // when a reader saw that there is something to read
   };
 
+  const StepRows& rows_;
   BoundThreads threads_;
   CoreState state_;
   std::vector<Vectors> vectors_;
@@ -362,8 +344,26 @@ class Measurement {
 
 }  // namespace
 
-Json step_costs(const std::vector<int>& cores, CoreTimes state) {
-  return Measurement(cores, state).run();
+void StepRows::begin(const char* step, size_t bytes) const {
+  row_begin_call("step", step, bytes);
+  if (repetition >= 0) row_integer("repetition", repetition);
+  if (unit >= 0) row_integer("unit", unit);
+}
+
+void StepRows::add(const std::string& step, size_t bytes, double nanoseconds) const {
+  begin(step.c_str(), bytes);
+  row_number("ns", nanoseconds);
+  row_end();
+}
+
+void StepRows::add_steady(bool steady) const {
+  begin("steady", 0);
+  row_flag("steady", steady);
+  row_end();
+}
+
+void add_step_costs(const std::vector<int>& cores, const StepRows& rows, CoreTimes state) {
+  Measurement(cores, rows, state).run();
 }
 
 }  // namespace tutti::bench

@@ -7,21 +7,33 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
-#include "base/json.h"
 #include "steps/core_state.h"
 
 namespace tutti::bench {
+
+// Rows of steps. Where others measure steps between their own repetitions, the rows say before
+// which one, and on which of several lists of cores.
+struct StepRows {
+  int repetition = -1, unit = -1;  // below 0: there is none
+  // `bytes` is 0 for steps without a length.
+  void add(const std::string& step, size_t bytes, double nanoseconds) const;
+  void add_steady(bool steady) const;
+
+ private:
+  void begin(const char* step, size_t bytes) const;
+};
 
 // The bytes of the accesses that are timed.
 inline constexpr size_t step_lengths[] = {8,         64,         256,         1024,
                                           4096,      8192,       16 * 1024,   32 * 1024,
                                           64 * 1024, 256 * 1024, 1024 * 1024, 4096 * 1024};
 
-// Times in nanoseconds, means of the middle half of many rounds: members `steady`, `hand_over` (one
-// waits for the other), `exchange` (each for the other), `call`, `step`, and objects from lengths
-// in bytes to times: `copy`, `combine` (own data), `read`, `add` (another's), `add_same` (two at
+// Adds rows of times, means of the middle half of many rounds: `hand_over` (one waits for the
+// other), `exchange` (each for the other), `call`, `step`, and by bytes
+// `copy`, `combine` (own data), `read`, `add` (another's), `add_same` (two at
 // once, which read each other's and their own), `hand` (into a ring of slots with plain stores, and
 // out of it by another, less the hand-over), with `hand_written` and `hand_read` (what of it the
 // writer and the reader take), `hand_in_place` (the same through one buffer), `hand_past` (through
@@ -31,7 +43,7 @@ inline constexpr size_t step_lengths[] = {8,         64,         256,         10
 // Error(unavailable) if a thread cannot be bound to its core.
 //
 // `state`: the state of the cores in which they are measured; not known: the one in which they
-// mostly are. `steady` is false if they left it for too long.
-Json step_costs(const std::vector<int>& cores, CoreTimes state = {});
+// mostly are. A row `steady` says whether they stayed in it, or left it for too long.
+void add_step_costs(const std::vector<int>& cores, const StepRows& rows, CoreTimes state = {});
 
 }  // namespace tutti::bench

@@ -4,19 +4,56 @@ transfer at once, the messages that each starts before it waits, and their bytes
 format).
 
 A map is its JSON document. Bandwidths are GB/s.
+
+    python3 -m tutti.saturation < ROWS > MAP
+
+makes a map of the rows that a program has written.
 """
 
+import json
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
 from tutti.bench.texts import size_text
+from tutti.rows import Row, read_rows, rows_of, times_by
 from tutti.tables import Table
 
 KINDS = ("put", "get")
 # A saturation map counts a number of cores as enough from this part of the peak on.
 ENOUGH = 0.9
+
+
+def map_of(rows: Sequence[Row]) -> dict[str, Any]:
+    """The map of a program's rows (bench/saturation_map.h)."""
+    (head,) = rows_of(rows, "map")
+    cells = rows_of(rows, "saturation")
+    times = times_by(cells, "call", "cores", "messages", "bytes")
+    map_: dict[str, Any] = {"format": "tutti-saturation 1"}
+    map_ |= {name: head[name] for name in ("where", "scope")}
+    for axis in ("cores", "messages", "bytes"):
+        map_[axis] = list(dict.fromkeys(row[axis] for row in cells))
+    for kind in KINDS:
+        map_[kind + "s"] = [
+            [
+                [round(cores * count * size / time, 6) for size, time in by_size.items()]
+                for count, by_size in by_messages.items()
+            ]
+            for cores, by_messages in times[kind].items()
+        ]
+    if costs := rows_of(rows, "hand_over"):
+        of = {row["call"]: row["ns"] for row in costs}
+        map_["hand_over"] = {
+            "client": of["client"],
+            "server": [row["ns"] for row in costs if row["call"] == "server"],
+            "latency": of["latency"],
+        }
+    for row in rows_of(rows, "under_way"):
+        map_ |= {"mpi": row["call"], "under_way": row["bytes"]}
+    return map_
 
 
 def where(map_: dict[str, Any]) -> str:
@@ -127,3 +164,7 @@ def save_figure(figure: Any, stem: Path) -> list[Path]:
     for name in written:
         figure.savefig(name, dpi=150)
     return written
+
+
+if __name__ == "__main__":
+    print(json.dumps(map_of(read_rows(sys.stdin))))

@@ -5,6 +5,8 @@ import json
 import pytest
 from several_nodes import BUILD, ROOT, TUTTI_RUN, mpi_words, running, script, wait_for
 from test_nodes import BLOCK, CYCLIC, MPIS, expect_ok
+from tutti.rows import read_rows, rows_of
+from tutti.saturation import map_of
 
 NODES = 2
 pytestmark = [pytest.mark.mpi, pytest.mark.usefixtures("nodes")]
@@ -103,33 +105,32 @@ def test_a_target_that_does_not_answer(program, mpi):
     assert "stalled for 1 s; ended because TUTTI_STALL=abort" in result.stderr
 
 
-def measured(mpi, name, *words, **settings):
-    """The JSON line of one of the measuring programs, on two nodes."""
+def measured(mpi, kind, *words, **settings):
+    """The rows of a kind of tutti-ranks, on two nodes."""
     libraries = {"LD_LIBRARY_PATH": str(ROOT / ".mpi" / mpi / "lib")}
-    program = BUILD / "bin" / f"{name}-{mpi}"
+    program = BUILD / "bin" / f"tutti-ranks-{mpi}"
     if not program.exists():
         pytest.skip(f"no {program}")
-    command = mpi_words(mpi, 2, TUTTI_RUN, program, *words)[1:]
+    command = mpi_words(mpi, 2, TUTTI_RUN, program, kind, *words)[1:]
     result = script("mpiexec", *command, timeout=60, **libraries, **settings)
-    (line,) = [line for line in result.stdout.splitlines() if line.startswith('{"format"')]
-    return json.loads(line), result
+    return read_rows(result.stdout.splitlines())
 
 
 @pytest.mark.parametrize("mpi", MPIS)
 def test_transfers_are_measured(mpi):
     """By Tutti, by the host and as messages; the program checks the data."""
-    words = ("tutti-between", "8,70000", 1, "waits,computes")
-    cells = measured(mpi, *words, **SERVERS)[0]["cells"]
-    found = {(one["kind"], one["bytes"], one["target"], one["way"]) for one in cells}
+    words = ("between", "8,70000", 1, "waits,computes")
+    cells = rows_of(measured(mpi, *words, **SERVERS), "between")
+    found = {(one["call"], one["bytes"], one["target"], one["way"]) for one in cells}
     ways = [(target, way) for target in ("waits", "computes") for way in ("tutti", "host")]
     ways.append(("waits", "ping_pong"))
     assert len(cells) == len(found) == 2 * 2 * len(ways)
     assert {(target, way) for _, _, target, way in found} == set(ways)
     for one in cells:
-        assert one["whole_us"] > 0
+        assert one["ns"] > 0
         if one["way"] != "ping_pong":
-            assert one["start_us"] <= one["whole_us"]
-            assert one["compute_us"] > 0 and one["beside_us"] > 0
+            assert one["start_ns"] <= one["ns"]
+            assert one["compute_ns"] > 0 and one["beside_ns"] > 0
 
 
 @pytest.fixture
@@ -137,7 +138,7 @@ def map_between_nodes(tmp_path):
     """A function that measures a small map of an MPI and returns its file."""
 
     def measure(mpi):
-        found, _ = measured(mpi, "tutti-saturation", 1, 8, 16, 2)
+        found = map_of(measured(mpi, "saturation", 1, 8, 16, 2))
         assert found["scope"] == "between nodes" and found["cores"] == [1]
         file = tmp_path / "map.json"
         file.write_text(json.dumps(found))

@@ -101,11 +101,11 @@ def saturation_map(where, one_core, two_cores):
 
 @pytest.fixture(scope="module")
 def this_machine():
-    """How maps name this machine: as tutti-saturation writes it."""
-    words = "--cores 0,1 --milliseconds 1 --bytes 8,8 --messages 1".split()
-    command = [support.BUILD / "bin" / "tutti-saturation", *words]
+    """How maps name this machine: as tutti-threads writes it."""
+    words = "saturation --cores 0,1 --milliseconds 1 --bytes 8,8 --messages 1".split()
+    command = [support.BUILD / "bin" / "tutti-threads", *words]
     written = subprocess.run(command, check=True, capture_output=True, text=True, timeout=60).stdout
-    return json.loads(written)["where"]
+    return json.loads(written.splitlines()[0])["where"]
 
 
 @pytest.fixture

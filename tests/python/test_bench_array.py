@@ -38,5 +38,7 @@ def test_mistakes(tutti):
         ["--cores", "x", "--repetitions", "1"],
         ["--cores", "0", "--repetitions", "0"],
     ):
-        code, _, err = execute([str(program("tutti-array")), *words], dict(os.environ), 30)
-        assert code == 2 and err.startswith("tutti-array: ") and err.count("\n") == 1
+        code, _, err = execute(
+            [str(program("tutti-threads")), "array", *words], dict(os.environ), 30
+        )
+        assert code == 2 and err.startswith("tutti-threads: ") and err.count("\n") == 1

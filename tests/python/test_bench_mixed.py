@@ -6,19 +6,18 @@ from pathlib import Path
 
 import pytest
 from test_bench_program import broken, broken_code, launch
+from tutti.bench.driver import bench_job
 from tutti.places import find_interposer, find_program
+from tutti.rows import read_rows
 
 __all__ = ["broken"]  # a fixture
 CONDITIONS = ("plain", "mixed", "cold", "mixed+cold")
 
 
 def run_program(mpi, ranks: int, directory: Path, *arguments: str) -> dict:
-    file = directory / "job.json"
-    code, _, err = launch(
-        mpi, ranks, directory, *arguments, "--budget-ms", "1", "--json", str(file)
-    )
+    code, out, err = launch(mpi, ranks, directory, *arguments, "--budget-ms", "1")
     assert code == 0, err
-    return json.loads(file.read_text())
+    return bench_job(read_rows(out.splitlines()))
 
 
 def kind_of(cell: dict) -> tuple:

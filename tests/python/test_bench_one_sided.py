@@ -95,9 +95,10 @@ def test_mistakes():
         result = CliRunner().invoke(whole_app(), ["bench", *words.split()])
         assert result.exit_code != 0
         assert culprit in str(result.exception)
-    for name in ("tutti-saturation", "tutti-alltoall"):
-        code, _, err = execute([str(program(name)), "--cores", "0"], dict(os.environ), 30)
+    threads = str(program("tutti-threads"))
+    for kind in ("saturation", "alltoall"):
+        code, _, err = execute([threads, kind, "--cores", "0"], dict(os.environ), 30)
         assert code == 2 and "give --cores" in err
     for words in ([], ["--cores", "0"], ["--cores", "0,0", "--repetitions", "1"]):
-        code, _, err = execute([str(program("tutti-transfers")), *words], dict(os.environ), 30)
+        code, _, err = execute([threads, "transfers", *words], dict(os.environ), 30)
         assert code == 2 and "--cores" in err

@@ -2,13 +2,14 @@
 of ghost cells. It notices those that compute wrong results.
 """
 
-import json
 from pathlib import Path
 
 import pytest
 from test_bench_program import PARAMETERS, broken, launch
+from tutti.bench.driver import bench_job
 from tutti.bench.halo import WAYS
 from tutti.bench.measurements import COLLECTIVES
+from tutti.rows import read_rows
 
 __all__ = ["broken"]  # a fixture
 pytestmark = pytest.mark.mpi
@@ -16,10 +17,9 @@ FORMS = ("blocking", "nonblocking", "persistent")
 
 
 def run_program(mpi, ranks: int, directory: Path, *arguments: str, **more) -> dict:
-    file = directory / "job.json"
-    code, _, err = launch(mpi, ranks, directory, *arguments, "--json", str(file), **more)
+    code, out, err = launch(mpi, ranks, directory, *arguments, **more)
     assert code == 0, err
-    return json.loads(file.read_text())
+    return bench_job(read_rows(out.splitlines()))
 
 
 def forms_of(job: dict) -> tuple[str, ...]:

@@ -1,17 +1,19 @@
 """tutti-bench itself: it refuses bad input, and notices collectives that compute wrong results."""
 
-import json
+import itertools
 import os
 import subprocess
 from pathlib import Path
 
 import pytest
 from retries import note_retry
-from tutti.bench.driver import execute_job
+from tutti.bench.driver import bench_job, execute_job, execute_own, measure_limits
 from tutti.bench.measurements import COLLECTIVES, DEFAULT_COLLECTIVES
 from tutti.bench.mpis import Mpi
 from tutti.bench.variants import Variant, command, environment
+from tutti.errors import RunError
 from tutti.places import program
+from tutti.rows import read_rows
 
 pytestmark = pytest.mark.mpi
 
@@ -42,18 +44,10 @@ def launch(
 
 @pytest.mark.parametrize("ranks", [1, 2, 3, 5])
 def test_cells_and_json(mpi, ranks, tmp_path):
-    file = tmp_path / "job.json"
-    code, out, err = launch(
-        mpi, ranks, tmp_path, "--sizes", "8,24,4K", "--budget-ms", "2", "--json", str(file)
-    )
+    code, out, err = launch(mpi, ranks, tmp_path, "--sizes", "8,24,4K", "--budget-ms", "2")
     assert code == 0, err
-    job = json.loads(file.read_text())
-    assert (job["format"], job["ranks"], job["interposed"], job["verified"]) == (
-        "tutti-bench-job 2",
-        ranks,
-        False,
-        True,
-    )
+    job = bench_job(read_rows(out.splitlines()))
+    assert (job["ranks"], job["interposed"], job["verified"]) == (ranks, False, True)
     assert [(c["collective"], c["bytes"]) for c in job["cells"]] == [
         *((name, size) for name in ("allreduce", "bcast", "reduce") for size in (8, 24, 4096)),
         ("barrier", 0),
@@ -72,7 +66,6 @@ def test_every_collective_is_right_in_one_job(mpi, ranks, tmp_path):
 
     The last rank is the root.
     """
-    file = tmp_path / "job.json"
     code, out, err = launch(
         mpi,
         ranks,
@@ -85,11 +78,9 @@ def test_every_collective_is_right_in_one_job(mpi, ranks, tmp_path):
         str(ranks - 1),
         "--budget-ms",
         "1",
-        "--json",
-        str(file),
     )
     assert code == 0, err
-    job = json.loads(file.read_text())
+    job = bench_job(read_rows(out.splitlines()))
     assert job["verified"] and "left_out" not in job
     assert [(c["collective"], c["bytes"]) for c in job["cells"]] == [
         (name, size) for name in COLLECTIVES for size in ((0,) if name == "barrier" else (8, 1000))
@@ -107,7 +98,6 @@ def test_help_names_every_collective_and_the_usual_ones(mpi, tmp_path):
 
 def test_sizes_beyond_the_bound_are_left_out(mpi, tmp_path):
     """A rank's buffers have 256 MiB: for 2 x 2 parts in an alltoall, for 2 + 1 in a gather."""
-    file = tmp_path / "job.json"
     arguments = (
         "--collectives",
         "gather,barrier,alltoallv",
@@ -116,9 +106,9 @@ def test_sizes_beyond_the_bound_are_left_out(mpi, tmp_path):
         "--budget-ms",
         "1",
     )
-    code, out, err = launch(mpi, 2, tmp_path, *arguments, "--json", str(file))
+    code, out, err = launch(mpi, 2, tmp_path, *arguments)
     assert code == 0, err
-    job = json.loads(file.read_text())
+    job = bench_job(read_rows(out.splitlines()))
     assert [(c["collective"], c["bytes"]) for c in job["cells"]] == [
         ("gather", 8),
         ("barrier", 0),
@@ -135,7 +125,7 @@ def test_sizes_beyond_the_bound_are_left_out(mpi, tmp_path):
     )
 
 
-def test_fixed_iterations_and_table(mpi, tmp_path):
+def test_fixed_iterations_and_nothing_but_rows(mpi, tmp_path):
     code, out, err = launch(
         mpi,
         2,
@@ -149,9 +139,11 @@ def test_fixed_iterations_and_table(mpi, tmp_path):
         "--no-dirty",
     )
     assert code == 0, err
-    row = next(line.split() for line in out.splitlines() if line.startswith("allreduce"))
-    assert int(row[-1]) <= 37
-    assert "buffers rewritten" not in out
+    rows = read_rows(out.splitlines())
+    assert len(rows) == len(out.splitlines())
+    job = bench_job(rows)
+    (cell,) = job["cells"]
+    assert cell["operations"] <= 37 and not job["dirty"]
 
 
 @pytest.mark.parametrize(
@@ -166,8 +158,9 @@ def test_fixed_iterations_and_table(mpi, tmp_path):
         (["--iterations", "0"], "--iterations"),
         (["--root", "2"], "--root"),
         (["--nonsense", "1"], "--nonsense"),
-        (["--json"], "--json"),
-        (["--json", "/nonexistent/file"], "/nonexistent/file"),
+        (["--cold"], "--cold"),
+        (["--forms", "blocking,blocking"], "blocking"),
+        (["--lengths", "flat"], "--lengths"),
     ],
 )
 def test_bad_input(mpi, tmp_path, arguments, culprit):
@@ -326,32 +319,16 @@ def test_right_results_are_not_refused(mpi, broken, tmp_path):
     assert code == 0, err
 
 
-def test_limits_are_json():
-    done = subprocess.run(
-        [program("tutti-limits")], capture_output=True, text=True, timeout=120, check=True
-    )
-    limits = json.loads(done.stdout)
-    assert limits["format"] == "tutti-limits 1"
+def test_limits_are_rows():
+    limits = measure_limits()
     assert limits["yield_hand_over_ns"] > 0
     assert all(rate > 0 for rate in limits["copy_one_core_gb_per_s"].values())
-    refused = subprocess.run(
-        [program("tutti-limits"), "x"], capture_output=True, text=True, timeout=60, check=False
-    )
-    assert refused.returncode == 2 and len(refused.stderr.splitlines()) == 1
+    with pytest.raises(RunError, match="tutti-threads: limits takes no options"):
+        execute_own("limits", {"x": 1}, 60)
 
 
-def test_the_matrix_of_lines_is_symmetric():
-    done = subprocess.run(
-        [program("tutti-limits"), "--matrix"],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=True,
-    )
-    matrix = json.loads(done.stdout)
-    assert matrix["format"] == "tutti-matrix 1"
-    units, times = matrix["processing_units"], matrix["line_half_round_trip_ns"]
-    assert units == sorted(os.sched_getaffinity(0))
-    for row, own in enumerate(times):
-        assert own[row] is None and len(own) == len(units)
-        assert all(time > 0 and time == times[i][row] for i, time in enumerate(own) if i != row)
+def test_the_matrix_has_each_pair_once():
+    rows = execute_own("matrix", {}, 120)
+    pairs = itertools.combinations(sorted(os.sched_getaffinity(0)), 2)
+    assert [tuple(row["units"]) for row in rows] == list(pairs)
+    assert all(row["ns"] > 0 for row in rows)

@@ -4,9 +4,10 @@ import json
 from pathlib import Path
 
 import pytest
-from tutti.bench.driver import execute_job
+from tutti.bench.driver import bench_job, execute_job
 from tutti.bench.variants import Variant, command, environment
 from tutti.places import program
+from tutti.rows import read_rows
 
 pytestmark = pytest.mark.mpi
 TABLE = "tutti-map 1\n"
@@ -34,10 +35,9 @@ def launch(mpi, ranks: int, directory: Path, trials: str, *arguments: str, tutti
 
 
 def test_each_table_decides_in_its_trial(mpi, tmp_path):
-    file = tmp_path / "job.json"
-    code, _, err = launch(mpi, 3, tmp_path, TRIALS, "--seed", "3", "--json", str(file))
+    code, out, err = launch(mpi, 3, tmp_path, TRIALS, "--seed", "3")
     assert code == 0, err
-    job = json.loads(file.read_text())
+    job = bench_job(read_rows(out.splitlines()))
     assert job["interposed"] and job["verified"]
     found = [(cell["trial"], cell["collective"], cell["bytes"]) for cell in job["cells"]]
     expected = [(1, "bcast"), (1, "allreduce"), (2, "allreduce"), (3, "allreduce")]

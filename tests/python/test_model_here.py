@@ -274,36 +274,41 @@ def test_bad_options_are_one_line(tutti, words, line):
 
 
 @pytest.mark.parametrize(
-    ("name", "words", "line"),
+    ("kind", "words", "line"),
     [
-        ("tutti-machine", [], "give --cores"),
-        ("tutti-machine", ["--cores", "0,x"], "'0,x' is no list of cores"),
-        ("tutti-machine", ["--cores", "0,1000"], "may not run on core 1000"),
-        ("tutti-algorithms", ["--cores", "0"], "give --cores, --sizes and at least one"),
-        ("tutti-algorithms", ["--sizes", "7"], "'7' is no number from 8"),
-        ("tutti-algorithms", ["--sizes"], "--sizes: its value is missing"),
-        ("tutti-algorithms", ["bcast=flat=x"], "give --cores"),
-        ("tutti-algorithms", ["bcast=flat@0"], "SEGMENT: '0' is no number"),
-        ("tutti-algorithms", ["bcast=flat^direct"], "'^direct': ^staged is known"),
-        ("tutti-algorithms", ["bcast:x=flat"], "ROOT: 'x' is no number"),
-        ("tutti-algorithms", ["--late", "1"], "--late: '1' is not RANK=MICROSECONDS"),
+        ("gossip", [], "the first word must be one of"),
+        ("steps", [], "give --cores"),
+        ("steps", ["--cores", "0,x"], "'0,x' is no list of cores"),
+        ("steps", ["--cores", "0,1000"], "may not run on core 1000"),
+        ("algorithms", ["--cores", "0"], "give --cores, --sizes and at least one"),
+        ("algorithms", ["--sizes", "7"], "'7' is no number from 8"),
+        ("algorithms", ["--sizes"], "--sizes: its value is missing"),
+        ("algorithms", ["bcast=flat=x"], "give --cores"),
+        ("algorithms", ["bcast=flat@0"], "SEGMENT: '0' is no number"),
+        ("algorithms", ["bcast=flat^direct"], "'^direct': ^staged is known"),
+        ("algorithms", ["bcast:x=flat"], "ROOT: 'x' is no number"),
+        ("algorithms", ["--late", "1"], "--late: '1' is not RANK=MICROSECONDS"),
         (
-            "tutti-algorithms",
+            "algorithms",
             ["--cores", "0", "--sizes", "8", "--late", "1=1", "bcast=flat"],
             "--late: rank 1 is none of 1",
         ),
-        ("tutti-algorithms", ["--reach", "far"], "--reach: 'far' is none of threads"),
-        ("tutti-algorithms", ["gossip=flat"], "gossip"),
+        ("algorithms", ["--reach", "far"], "--reach: 'far' is none of threads"),
+        ("algorithms", ["gossip=flat"], "gossip"),
         (
-            "tutti-algorithms",
+            "algorithms",
             ["--cores", "0", "--sizes", "8", "bcast=nothing"],
             "nothing",
         ),
     ],
 )  # fmt: skip
-def test_bad_words_for_the_programs_are_one_line(name, words, line):
+def test_bad_words_for_the_programs_are_one_line(kind, words, line):
     result = subprocess.run(
-        [program(name), *words], capture_output=True, text=True, timeout=60, check=False
+        [program("tutti-threads"), kind, *words],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
     )
     assert result.returncode == 2
     assert result.stderr.count("\n") == 1 and line in result.stderr, result.stderr

@@ -36,9 +36,9 @@ def whole(*arguments):
 @pytest.mark.mpi
 @pytest.mark.slow
 def test_both_times_of_every_variant(mpi, tmp_path):
-    """The program prints its time, here in microseconds."""
+    """The program prints its time, here in nanoseconds."""
     result = tmp_path / "whole.json"
-    words = ("--", program(f"lives-{mpi.abi}"), 4, 20)
+    words = ("--", program(f"tutti-ranks-{mpi.abi}"), "lives", 4, 20)
     done = whole(
         "--mpi",
         mpi.name,
@@ -47,14 +47,14 @@ def test_both_times_of_every_variant(mpi, tmp_path):
         "--repetitions",
         2,
         "--time",
-        '"median": ?([0-9.]+)',
+        '"ns": ?([0-9.]+)',
         "--json",
         result,
         *words,
     )
     assert done.returncode == 0, done.stderr
     document = json.loads(result.read_text())
-    assert document["format"] == "tutti-whole 1" and document["program"][1:] == ["4", "20"]
+    assert document["format"] == "tutti-whole 1" and document["program"][1:] == ["lives", "4", "20"]
     assert [(row["ranks"], row["time"]) for row in document["rows"]] == [(2, "whole"), (2, "told")]
     for row in document["rows"]:
         assert len(row["host"]) == len(row["tutti"]) == 2 and min(row["host"] + row["tutti"]) > 0
@@ -83,7 +83,8 @@ def test_programs_that_fail_are_named(mpi):
         "--time",
         "took ([0-9]+)",
         "--",
-        program(f"lives-{mpi.abi}"),
+        program(f"tutti-ranks-{mpi.abi}"),
+        "lives",
         0,
         1,
     )

@@ -10,6 +10,7 @@ from tutti.bench.cores import require_two
 from tutti.bench.driver import execute_own
 from tutti.bench.statistics import centre, compare
 from tutti.bench.texts import interval_text, ratio_text, size_text, time_text
+from tutti.rows import job_of, microseconds, rows_of, times_by
 from tutti.tables import Table
 
 SECONDS = 1800
@@ -34,7 +35,14 @@ def measure(ranks: int, sizes: list[int], repetitions: int) -> dict[str, Any]:
         "bytes": sizes,
         "repetitions": repetitions,
     }
-    document = execute_own("tutti-alltoall", options, SECONDS)
+    rows = execute_own("alltoall", options, SECONDS)
+    document = {"format": "tutti-alltoall 1"} | job_of(rows)
+    document["saturation_map"] = document["saturation_map"] or None
+    times = times_by(rows_of(rows, "alltoall"), "bytes", "call", "repetition")
+    document["cells"] = [
+        {"bytes": size} | {way: [microseconds(one) for one in by_way[way].values()] for way in WAYS}
+        for size, by_way in times.items()
+    ]
     for cell in document["cells"]:
         cell["ratios"] = {
             way: vars(compare(cell["own"], cell[way])) for way in WAYS if way != "own"

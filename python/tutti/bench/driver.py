@@ -4,7 +4,6 @@ The driver sleeps while a job runs, so that it uses no time of the measured core
 """
 
 import itertools
-import json
 import os
 import random
 import subprocess
@@ -21,6 +20,7 @@ from tutti.bench.variants import Variant, binding_for, command, environment
 from tutti.errors import BusyError, RunError
 from tutti.places import program
 from tutti.processes import started
+from tutti.rows import Row, job_of, microseconds, read_rows, rows_of
 
 # tutti-bench says this if other load has taken every moment at which its ranks were to start.
 MISSED = "every start was missed"
@@ -58,22 +58,21 @@ def execute(
 
 
 def execute_own(
-    name: str, options: Mapping[str, object], seconds: float, more: Sequence[str] = ()
-) -> dict[str, Any]:
-    """Runs a program of Tutti's that needs no MPI, and returns the JSON document that it prints.
+    kind: str, options: Mapping[str, object], seconds: float, more: Sequence[str] = ()
+) -> list[Row]:
+    """Runs tutti-threads, which measures a kind without any MPI, and returns its rows.
 
     An option of several values gets them in one word, with commas; `more` are words that follow.
     Raises RunError with the program's own message if it fails.
     """
-    words = [str(program(name))]
+    words = [str(program("tutti-threads")), kind]
     for option, value in options.items():
         values = value if isinstance(value, list | tuple) else [value]
         words += [f"--{option}", ",".join(map(str, values))]
     code, out, err = execute([*words, *more], dict(os.environ), seconds)
     if code != 0:
-        raise RunError(err.strip() or f"{name}: exit code {code}")
-    document: dict[str, Any] = json.loads(out)
-    return document
+        raise RunError(err.strip() or f"tutti-threads {kind}: exit code {code}")
+    return read_rows(out.splitlines())
 
 
 def execute_job(
@@ -113,6 +112,43 @@ def _what_to_measure(settings: Settings, ranks: int) -> list[str]:
     return words + beside
 
 
+def _cell_of(row: Row) -> dict[str, Any]:
+    """A row of a call or of an exchange of ghost cells, in microseconds."""
+    is_halo = row["what"] == "halo"
+    cell = {"collective": "halo" if is_halo else row["call"], "bytes": row.get("bytes", 0)}
+    if is_halo:
+        cell["form"] = row["call"]
+    for name, value in row.items():
+        if name == "ns":
+            cell["median_us"] = microseconds(value)
+        elif name.endswith("_ns"):
+            cell[f"{name.removesuffix('ns')}us"] = microseconds(value)
+        elif name not in ("what", "call"):
+            cell[name] = value
+    return cell
+
+
+def bench_job(rows: Sequence[Row]) -> dict[str, Any]:
+    """The measurements of a job of tutti-bench, in microseconds."""
+    job = job_of(rows) | {
+        "cells": [_cell_of(row) for row in rows_of(rows, "call", "halo")],
+        "hand_overs": [
+            {"condition": row["condition"], "ns": [row["before_ns"], row["after_ns"]]}
+            for row in rows_of(rows, "hand_over")
+        ],
+    }
+    for row in rows_of(rows, "flag_exchange"):
+        job["flag_exchange_us"] = microseconds(row["ns"])
+    for row in rows_of(rows, "left_out"):
+        if "form" in row:
+            job["form_left_out"] = row["form"]
+        else:
+            job.setdefault("left_out", []).append(_cell_of(row))
+    if first_round := rows_of(rows, "first_round"):
+        job["first_round"] = [row["call"] for row in first_round]
+    return job
+
+
 def run_job(
     settings: Settings,
     ranks: int,
@@ -121,13 +157,12 @@ def run_job(
     nodes: JobNodes | None = None,
     variables: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """Runs one mpiexec job with all cells and returns the JSON that tutti-bench wrote.
+    """Runs one mpiexec job with all cells and returns what tutti-bench has measured.
 
     `variables` are added to its environment. Raises RunError if the job fails.
     """
-    result, ground = directory / "job.json", directory / "ground"
-    for file in (result, ground):
-        file.unlink(missing_ok=True)
+    ground = directory / "ground"
+    ground.unlink(missing_ok=True)
     bench = [
         str(program(f"tutti-bench-{variant.mpi.abi}")),
         *_what_to_measure(settings, ranks),
@@ -139,7 +174,6 @@ def run_job(
         "--dirty" if settings.dirty else "--no-dirty",
         *(("--root", "every") if settings.every_root else ()),
         *(("--ground", str(ground)) if nodes else ()),
-        "--json", str(result),
     ]  # fmt: skip
     binding = binding_for(settings.bind, settings.oversubscribed(ranks))
     launcher = program("tutti-run") if variant.tutti else None
@@ -156,10 +190,11 @@ def run_job(
         raise RunError(f"{where}: {error}") from error
     except RunError as error:
         raise RunError(f"{where}: {error}") from error
-    if code != 0 or not result.exists():
+    rows = read_rows(out.splitlines())
+    if code != 0 or not rows:
         failure = BusyError if MISSED in err else RunError
         raise failure(f"{where}: exit code {code}: {what_failed(err + out)}")
-    job: dict[str, Any] = json.loads(result.read_text())
+    job = bench_job(rows)
     if variant.heap and NO_HEAP in err:
         raise RunError(f"{where}: {what_failed(err)}")
     if job["interposed"] != variant.tutti:
@@ -170,12 +205,23 @@ def run_job(
     return job | {"share_of_others": None if settings.load else watch.share}
 
 
-def measure_limits() -> dict[str, Any]:
-    code, out, err = execute([str(program("tutti-limits"))], dict(os.environ), 120)
-    if code != 0:
-        raise RunError(f"tutti-limits: exit code {code}: {what_failed(err)}")
-    limits: dict[str, Any] = json.loads(out)
+def limits_of(rows: Sequence[Row]) -> dict[str, Any]:
+    """The machine's own operations: nanoseconds, or by bytes GB/s of plain copies, else microseconds."""
+    limits: dict[str, Any] = {"format": "tutti-limits 1"} | job_of(rows)
+    for row in rows_of(rows, "limit"):
+        name, size, time = row["call"], row.get("bytes"), row["ns"]
+        if size is None:
+            limits[f"{name}_ns"] = time
+        elif name in ("copy_one_core", "copy_two_cores"):
+            rate = None if time is None else round(size / time, 4)
+            limits.setdefault(f"{name}_gb_per_s", {})[str(size)] = rate
+        else:
+            limits.setdefault(f"{name}_us", {})[str(size)] = microseconds(time)
     return limits
+
+
+def measure_limits() -> dict[str, Any]:
+    return limits_of(execute_own("limits", {}, 120))
 
 
 def run(settings: Settings, before_job: Callable[[str], None]) -> Measurements:

@@ -2,7 +2,6 @@
 takes for the same, among two threads and between two processes of an MPI job, on two cores.
 """
 
-import json
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -13,6 +12,7 @@ from typing import Any
 
 from rich.console import Console
 
+from tutti import rows as rows_
 from tutti.bench.cores import two_cores
 from tutti.bench.driver import execute_job, execute_own, what_failed
 from tutti.bench.mpis import Mpi
@@ -57,26 +57,34 @@ def _only_on(cores: Sequence[int]) -> Iterator[None]:
         os.sched_setaffinity(0, before)
 
 
+def _document(rows: Sequence[rows_.Row]) -> dict[str, Any]:
+    """The cores, and for each repetition the times of all calls."""
+    times = rows_.times_by(rows_.rows_of(rows, "transfer"), "repetition", "call")
+    return rows_.job_of(rows) | {"repetitions": list(times.values())}
+
+
 def measure_threads(repetitions: int) -> dict[str, Any]:
     options = {"cores": two_cores("--one-sided"), "repetitions": repetitions}
-    document = execute_own("tutti-transfers", options, SECONDS)
+    document = {"format": "tutti-transfers 1"} | _document(
+        execute_own("transfers", options, SECONDS)
+    )
     return document | {"ratios": ratios(ROWS, document["repetitions"])}
 
 
 def measure_processes(mpi: Mpi, repetitions: int) -> dict[str, Any]:
     """Two ranks of a job of this MPI under tutti-run, bound to two cores, which alone it has."""
     variant = Variant(mpi, "default", tutti=True)
-    bench = [str(program(f"tutti-transfers-{mpi.abi}")), str(repetitions)]
+    bench = [str(program(f"tutti-ranks-{mpi.abi}")), "transfers", str(repetitions)]
     words = command(variant, 2, "core", bench, program("tutti-run"))
     with (
         tempfile.TemporaryDirectory(prefix="tutti-bench-") as directory,
         _only_on(two_cores("--one-sided")),
     ):
         code, out, err = execute_job(words, environment(variant, "core", Path(directory)), SECONDS)
-    lines = [line for line in out.splitlines() if line.startswith('{"cores"')]
-    if code != 0 or len(lines) != 1:
+    rows = rows_.read_rows(out.splitlines())
+    if code != 0 or not rows:
         raise RunError(f"{variant.label}, 2 ranks: exit code {code}: {what_failed(err + out)}")
-    document: dict[str, Any] = {"mpi": mpi.name, "label": mpi.label} | json.loads(lines[0])
+    document = {"mpi": mpi.name, "label": mpi.label} | _document(rows)
     return document | {"ratios": ratios(PROCESS_ROWS, document["repetitions"])}
 
 

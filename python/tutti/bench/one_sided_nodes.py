@@ -8,7 +8,7 @@ and the target answers at once.
 
 import random
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from tutti.bench.overlap_nodes import milliseconds
 from tutti.bench.statistics import Ratio, centre, compare
 from tutti.bench.texts import interval_text, ratio_text, size_text, time_text
 from tutti.bench.variants import Variant
+from tutti.rows import Row, microseconds, rows_of
 from tutti.tables import Table
 
 WAITS, COMPUTES = "waits", "computes"
@@ -81,6 +82,18 @@ def jobs(plan: Between, repetitions: int) -> int:
     return repetitions * len(plan.delays) * len(variants_of(plan))
 
 
+def cells_of(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """The cells of the kind `between` of tutti-ranks, in microseconds; None where there is none."""
+    return [
+        {"kind": row["call"], "bytes": row["bytes"], "target": row["target"], "way": row["way"]}
+        | {
+            f"{name}_us": microseconds(row.get("ns" if name == "whole" else f"{name}_ns"))
+            for name in vars(Times())
+        }
+        for row in rows_of(rows, "between")
+    ]
+
+
 def add_job(measured: Measured, variant: Variant, delay: str, job: dict[str, Any]) -> None:
     for cell in job["cells"]:
         place = Place(
@@ -111,10 +124,10 @@ def measure(
                     before_job(f"{repetition + 1}/{repetitions}, delay {delay}, {variant.label}")
                     targets = f"{WAITS},{COMPUTES}" if variant.servers else WAITS
                     words = [",".join(map(str, sizes)), str(plan.milliseconds), targets]
-                    job = run_pairs(
-                        hosts, plan.per_node, variant, "tutti-between", words, Path(directory)
+                    rows = run_pairs(
+                        hosts, plan.per_node, variant, "between", words, Path(directory)
                     )
-                    add_job(measured, variant, delay, job)
+                    add_job(measured, variant, delay, {"cells": cells_of(rows)})
     return measured
 
 

@@ -4,7 +4,6 @@
 OpenMP leaves one result that all threads share, so both reduce and allreduce are compared with it.
 """
 
-import json
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from tutti.bench.statistics import centre, compare
 from tutti.bench.texts import interval_text, ratio_text, size_text, time_text
 from tutti.errors import RunError, UserError
 from tutti.places import find_program
+from tutti.rows import job_of, microseconds, read_rows, rows_of
 from tutti.tables import Table
 
 OPENMP = ("openmp_c", "openmp_fortran")
@@ -58,8 +58,17 @@ def measure(threads: int, sizes: Sequence[int], repetitions: int, budget_ms: int
     code, out, err = execute(limited, environment)
     if code != 0:
         raise RunError(f"tutti-openmp: exit code {code}: {err.strip()}")
-    document: dict[str, Any] = json.loads(out)
-    return document
+    rows = read_rows(out.splitlines())
+    cells = [
+        {
+            "variant": row["call"],
+            "bytes": row["bytes"],
+            "repetition": row["repetition"],
+            "median_us": microseconds(row["ns"]),
+        }
+        for row in rows_of(rows, "openmp")
+    ]
+    return {"format": "tutti-openmp-1"} | job_of(rows) | {"cells": cells}
 
 
 def show(document: dict[str, Any], console: Console) -> None:

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from tutti.bench.cores import require_two
 from tutti.bench.driver import execute_own
-from tutti.saturation import show_map, show_messages
+from tutti.saturation import map_of, show_map, show_messages
 
 SECONDS = 3600
 BYTES = (8, 1 << 20)
@@ -30,7 +30,7 @@ def measure(
         "bytes": lengths,
         "messages": messages,
     }
-    return execute_own("tutti-saturation", options, SECONDS)
+    return map_of(execute_own("saturation", options, SECONDS))
 
 
 def show(map_: dict[str, Any], console: Console) -> None:

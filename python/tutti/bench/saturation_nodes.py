@@ -13,7 +13,7 @@ from tutti.bench.hosts import Hosts, cores_text
 from tutti.bench.saturation import BYTES, MESSAGES
 from tutti.bench.texts import size_text
 from tutti.bench.variants import Variant
-from tutti.saturation import show_map, show_messages
+from tutti.saturation import map_of, show_map, show_messages
 
 # The map says how much must be under way, so nothing keeps it low while it is measured.
 UNLIMITED = {"TUTTI_UNDER_WAY": "16M"}
@@ -33,16 +33,10 @@ def measure(
     ):
         hosts.link(delay)
         variant = Variant(mpi, "default", True)
-        map_ = run_pairs(
-            hosts,
-            plan.per_node,
-            variant,
-            "tutti-saturation",
-            words,
-            Path(directory),
-            UNLIMITED,
+        rows = run_pairs(
+            hosts, plan.per_node, variant, "saturation", words, Path(directory), UNLIMITED
         )
-    return map_ | {"mpi": mpi.label, "network": f"{NODES} emulated nodes, delay {delay}"}
+    return map_of(rows) | {"mpi": mpi.label, "network": f"{NODES} emulated nodes, delay {delay}"}
 
 
 def show(map_: dict[str, Any], console: Console) -> None:

@@ -10,6 +10,7 @@ from tutti.bench.cores import two_cores
 from tutti.bench.driver import execute_own
 from tutti.bench.statistics import centre, compare
 from tutti.bench.texts import interval_text, ratio_text
+from tutti.rows import job_of, rows_of, times_by
 from tutti.tables import Table
 
 SECONDS = 600
@@ -28,7 +29,18 @@ ROWS = (
 
 def measure(repetitions: int) -> dict[str, Any]:
     options = {"cores": two_cores("--array"), "repetitions": repetitions}
-    return execute_own("tutti-array", options, SECONDS)
+    rows = execute_own("array", options, SECONDS)
+    times = times_by(rows_of(rows, "array"), "repetition", "elements", "call")
+    return (
+        {"format": "tutti-array 1"}
+        | job_of(rows)
+        | {
+            "repetitions": [
+                [{"elements": elements} | by_call for elements, by_call in one.items()]
+                for one in times.values()
+            ]
+        }
+    )
 
 
 def times_by_length(document: dict[str, Any]) -> dict[int, dict[str, list[float]]]:

@@ -2,7 +2,7 @@
 
 Some machines switch between two states, in which a cache line goes from one core to another in, for
 example, 50 or 190 ns. Each job times this hand-over before and after each condition. (If ranks
-share cores, tutti-limits times it once in each repetition.) If the times of all jobs form two
+share cores, tutti-threads times it once in each repetition.) If the times of all jobs form two
 groups, the groups are the states quick and slow.
 """
 

@@ -1,4 +1,4 @@
-"""Measurements of whole algorithms among bound threads of this machine, by tutti-algorithms."""
+"""Measurements of whole algorithms among bound threads of this machine, by tutti-threads."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,9 +6,10 @@ from typing import Any
 
 from tutti.bench.driver import execute_own
 from tutti.errors import UserError
-from tutti.model.measure import Unit
+from tutti.model.measure import Unit, steps_of
 from tutti.places import core
 from tutti.plan.machine import Machine
+from tutti.rows import Row, job_of, microseconds, rows_of
 
 SECONDS = 3000
 REACHES = ("threads", "mapped", "slots")
@@ -64,6 +65,18 @@ def levels_here(ranks: int) -> str:
     return here.place(ranks).levels() if ranks <= here.cores else ""
 
 
+def _cells_of(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """The cells, each with microseconds by repetition."""
+    cells: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for row in rows:
+        names = ("call", "root", "algorithm", "segment", "wanted_reach", "served")
+        place = (*(row[name] for name in names), row.get("bytes", 0))
+        cell = dict(zip((*names, "bytes"), place, strict=True))
+        cell["collective"] = cell.pop("call")
+        cells.setdefault(place, cell | {"us": []})["us"].append(microseconds(row["ns"]))
+    return list(cells.values())
+
+
 def run_algorithms(
     calls: Sequence[MeasuredCall],
     ranks: int,
@@ -74,7 +87,7 @@ def run_algorithms(
     shuffled: bool = False,
     late: Late | None = None,
 ) -> dict[str, Any]:
-    """Measures by tutti-algorithms; the costs of steps on `units` in each repetition.
+    """Measures by tutti-threads; the costs of steps on `units` in each repetition.
 
     Raises RunError.
     """
@@ -90,4 +103,20 @@ def run_algorithms(
         *(("--late", f"{late.rank}={late.microseconds:g}") if late else ()),
         *(call.word for call in calls),
     ]
-    return execute_own("tutti-algorithms", options, SECONDS, words)
+    rows = execute_own("algorithms", options, SECONDS, words)
+    states = rows_of(rows, "state")
+    found = job_of(rows) | {
+        "states": [[row["hand_over_ns"], row["rewriting_ns"]] for row in states],
+        "steady": [row["steady"] for row in states],
+        "cells": _cells_of(rows_of(rows, "algorithm")),
+    }
+    if units:
+        steps = rows_of(rows, "step")
+        found["steps"] = [
+            [
+                steps_of([row for row in steps if (row["repetition"], row["unit"]) == (one, unit)])
+                for unit in range(len(units))
+            ]
+            for one in range(repetitions + 1)
+        ]
+    return found

@@ -1,6 +1,6 @@
 """`tutti model check`: predictions beside measurements, and what choosing by prediction costs.
 
-tutti-algorithms measures a grid of algorithms and sizes among bound threads of this machine, or
+tutti-threads measures a grid of algorithms and sizes among bound threads of this machine, or
 tutti-bench over MPI jobs.
 """
 

@@ -1,12 +1,12 @@
 """`tutti model measure`: the costs of this machine's steps, as a file that the model reads.
 
-tutti-machine measures a pair of cores for each level that cores of this machine share, and then all
+tutti-threads measures a pair of cores for each level that cores of this machine share, and then all
 cores of one unit of that level at once.
 """
 
 import itertools
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from math import floor
@@ -18,6 +18,7 @@ import numpy as np
 from tutti.bench.driver import execute_own
 from tutti.errors import UserError
 from tutti.places import core
+from tutti.rows import Row
 
 LEVELS = ("node", "socket", "numa", "cache", "core")
 MOST_AT_ONCE = 16
@@ -101,9 +102,22 @@ def units_to_measure(places: dict[int, dict[str, int]]) -> list[Unit]:
     return result
 
 
+def steps_of(rows: Sequence[Row]) -> dict[str, Any]:
+    """Nanoseconds by step, or by step and bytes; and whether the state of the cores was steady."""
+    steps: dict[str, Any] = {}
+    for row in rows:
+        if row["call"] == "steady":
+            steps["steady"] = row["steady"]
+        elif "bytes" in row:
+            steps.setdefault(row["call"], {})[str(row["bytes"])] = row["ns"]
+        else:
+            steps[row["call"]] = row["ns"]
+    return steps
+
+
 def run_steps(units: list[int]) -> dict[str, Any]:
-    """Measures these processing units by tutti-machine."""
-    return execute_own("tutti-machine", {"cores": units}, SECONDS)
+    """Measures these processing units by tutti-threads."""
+    return steps_of(execute_own("steps", {"cores": units}, SECONDS))
 
 
 def by_length(times: dict[str, float]) -> dict[str, float]:
@@ -222,7 +236,7 @@ def machine_of(measured: Steps, name: str, source: str) -> dict[str, Any]:
 
 
 def measure_steps(say: Callable[[str], None] = lambda line: None) -> Steps:
-    """Measures each level by tutti-machine. `say` takes a line before each."""
+    """Measures each level by tutti-threads. `say` takes a line before each."""
     measured = []
     for unit in units_here():
         say(f"{unit.level}: processing units {', '.join(map(str, unit.units))}")

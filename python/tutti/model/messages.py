@@ -1,14 +1,13 @@
 """The costs of a host MPI's messages: within this node, and between two nodes.
 
-tutti-messages measures them, a program for each MPI ABI. Between nodes its times become LogGP's
+tutti-ranks measures them, a program for each MPI ABI. Between nodes its times become LogGP's
 parameters (Alexandrov and others, 1995), by the method of Hoefler, Lichei and Rehm (2007).
 """
 
-import json
 import re
 import shlex
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +21,7 @@ from tutti.bench.nodes_command import parse_delays
 from tutti.bench.variants import Variant, command, environment
 from tutti.errors import RunError, UserError
 from tutti.places import core, program
+from tutti.rows import Row, job_of, read_rows, rows_of
 
 BUDGET_MS = 40  # for each value
 SECONDS = 120
@@ -109,17 +109,30 @@ def over_hosts(mpi: Mpi, hosts: tuple[str, str], program_words: list[str]) -> li
     return words + program_words
 
 
+def found_by(rows: Sequence[Row]) -> dict[str, Any]:
+    """The measurements of the kind `messages` of tutti-ranks, in microseconds."""
+    found = job_of(rows)
+    for row in rows_of(rows, "message"):
+        name, size = row["call"], row.get("bytes", 0)
+        if name == "prompt":
+            found |= {"prompt": size, "prompt_limited": row["limited"]}
+        elif name == "at_once":
+            found["at_once"] = {"bytes": size, "us": row["ns"] / 1000}
+        else:
+            found.setdefault(name, {})[str(size)] = row["ns"] / 1000
+    return found
+
+
 def _run(title: str, words: list[str], env: dict[str, str]) -> dict[str, Any]:
-    """Runs a job of tutti-messages and returns its output."""
+    """Runs a job of tutti-ranks and returns what it has measured."""
     try:
         code, out, err = execute_job(words, env, SECONDS)
     except (OSError, RunError) as error:
         raise RunError(f"messages {title}: {error}") from error
-    lines = [line for line in out.splitlines() if line.startswith('{"format":"tutti-messages 1"')]
-    if code != 0 or not lines:
+    rows = read_rows(out.splitlines())
+    if code != 0 or not rows:
         raise RunError(f"messages {title}: exit code {code}: {what_failed(err + out)}")
-    found: dict[str, Any] = json.loads(lines[-1])
-    return found
+    return found_by(rows)
 
 
 def usable_cores() -> int:
@@ -131,7 +144,7 @@ def run_within(mpi: Mpi, cores: int) -> dict[str, Any]:
     """Messages within this node. As many ranks as there are cores exchange messages at once."""
     ranks = max(2, min(cores, MOST_AT_ONCE) // 2 * 2)
     variant = Variant(mpi, "default", False)
-    words = [str(program(f"tutti-messages-{mpi.abi}")), str(BUDGET_MS)]
+    words = [str(program(f"tutti-ranks-{mpi.abi}")), "messages", str(BUDGET_MS)]
     with tempfile.TemporaryDirectory(prefix="tutti-messages-") as directory:
         binding = "core" if cores >= ranks else "none"
         env = environment(variant, binding, Path(directory))
@@ -143,7 +156,7 @@ def run_within(mpi: Mpi, cores: int) -> dict[str, Any]:
 def run_between(mpi: Mpi, between: Between) -> dict[str, Any]:
     """Messages between two nodes. Raises UserError if both ranks are on one."""
     variant = Variant(mpi, "default", False)
-    words = [str(program(f"tutti-messages-{mpi.abi}")), str(BUDGET_MS)]
+    words = [str(program(f"tutti-ranks-{mpi.abi}")), "messages", str(BUDGET_MS)]
     with ExitStack() as stack:
         directory = stack.enter_context(tempfile.TemporaryDirectory(prefix="tutti-messages-"))
         env = environment(variant, "core", Path(directory))
@@ -172,7 +185,7 @@ def run_between(mpi: Mpi, between: Between) -> dict[str, Any]:
 
 
 def _loggp(found: dict[str, Any]) -> dict[str, float]:
-    """o, L, g and G, in nanoseconds, from tutti-messages' microseconds.
+    """o, L, g and G, in nanoseconds, from microseconds.
 
     A message's way takes o + L + o. If sending and receiving alone seem to take longer than that,
     each takes half of it: within a node, one rank's work may overlap with the other's. On a busy

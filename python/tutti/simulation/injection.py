@@ -16,7 +16,8 @@ from typing import Any
 from tutti import __version__
 from tutti.errors import RunError, UserError
 from tutti.places import program
-from tutti.saturation import KINDS
+from tutti.rows import Row, read_rows, rows_of
+from tutti.saturation import KINDS, map_of
 
 FILES = Path(__file__).parent.parent / "machines" / "injection"
 EXPERIMENTS = {
@@ -35,6 +36,7 @@ STATIC = [
 ]  # fmt: skip
 ALLTOALL_SIZES = [8 << i for i in range(12)]  # to 16 KiB
 ALLTOALL_SERVERS = (2, 3)
+RULE = ("least_waiting", "batch", "client_takes_turns")
 SECONDS = 900
 
 
@@ -67,7 +69,20 @@ class Simulator:
     file: str
     machine: Any
 
-    def run(self, settings: Iterable[dict[str, Any]], map_: bool = False) -> Any:
+    def run(self, settings: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+        """The result of each setting, in microseconds."""
+        return [
+            {
+                "us": round(row["ns"] / 1000, 4),
+                "gigabytes": row["gigabytes"],
+                "messages": row["messages"],
+                "handed": row["handed"],
+                "rule": {name: row[name] for name in RULE} if "batch" in row else None,
+            }
+            for row in rows_of(self.rows(settings), "injection")
+        ]
+
+    def rows(self, settings: Iterable[dict[str, Any]], map_: bool = False) -> list[Row]:
         usual = {
             "nodes": 2, "clients": 1, "servers": 0, "kind": "get", "bytes": 8, "messages": 1,
             "all_to_all": False, "most_outstanding": 128, "policy": "own",
@@ -95,12 +110,11 @@ class Simulator:
         if done.returncode != 0:
             message = done.stderr.strip().removeprefix("tutti-injection: ")
             raise UserError(message or f"tutti-injection: exit code {done.returncode}")
-        return json.loads(done.stdout)
+        return read_rows(done.stdout.splitlines())
 
 
 def saturation(simulator: Simulator) -> dict[str, Any]:
-    found: dict[str, Any] = simulator.run([], map_=True)["map"]
-    return found
+    return map_of(simulator.rows([], map_=True))
 
 
 def parallel(simulator: Simulator, sizes: list[int], counts: list[int]) -> list[dict[str, Any]]:
@@ -118,7 +132,7 @@ def parallel(simulator: Simulator, sizes: list[int], counts: list[int]) -> list[
     settings = [
         cell | {"servers": SERVERS, "policy": policy} for cell in cells for policy in policies
     ]
-    results = iter(simulator.run(settings)["results"])
+    results = iter(simulator.run(settings))
     rows = []
     for cell in cells:
         own, adaptive, *static = [next(results) for _ in policies]
@@ -147,9 +161,7 @@ def all_to_all(simulator: Simulator, nodes: int, sizes: list[int]) -> list[dict[
     served = [{"servers": servers, "policy": "adaptive"} for servers in ALLTOALL_SERVERS]
     # One run, because it makes the map for the adaptive policy once.
     results = iter(
-        simulator.run(base | {"bytes": size} | more for size in sizes for more in ({}, *served))[
-            "results"
-        ]
+        simulator.run(base | {"bytes": size} | more for size in sizes for more in ({}, *served))
     )
     rows = []
     for size in sizes:
@@ -186,7 +198,7 @@ def trends(
         for cell in cells
         for policy in ("own", "adaptive")
     ]
-    results = iter(simulator.run(settings)["results"])
+    results = iter(simulator.run(settings))
     rows = []
     for cell in cells:
         place = map_["bytes"].index(cell["bytes"])

@@ -16,6 +16,7 @@ from typing import Any
 from tutti.errors import RunError, UserError
 from tutti.places import find_library
 from tutti.processes import started
+from tutti.rows import read_rows
 from tutti.simulation.machines import Machine
 from tutti.simulation.platform import hostfile, platform
 from tutti.simulation.variants import Variant
@@ -171,14 +172,12 @@ def _what_failed(text: str) -> str:
 
 def _read_cells(stream: Any, run: Run, each: Callable[[], None]) -> None:
     for line in stream:
-        if not line.startswith("{"):
-            continue
-        entry = json.loads(line)
-        cell = Cell(entry["collective"], entry["bytes"], entry["root"])
-        run.microseconds[cell] = entry["us"]
-        if entry["verified"]:
-            run.verified.add(cell)
-        each()
+        for row in read_rows([line]):
+            cell = Cell(row["call"], row.get("bytes", 0), row["root"])
+            run.microseconds[cell] = round(row["ns"] / 1000, 4)
+            if row["verified"]:
+                run.verified.add(cell)
+            each()
 
 
 def _execute(

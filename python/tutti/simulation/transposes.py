@@ -56,7 +56,7 @@ def transposes(simulator: Simulator, problems: list[Problem] = PROBLEMS) -> list
         for ranks, block in kinds
         for way in ways
     ]
-    results = iter(simulator.run(settings)["results"])
+    results = iter(simulator.run(settings))
     times = {kind: [next(results)["us"] for _ in ways] for kind in kinds}
     rows = []
     for problem in problems:

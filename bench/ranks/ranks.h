@@ -1,0 +1,44 @@
+/* The kinds of measurements among ranks of an MPI, and what they share.
+ *
+ * Each kind is a function in a file of its own and a row of the table in ranks.c. All ranks call it
+ * alike, between MPI_Init and MPI_Finalize, with its words (argv[0] is its name). Ranks add rows
+ * (rows.h), of which those of the first rank are written. */
+#ifndef TUTTI_BENCH_RANKS_H
+#define TUTTI_BENCH_RANKS_H
+
+#include <mpi.h>
+
+#include "clock.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+  int rank, ranks;
+  BenchClock clock;
+} Ranks;
+
+void measure_between(const Ranks* ranks, int argc, char** argv);
+void measure_lives(const Ranks* ranks, int argc, char** argv);
+void measure_messages(const Ranks* ranks, int argc, char** argv);
+void measure_saturation(const Ranks* ranks, int argc, char** argv);
+void measure_transfers(const Ranks* ranks, int argc, char** argv);
+
+/* Ends the job with one line. */
+__attribute__((noreturn)) void ranks_stop(const char* what);
+
+/* A whole number, or the end of the job with `usage`. */
+long ranks_number(const char* text, long least, long most, const char* usage);
+
+/* Memory on pages of its own, filled with `value`. The job ends if there is none. */
+void* ranks_memory(size_t bytes, int value);
+
+/* The number of ranks on this rank's node, and the first of them. */
+int ranks_of_node(int* first);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

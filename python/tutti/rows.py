@@ -1,0 +1,41 @@
+"""Rows, in which Tutti's programs write what they have measured (bench/rows.h).
+
+A row is a line with an object of JSON, whose first member is "what". Times are nanoseconds. The
+programs write nothing else on their standard output, but the launchers of jobs may.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+Row = dict[str, Any]
+
+
+def read_rows(lines: Iterable[str]) -> list[Row]:
+    return [json.loads(line) for line in lines if line.startswith('{"what":')]
+
+
+def rows_of(rows: Sequence[Row], *what: str) -> list[Row]:
+    """The rows of these kinds."""
+    return [row for row in rows if row["what"] in what]
+
+
+def job_of(rows: Sequence[Row]) -> Row:
+    """The members of the row of the job, which hold for all rows."""
+    (job,) = rows_of(rows, "job")
+    return {name: value for name, value in job.items() if name != "what"}
+
+
+def microseconds(nanoseconds: float | None) -> float | None:
+    return None if nanoseconds is None else round(nanoseconds / 1000, 7)
+
+
+def times_by(rows: Sequence[Row], *members: str) -> dict[Any, Any]:
+    """The times of rows as dictionaries in each other, by the values of these members."""
+    found: dict[Any, Any] = {}
+    for row in rows:
+        inner = found
+        for member in members[:-1]:
+            inner = inner.setdefault(row[member], {})
+        inner[row[members[-1]]] = row["ns"]
+    return found
