@@ -36,7 +36,7 @@ def measure(ranks: int, sizes: list[int], repetitions: int) -> dict[str, Any]:
         "repetitions": repetitions,
     }
     rows = execute_own("alltoall", options, SECONDS)
-    document = {"format": "tutti-alltoall 1"} | job_of(rows)
+    document: dict[str, Any] = {"format": "tutti-alltoall 1"} | job_of(rows)
     document["saturation_map"] = document["saturation_map"] or None
     times = times_by(rows_of(rows, "alltoall"), "bytes", "call", "repetition")
     document["cells"] = [
