@@ -6,13 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tutti.bench.driver import execute_job, what_failed
+from tutti.bench.driver import execute_rows
 from tutti.bench.hosts import Hosts
 from tutti.bench.mpis import Mpi
 from tutti.bench.variants import Variant, environment
-from tutti.errors import RunError
 from tutti.places import program
-from tutti.rows import Row, read_rows
+from tutti.rows import Row
 
 NODES = 2
 SECONDS = 1800
@@ -43,9 +42,5 @@ def run_pairs(
     bench = [str(program(f"tutti-ranks-{variant.mpi.abi}")), kind, *words]
     command = hosts.command(variant, NODES * per_node, per_node, bench, program("tutti-run"))
     env = environment(variant, "none", directory) | hosts.variables | dict(variables or {})
-    code, out, err = execute_job(command, env, SECONDS)
-    rows = read_rows(out.splitlines())
-    if code != 0 or not rows:
-        where = f"{variant.label}, {NODES} nodes of {per_node} ranks"
-        raise RunError(f"{where}: exit code {code}: {what_failed(err + out)}")
-    return rows
+    where = f"{variant.label}, {NODES} nodes of {per_node} ranks"
+    return execute_rows(where, command, env, SECONDS)

@@ -87,6 +87,18 @@ def execute_job(
     )
 
 
+def execute_rows(where: str, words: list[str], env: dict[str, str], seconds: float) -> list[Row]:
+    """Runs a job of one of Tutti's programs and returns its rows. Raises RunError."""
+    try:
+        code, out, err = execute_job(words, env, seconds)
+    except (OSError, RunError) as error:
+        raise RunError(f"{where}: {error}") from error
+    rows = read_rows(out.splitlines())
+    if code != 0 or not rows:
+        raise RunError(f"{where}: exit code {code}: {what_failed(err + out)}")
+    return rows
+
+
 @dataclass(frozen=True)
 class JobNodes:
     """The emulated nodes that a job runs on, and the number of ranks on each."""

@@ -14,12 +14,11 @@ from rich.console import Console
 
 from tutti import rows as rows_
 from tutti.bench.cores import two_cores
-from tutti.bench.driver import execute_job, execute_own, what_failed
+from tutti.bench.driver import execute_own, execute_rows
 from tutti.bench.mpis import Mpi
 from tutti.bench.statistics import Ratio, centre, compare
 from tutti.bench.texts import interval_text, ratio_text
 from tutti.bench.variants import Variant, command, environment
-from tutti.errors import RunError
 from tutti.places import program
 from tutti.tables import Table
 
@@ -80,10 +79,12 @@ def measure_processes(mpi: Mpi, repetitions: int) -> dict[str, Any]:
         tempfile.TemporaryDirectory(prefix="tutti-bench-") as directory,
         _only_on(two_cores("--one-sided")),
     ):
-        code, out, err = execute_job(words, environment(variant, "core", Path(directory)), SECONDS)
-    rows = rows_.read_rows(out.splitlines())
-    if code != 0 or not rows:
-        raise RunError(f"{variant.label}, 2 ranks: exit code {code}: {what_failed(err + out)}")
+        rows = execute_rows(
+            f"{variant.label}, 2 ranks",
+            words,
+            environment(variant, "core", Path(directory)),
+            SECONDS,
+        )
     document = {"mpi": mpi.name, "label": mpi.label} | _document(rows)
     return document | {"ratios": ratios(PROCESS_ROWS, document["repetitions"])}
 

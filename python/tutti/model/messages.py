@@ -14,14 +14,14 @@ from pathlib import Path
 from typing import Any
 
 from tutti.bench.checks import choose_mpis
-from tutti.bench.driver import execute_job, what_failed
+from tutti.bench.driver import execute_rows
 from tutti.bench.hosts import Hosts
 from tutti.bench.mpis import Mpi, find_mpis
 from tutti.bench.nodes_command import parse_delays
 from tutti.bench.variants import Variant, command, environment
-from tutti.errors import RunError, UserError
+from tutti.errors import UserError
 from tutti.places import core, program
-from tutti.rows import Row, job_of, read_rows, rows_of
+from tutti.rows import Row, job_of, rows_of
 
 BUDGET_MS = 40  # for each value
 SECONDS = 120
@@ -125,14 +125,7 @@ def found_by(rows: Sequence[Row]) -> dict[str, Any]:
 
 def _run(title: str, words: list[str], env: dict[str, str]) -> dict[str, Any]:
     """Runs a job of tutti-ranks and returns what it has measured."""
-    try:
-        code, out, err = execute_job(words, env, SECONDS)
-    except (OSError, RunError) as error:
-        raise RunError(f"messages {title}: {error}") from error
-    rows = read_rows(out.splitlines())
-    if code != 0 or not rows:
-        raise RunError(f"messages {title}: exit code {code}: {what_failed(err + out)}")
-    return found_by(rows)
+    return found_by(execute_rows(f"messages {title}", words, env, SECONDS))
 
 
 def usable_cores() -> int:
