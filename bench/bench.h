@@ -9,7 +9,6 @@
 #include "collectives.h"
 #include "neutral.h"
 #include "options.h"
-#include "stream.h"
 #include "work.h"
 
 typedef struct {

@@ -41,60 +41,66 @@ static bool parse_collectives(char* words, BenchOptions* options, char* message)
   return true;
 }
 
-static bool parse_sizes(char* words, BenchOptions* options, char* message) {
-  options->size_count = 0;
+/* Reads a list, each word of which `take` adds to the options; false if it does not. */
+static bool parse_list(const char* option, char* words, bool (*take)(const char*, BenchOptions*),
+                       const char* accepted, BenchOptions* options, char* message) {
   for (char *rest = words, *word; (word = strsep(&rest, ",")) != NULL;) {
-    size_t bytes;
-    if (!bench_parse_bytes(word, strlen(word), &bytes) || bytes % sizeof(double) != 0) {
-      snprintf(message, 256,
-               "size '%.40s' is not accepted; sizes are multiples of 8 bytes up to 1024M", word);
-      return false;
-    }
-    if (options->size_count == BENCH_MOST_SIZES) {
-      snprintf(message, 256, "more than %d sizes; leave some out", BENCH_MOST_SIZES);
-      return false;
-    }
-    options->sizes[options->size_count++] = bytes;
+    if (take(word, options)) continue;
+    snprintf(message, 256, "%s '%.40s' is not accepted; %s", option, word, accepted);
+    return false;
   }
   return true;
+}
+
+static bool take_size(const char* word, BenchOptions* options) {
+  size_t bytes;
+  if (!bench_parse_bytes(word, strlen(word), &bytes) || bytes % sizeof(double) != 0 ||
+      options->size_count == BENCH_MOST_SIZES)
+    return false;
+  options->sizes[options->size_count++] = bytes;
+  return true;
+}
+
+static bool take_duration(const char* word, BenchOptions* options) {
+  char* end;
+  const double microseconds = strtod(word, &end);
+  if (end == word || *end != '\0' || !(microseconds > 0 && microseconds <= 1e6) ||
+      options->computing_count == BENCH_MOST_DURATIONS)
+    return false;
+  options->computing[options->computing_count++] = microseconds;
+  return true;
+}
+
+static bool take_face(const char* word, BenchOptions* options) {
+  size_t bytes;
+  if (!bench_parse_bytes(word, strlen(word), &bytes) || bytes > most_face_bytes ||
+      grid_edge(bytes) == 0 || options->face_count == BENCH_MOST_SIZES)
+    return false;
+  options->faces[options->face_count++] = bytes;
+  return true;
+}
+
+static bool parse_sizes(char* words, BenchOptions* options, char* message) {
+  options->size_count = 0;
+  return parse_list("--sizes", words, take_size,
+                    "up to 64 sizes are, multiples of 8 bytes up to 1024M", options, message);
 }
 
 static bool parse_overlap(char* words, BenchOptions* options, char* message) {
   options->overlap = true;
   options->computing_count = 0;
   if (strcmp(words, "call") == 0) return true;
-  for (char *rest = words, *word; (word = strsep(&rest, ",")) != NULL;) {
-    char* end;
-    const double microseconds = strtod(word, &end);
-    if (end == word || *end != '\0' || !(microseconds > 0 && microseconds <= 1e6) ||
-        options->computing_count == BENCH_MOST_DURATIONS) {
-      snprintf(message, 256,
-               "--overlap '%.40s' is not accepted; call is, or up to %d numbers of microseconds up "
-               "to 1000000",
-               word, BENCH_MOST_DURATIONS);
-      return false;
-    }
-    options->computing[options->computing_count++] = microseconds;
-  }
-  return true;
+  return parse_list("--overlap", words, take_duration,
+                    "call is, or up to 2048 numbers of microseconds up to 1000000", options,
+                    message);
 }
 
 static bool parse_faces(char* words, BenchOptions* options, char* message) {
   options->measurement = BENCH_HALO;
   options->face_count = 0;
-  for (char *rest = words, *word; (word = strsep(&rest, ",")) != NULL;) {
-    size_t bytes;
-    if (!bench_parse_bytes(word, strlen(word), &bytes) || bytes > most_face_bytes ||
-        grid_edge(bytes) == 0 || options->face_count == BENCH_MOST_SIZES) {
-      snprintf(message, 256,
-               "--halo '%.40s' is not accepted; up to %d sizes are, each four times a square up to "
-               "256K, as 4, 64 or 1K",
-               word, BENCH_MOST_SIZES);
-      return false;
-    }
-    options->faces[options->face_count++] = bytes;
-  }
-  return true;
+  return parse_list("--halo", words, take_face,
+                    "up to 64 sizes are, each four times a square up to 256K, as 4, 64 or 1K",
+                    options, message);
 }
 
 static bool parse_number(const char* option, const char* word, long least, long most, long* number,

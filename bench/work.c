@@ -11,13 +11,16 @@ const char* const work_loop_names[WORK_LOOPS] = {
 /* 32 MiB, more than a core's own caches hold. */
 enum { line_doubles = 8, array_doubles = 32 << 17 };
 
-bool work_open(Work* work) {
-  *work = (Work){.numbers = {1, 2, 3, 4, 5, 6, 7, 8}};
+/* NULL without memory. */
+static void* zeroed(size_t bytes) {
   void* memory;
-  const size_t bytes = array_doubles * sizeof(double);
-  if (posix_memalign(&memory, 4096, bytes) != 0) return false;
-  work->array = memset(memory, 0, bytes);
-  return true;
+  return posix_memalign(&memory, 4096, bytes) == 0 ? memset(memory, 0, bytes) : NULL;
+}
+
+bool work_open(Work* work) {
+  *work =
+      (Work){.numbers = {1, 2, 3, 4, 5, 6, 7, 8}, .array = zeroed(array_doubles * sizeof(double))};
+  return work->array != NULL;
 }
 
 void work_close(Work* work) { free(work->array); }
@@ -78,4 +81,17 @@ void work_measure(Work* work, WorkLoop loop, const BenchClock* clock) {
 uint64_t work_turns(const Work* work, WorkLoop loop, double microseconds, const BenchClock* clock) {
   const double ticks = microseconds * 1e-6 * clock->ticks_per_second;
   return (uint64_t)(ticks * work->turns_each_tick[loop] + 0.5);
+}
+
+bool stream_open(Stream* stream, size_t bytes) {
+  *stream = (Stream){.count = bytes / sizeof(uint64_t)};
+  if (bytes > 0) stream->words = zeroed(bytes);
+  return bytes == 0 || stream->words != NULL;
+}
+
+void stream_close(Stream* stream) { free(stream->words); }
+
+void stream_over(const Stream* stream) {
+  for (size_t i = 0; i < stream->count; ++i) ++stream->words[i];
+  __asm__ volatile("" ::"r"(stream->words) : "memory"); /* else the compiler could remove the loop */
 }

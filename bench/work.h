@@ -1,4 +1,5 @@
-/* Computation of a given duration between the start of an operation and its completion.
+/* Computation of a given duration between the start of an operation and its completion, and between
+ * operations.
  *
  * There are two loops: one bound by arithmetic, whose data stays in registers, and one bound by
  * memory, which goes on through a large array. Each rank has one Work, used by one thread; its
@@ -54,5 +55,18 @@ typedef struct {
 
 /* Computes, if there is a computation. */
 void work_beside(Work* work, const Computation* beside, const BenchClock* clock);
+
+/* Memory of a rank that it streams over between operations, as a computing program does, so that
+ * the MPI's code and data leave the caches. */
+typedef struct {
+  uint64_t* words;
+  size_t count;
+} Stream;
+
+/* False without memory. With 0 bytes there is nothing to stream over. */
+bool stream_open(Stream* stream, size_t bytes);
+void stream_close(Stream* stream);
+/* Reads and writes every word. */
+void stream_over(const Stream* stream);
 
 #endif

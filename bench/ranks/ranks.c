@@ -14,6 +14,12 @@
 
 #include "rows.h"
 
+void measure_between(const Ranks* ranks, int argc, char** argv);
+void measure_lives(const Ranks* ranks, int argc, char** argv);
+void measure_messages(const Ranks* ranks, int argc, char** argv);
+void measure_saturation(const Ranks* ranks, int argc, char** argv);
+void measure_transfers(const Ranks* ranks, int argc, char** argv);
+
 typedef struct {
   const char* name;
   void (*measure)(const Ranks* ranks, int argc, char** argv);

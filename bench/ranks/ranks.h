@@ -1,8 +1,9 @@
-/* The kinds of measurements among ranks of an MPI, and what they share.
+/* The common part of the kinds of measurements among ranks of an MPI.
  *
- * Each kind is a function in a file of its own and a row of the table in ranks.c. All ranks call it
- * alike, between MPI_Init and MPI_Finalize, with its words (argv[0] is its name). Ranks add rows
- * (rows.h), of which those of the first rank are written. */
+ * A kind is a function in a file of its own, void measure_KIND(const Ranks*, int argc, char**
+ * argv), with a row in the table of ranks.c and a line in CMakeLists.txt. All ranks call it alike,
+ * between MPI_Init and MPI_Finalize, with its words (argv[0] is its name). Ranks add rows (rows.h),
+ * of which those of the first rank are written. */
 #ifndef TUTTI_BENCH_RANKS_H
 #define TUTTI_BENCH_RANKS_H
 
@@ -18,12 +19,6 @@ typedef struct {
   int rank, ranks;
   BenchClock clock;
 } Ranks;
-
-void measure_between(const Ranks* ranks, int argc, char** argv);
-void measure_lives(const Ranks* ranks, int argc, char** argv);
-void measure_messages(const Ranks* ranks, int argc, char** argv);
-void measure_saturation(const Ranks* ranks, int argc, char** argv);
-void measure_transfers(const Ranks* ranks, int argc, char** argv);
 
 /* Ends the job with one line. */
 __attribute__((noreturn)) void ranks_stop(const char* what);

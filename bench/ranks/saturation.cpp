@@ -113,7 +113,7 @@ const char* name_of_mpi() {
 }  // namespace
 }  // namespace tutti::bench
 
-void measure_saturation(const Ranks* ranks, int argc, char** argv) {
+extern "C" void measure_saturation(const Ranks* ranks, int argc, char** argv) {
   using namespace tutti;
   using namespace tutti::bench;
   static constexpr char usage[] =

@@ -148,7 +148,7 @@ void add_cores() {
 }  // namespace
 }  // namespace tutti::bench
 
-void measure_transfers(const Ranks* ranks, int argc, char** argv) {
+extern "C" void measure_transfers(const Ranks* ranks, int argc, char** argv) {
   using namespace tutti::bench;
   static constexpr char usage[] =
       "transfers: start two ranks, and give the number of repetitions, 1 to 1000";

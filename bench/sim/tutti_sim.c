@@ -183,27 +183,25 @@ static void share_board(Sim* sim) {
   PMPI_Bcast(&sim->board, (int)sizeof sim->board, MPI_BYTE, 0, MPI_COMM_WORLD);
 }
 
-static bool parse_seconds(const char* word, double* seconds) {
-  const int nanoseconds = count_of(word, most_number);
-  *seconds = nanoseconds * 1e-9;
-  return nanoseconds >= 0;
-}
-
 static bool parse(Sim* sim, int argc, char** argv) {
   if (argc <= first_cell) return false;
-  sim->warm = count_of(argv[1], most_operations);
-  sim->operations = count_of(argv[2], most_operations);
-  const int mebibytes = count_of(argv[3], 1 << 24);
-  sim->most_bytes = (size_t)mebibytes << 20;
-  if (sim->warm < 0 || sim->operations < 1 || mebibytes < 0) return false;
-  if (!parse_seconds(argv[4], &sim->costs.overhead_within) ||
-      !parse_seconds(argv[5], &sim->costs.overhead_between) ||
-      !parse_seconds(argv[6], &sim->costs.gap))
-    return false;
-  const int rate = count_of(argv[7], most_number), shortest = count_of(argv[8], most_number);
-  sim->costs.bytes_per_second = rate * 1e6;
-  sim->costs.short_bytes = (size_t)shortest;
-  if (rate < 1 || shortest < 0) return false;
+  static const long most[first_cell] = {0,           most_operations, most_operations,
+                                        1 << 24,     most_number,     most_number,
+                                        most_number, most_number,     most_number};
+  int number[first_cell];
+  for (int i = 1; i < first_cell; ++i) {
+    number[i] = count_of(argv[i], most[i]);
+    if (number[i] < 0) return false;
+  }
+  sim->warm = number[1];
+  sim->operations = number[2];
+  sim->most_bytes = (size_t)number[3] << 20;
+  sim->costs = (SimCosts){.overhead_within = number[4] * 1e-9,
+                          .overhead_between = number[5] * 1e-9,
+                          .gap = number[6] * 1e-9,
+                          .bytes_per_second = number[7] * 1e6,
+                          .short_bytes = (size_t)number[8]};
+  if (sim->operations < 1 || number[7] < 1) return false;
   Job job;
   for (int i = first_cell; i < argc; ++i)
     if (!parse_job(argv[i], sim->ranks, &job)) return false;

@@ -1,8 +1,9 @@
-// The kinds of measurements without any MPI, and the words of their command lines.
+// The words of the command lines of tutti-threads' kinds.
 //
-// Each kind is a function in a file of its own and a row of the table in threads.cpp. It reads its
-// words (argv[0] is its name), measures, and adds rows (rows.h). It throws Error(invalid_argument)
-// that names the word at fault.
+// A kind of measurement is a function in a file of its own, void measure_KIND(int argc, char**
+// argv), with a row in the table of threads.cpp and a line in CMakeLists.txt. It reads its words
+// (argv[0] is its name), measures, and adds rows (rows.h). It throws Error(invalid_argument) that
+// names the word at fault.
 #pragma once
 
 #include <charconv>
@@ -15,15 +16,6 @@
 #include "base/error.h"
 
 namespace tutti::bench {
-
-void measure_algorithms(int argc, char** argv);
-void measure_alltoall(int argc, char** argv);
-void measure_array(int argc, char** argv);
-void measure_limits(int argc, char** argv);
-void measure_matrix(int argc, char** argv);
-void measure_saturation(int argc, char** argv);
-void measure_steps(int argc, char** argv);
-void measure_transfers(int argc, char** argv);
 
 template <class Number>
 Number number_of(std::string_view option, std::string_view text, Number least, Number most) {

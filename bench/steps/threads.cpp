@@ -12,6 +12,16 @@
 #include "steps/kinds.h"
 
 namespace tutti::bench {
+
+void measure_algorithms(int argc, char** argv);
+void measure_alltoall(int argc, char** argv);
+void measure_array(int argc, char** argv);
+void measure_limits(int argc, char** argv);
+void measure_matrix(int argc, char** argv);
+void measure_saturation(int argc, char** argv);
+void measure_steps(int argc, char** argv);
+void measure_transfers(int argc, char** argv);
+
 namespace {
 
 struct Kind {

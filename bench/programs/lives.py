@@ -1,6 +1,6 @@
 """The cost of short-lived communicators, with Tutti and without.
 
-    .venv/bin/python bench/lives.py --calls 0,1,2,3,5,10,20,30,100 --repetitions 10 \
+    .venv/bin/python bench/programs/lives.py --calls 0,1,2,3,5,10,20,30,100 --repetitions 10 \
       --json lives.json --plot lives
 
 A communicator is split off, makes some allreduces of 8 bytes, and is freed. Each repetition runs
@@ -10,25 +10,20 @@ most 1.1 for every number of calls.
 """
 
 import argparse
-import json
 import os
 import random
 import sys
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from statistics import fmean, median
 
-from tutti.bench.checks import choose_mpis, output_file
-from tutti.bench.driver import execute
-from tutti.bench.load import watched
-from tutti.bench.mpis import Mpi, find_mpis
+from tutti.bench.mpis import Mpi
 from tutti.bench.progress import with_progress
 from tutti.bench.statistics import compare, has_two_modes
-from tutti.bench.variants import Variant, command, environment
-from tutti.errors import RunError, UserError
+from tutti.bench.variants import Variant
 from tutti.places import program
 from tutti.rows import read_rows
+from whole import run_script, start
 
 GOAL = 1.1
 
@@ -36,19 +31,10 @@ GOAL = 1.1
 def run(
     mpi: Mpi, with_tutti: bool, calls: int, options: argparse.Namespace, directory: Path
 ) -> dict[str, float]:
-    oversubscribed = options.ranks > options.cores
-    variant = Variant(mpi, "best" if oversubscribed else "default", with_tutti)
-    binding = "none" if oversubscribed else "core"
-    words = [str(program(f"tutti-ranks-{mpi.abi}")), "lives", str(calls), str(options.rounds)]
-    launcher = program("tutti-run") if with_tutti else None
-    code, out, err = execute(
-        command(variant, options.ranks, binding, words, launcher),
-        environment(variant, binding, directory),
-    )
-    if code != 0:
-        raise RunError(
-            f"{variant.label}, {calls} calls: exit code {code}: {err.strip() or out.strip()}"
-        )
+    setting = "best" if options.ranks > options.cores else "default"
+    words = [program(f"tutti-ranks-{mpi.abi}"), "lives", calls, options.rounds]
+    options.program = [str(word) for word in words]
+    _, out = start(Variant(mpi, setting, with_tutti), options.ranks, options, directory)
     (row,) = read_rows(out.splitlines())
     return {"median": row["ns"] / 1000, "mean": row["mean_ns"] / 1000}
 
@@ -181,33 +167,15 @@ def parse(arguments: list[str]) -> argparse.Namespace:
 
 def main() -> int:
     options = parse(sys.argv[1:])
-    try:
-        mpis = choose_mpis([options.mpi or ",".join(mpi.name for mpi in find_mpis())], find_mpis())
-        result = output_file("--json", options.json)
-        with (
-            tempfile.TemporaryDirectory(prefix="tutti-lives-") as name,
-            watched(options.ranks) as watch,
-        ):
-            results = measure(mpis, options, Path(name))
-    except (UserError, RunError) as error:
-        print(f"lives: {error}", file=sys.stderr)
-        return 2 if isinstance(error, UserError) else 1
-    rows = rows_of(mpis, options, results)
-    show(rows)
-    if result:
-        document = {
-            "format": "tutti-lives 1",
-            "ranks": options.ranks,
-            "cores": options.cores,
-            "rounds": options.rounds,
-            "rows": rows,
-        }
-        result.write_text(
-            json.dumps(document | {"share_of_other_processes": watch.share}, indent=1) + "\n"
-        )
-    if options.plot:
-        draw(rows, options.plot, options.ranks)
-    return 0
+
+    def measure_and_show(mpis: list[Mpi], directory: Path) -> dict[str, object]:
+        rows = rows_of(mpis, options, measure(mpis, options, directory))
+        show(rows)
+        if options.plot:
+            draw(rows, options.plot, options.ranks)
+        return {"ranks": options.ranks, "rounds": options.rounds, "rows": rows}
+
+    return run_script("lives", options, options.ranks, measure_and_show)
 
 
 if __name__ == "__main__":
