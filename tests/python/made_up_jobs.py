@@ -89,6 +89,8 @@ def cells_of_calls(
                 words = {"collective": name, "bytes": size, "root": root}
                 for form in forms:
                     time = microseconds(key, size, ranks, name, root, form, repetition)
+                    # One cell is slower with Tutti.
+                    time *= 4 if (key, name, size) == ("openmpi+tutti", "allreduce", 8) else 1
                     start = {} if form == "blocking" else {"start_us": time / 4}
                     of_form = {"form": form} if settings.forms else {}
                     yield entry(time * (1 + 0.2 * root), **words, **of_form, **start)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from test_bench_program import PARAMETERS, broken, launch
-from tutti.bench.halo import WAYS
 from tutti.bench.measurements import COLLECTIVES
+from tutti.bench.ways import WAYS
 
 __all__ = ["broken"]  # a fixture
 pytestmark = pytest.mark.mpi

@@ -18,28 +18,23 @@ from made_up_jobs import MPICH, OPENMPI
 from matplotlib.figure import Figure
 from rich.console import Console
 from tutti.bench import (
-    alltoall,
     applications,
     applications_report,
     applications_results,
     nodes_report,
-    one_sided,
     one_sided_nodes,
-    openmp,
     over_nodes,
     overlap_nodes,
     saturation,
     saturation_nodes,
-    shared_array,
+    threads,
     view,
     worth,
 )
 from tutti.bench.between_nodes import Between
 from tutti.bench.document import as_json
 from tutti.bench.measurements import Measurements, Settings
-from tutti.bench.modes import drawing
-from tutti.bench.overlap_nodes_plot import draw_overlap
-from tutti.bench.report import show
+from tutti.bench.report import draw, show
 from tutti.saturation import draw_map
 
 REPORTS = Path(__file__).parent / "reports"
@@ -83,7 +78,7 @@ def of_collectives(**changes: Any) -> Report:
     return (
         lambda console: show(measurements, console),
         as_json(measurements),
-        lambda stem: drawing(measurements.settings)(measurements, stem),
+        lambda stem: draw(measurements, stem),
     )
 
 
@@ -129,7 +124,7 @@ def of_overlap_over_nodes(**changes: Any) -> Report:
     return (
         lambda console: overlap_nodes.show_overlap(plan, rows, console),
         overlap_nodes.overlap_json(plan, rows),
-        lambda stem: draw_overlap(rows, stem),
+        lambda stem: overlap_nodes.draw_overlap(rows, stem),
     )
 
 
@@ -160,23 +155,15 @@ def of_worth() -> Report:
 
 
 def of_one_sided() -> Report:
-    def ways(rows: Any) -> list[str]:
-        return sorted({name for row in rows for name in row[:2]})
+    def job(ways: Any) -> dict[str, Any]:
+        names = sorted({name for way in ways for name in (way.name, way.base)})
+        repetitions = made_up.transfers(names, 3)
+        ratios = threads.ratios(ways, repetitions)
+        return {"cores": [0, 1], "repetitions": repetitions, "ratios": ratios}
 
-    repetitions = made_up.transfers(ways(one_sided.ROWS), 3)
-    document: dict[str, Any] = {"cores": [0, 1], "repetitions": repetitions}
-    document["ratios"] = one_sided.ratios(one_sided.ROWS, repetitions)
-    jobs = made_up.transfers(ways(one_sided.PROCESS_ROWS), 3)
-    document["processes"] = [
-        {
-            "mpi": "mpich",
-            "label": MPICH.label,
-            "cores": [0, 1],
-            "repetitions": jobs,
-            "ratios": one_sided.ratios(one_sided.PROCESS_ROWS, jobs),
-        }
-    ]
-    return lambda console: one_sided.show(document, console), document, None
+    process = {"mpi": "mpich", "label": MPICH.label} | job(threads.PROCESSES)
+    document = job(threads.THREADS) | {"processes": [process]}
+    return lambda console: threads.show_one_sided(document, console), document, None
 
 
 def of_one_sided_between() -> Report:
@@ -195,24 +182,18 @@ def of_one_sided_between() -> Report:
 
 
 def of_alltoall() -> Report:
-    document = made_up.alltoall()
-    for cell in document["cells"]:
-        cell["ratios"] = {
-            way: vars(alltoall.compare(cell["own"], cell[way]))
-            for way in alltoall.WAYS
-            if way != "own"
-        }
-    return lambda console: alltoall.show(document, console), document, None
+    document = threads.with_ratios(made_up.alltoall())
+    return lambda console: threads.show_alltoall(document, console), document, None
 
 
 def of_openmp() -> Report:
     document = made_up.openmp()
-    return lambda console: openmp.show(document, console), document, None
+    return lambda console: threads.show_openmp([document], console), document, None
 
 
 def of_array() -> Report:
     document = made_up.array()
-    return lambda console: shared_array.show(document, console), document, None
+    return lambda console: threads.show_array(document, console), document, None
 
 
 def of_saturation() -> Report:

@@ -1,4 +1,4 @@
-"""Applications (`tutti bench --app`): whole programs with and without Tutti on every host MPI.
+"""Applications (`tutti bench apps`): whole programs with and without Tutti on every host MPI.
 
 The programs are in examples/apps of Tutti's sources. They are plain MPI programs, one for each MPI
 ABI, and print lines that parse_output reads (examples/apps/phases.h): the seconds of their phases,
@@ -23,6 +23,7 @@ from tutti.bench.hosts import Hosts
 from tutti.bench.load import watched
 from tutti.bench.measurements import JOB_SECONDS
 from tutti.bench.mpis import Mpi
+from tutti.bench.over_nodes import Nodes
 from tutti.bench.variants import Variant, binding_for, command, environment, variants_for
 from tutti.errors import RunError, UserError
 from tutti.places import find_program, program
@@ -213,7 +214,7 @@ class Jobs:
 
 @dataclass
 class Applications:
-    """All jobs of one `tutti bench --app`."""
+    """All jobs of one `tutti bench apps`."""
 
     settings: AppSettings
     seed: int
@@ -274,6 +275,20 @@ def run_application(
         return parse_output(out), watch.share
     except (OSError, RunError) as error:
         raise RunError(f"{where}: {error}") from error
+
+
+def over_nodes(settings: AppSettings, plan: Nodes) -> AppSettings:
+    """The settings for emulated nodes, which have settings of their own."""
+    return replace(
+        settings,
+        ranks=plan.settings.ranks,
+        peer_settings="default",
+        bind="none",
+        limits=False,  # nodes share cores
+        hosts=plan.hosts,
+        per_node=plan.per_node,
+        delays=tuple(plan.delays),
+    )
 
 
 def most_nodes(settings: AppSettings) -> int:

@@ -1,4 +1,4 @@
-"""Tables and plots of `tutti bench --app`."""
+"""Tables and plots of `tutti bench apps`."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -25,16 +25,16 @@ from tutti.bench.applications_results import (
     times_of,
 )
 from tutti.bench.hosts import cores_text
-from tutti.bench.lines import COLOURS
 from tutti.bench.states import states_text
 from tutti.bench.statistics import centre, compare, geometric_mean
 from tutti.bench.texts import interval_text, ratio_text, time_text
 from tutti.bench.variants import Variant
+from tutti.figures import COLOURS
 from tutti.tables import Table
 
 
 def list_applications(console: Console) -> None:
-    table = Table(title="Applications of `tutti bench --app`", title_justify="left")
+    table = Table(title="Applications of `tutti bench apps`", title_justify="left")
     for column in ("name", "what it is", "built for"):
         table.add_column(column)
     for name, words in APPLICATIONS.items():

@@ -2,17 +2,17 @@
 --one-sided --hosts` and `--saturation --hosts`). All nodes are emulated on this machine.
 """
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tutti.bench.driver import execute_job, what_failed
+from tutti.bench.driver import execute_job, json_line
 from tutti.bench.hosts import Hosts
 from tutti.bench.mpis import Mpi
 from tutti.bench.variants import Variant, environment
-from tutti.errors import RunError
+from tutti.bench.words import require_per_node
+from tutti.errors import UserError
 from tutti.places import program
 
 NODES = 2
@@ -30,6 +30,25 @@ class Between:
     milliseconds: int  # for each combination of a job
 
 
+def between_plan(
+    mpis: list[Mpi],
+    hosts: str,
+    nodes: str | None,
+    per_node: int,
+    delays: list[str],
+    milliseconds: int,
+) -> Between:
+    """Reads the measurement from the options. Raises UserError before anything runs."""
+    if nodes not in (None, str(NODES)):
+        raise UserError(
+            f"--nodes: '{nodes}' is not accepted; transfers are between {NODES} nodes, so leave it "
+            "out"
+        )
+    require_per_node(per_node)
+    Hosts(Path(hosts), NODES)  # raises if a script is missing
+    return Between(mpis, Path(hosts), per_node, delays, milliseconds)
+
+
 def run_pairs(
     hosts: Hosts,
     per_node: int,
@@ -44,10 +63,5 @@ def run_pairs(
     bench = [str(program(f"{name}-{variant.mpi.abi}")), *words]
     command = hosts.command(variant, NODES * per_node, per_node, bench, program("tutti-run"))
     env = environment(variant, "none", directory) | hosts.variables | dict(variables or {})
-    code, out, err = execute_job(command, env, SECONDS)
-    lines = [line for line in out.splitlines() if line.startswith('{"format"')]
-    if code != 0 or len(lines) != 1:
-        where = f"{variant.label}, {NODES} nodes of {per_node} ranks"
-        raise RunError(f"{where}: exit code {code}: {what_failed(err + out)}")
-    document: dict[str, Any] = json.loads(lines[0])
-    return document
+    where = f"{variant.label}, {NODES} nodes of {per_node} ranks"
+    return json_line(*execute_job(command, env, SECONDS), '{"format"', where)

@@ -57,6 +57,15 @@ def execute(
     return process.returncode, out, err
 
 
+def json_line(code: int, out: str, err: str, begin: str, where: str) -> dict[str, Any]:
+    """The one line of a job's output that begins so, as JSON. Raises RunError if the job failed."""
+    lines = [line for line in out.splitlines() if line.startswith(begin)]
+    if code != 0 or len(lines) != 1:
+        raise RunError(f"{where}: exit code {code}: {what_failed(err + out)}")
+    document: dict[str, Any] = json.loads(lines[0])
+    return document
+
+
 def execute_own(
     name: str, options: Mapping[str, object], seconds: float, more: Sequence[str] = ()
 ) -> dict[str, Any]:

@@ -30,6 +30,7 @@ COLLECTIVES = (
 )
 DEFAULT_COLLECTIVES = COLLECTIVES[:4]
 CONDITIONS = ("plain", "mixed", "cold", "mixed+cold")
+NAMES = {"plain": "repeated", "mixed": "shuffled", "cold": "cold", "mixed+cold": "shuffled, cold"}
 HALO = "halo"  # in place of a collective: an exchange of ghost cells
 FORMS = ("nonblocking", "persistent")  # beside the blocking form
 UNEVEN = COLLECTIVES[COLLECTIVES.index("gatherv") :]  # collectives whose parts may differ in length

@@ -18,8 +18,8 @@ from tutti.bench.checks import choose_mpis
 from tutti.bench.driver import execute_job, what_failed
 from tutti.bench.hosts import Hosts
 from tutti.bench.mpis import Mpi, find_mpis
-from tutti.bench.nodes_command import parse_delays
 from tutti.bench.variants import Variant, command, environment
+from tutti.bench.words import parse_delays
 from tutti.errors import RunError, UserError
 from tutti.places import core, program
 

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from tutti.bench.lines import COLOURS
 from tutti.bench.texts import size_text
+from tutti.figures import COLOURS
 from tutti.model.prediction import Cell
 
 

@@ -5,9 +5,8 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from tutti.bench.lines import COLOURS
-from tutti.bench.plot import MOST_COLUMNS
 from tutti.bench.texts import size_text
+from tutti.figures import COLOURS, MOST_COLUMNS
 from tutti.simulation.results import Results
 from tutti.simulation.variants import TUTTI, Variant
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from tutti.bench.lines import COLOURS
 from tutti.errors import UserError
+from tutti.figures import COLOURS
 from tutti.tracing.trace import ELSEWHERE, WAITING, Array, Trace
 
 WAITS = "#c8c8c8"
