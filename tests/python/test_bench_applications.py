@@ -10,7 +10,6 @@ from conftest import ROOT
 from rich.console import Console
 from tutti.bench.applications import (
     APPLICATIONS,
-    Answer,
     Applications,
     AppSettings,
     Jobs,
@@ -19,13 +18,13 @@ from tutti.bench.applications import (
     failure,
     find_application,
     over_nodes,
-    parse_output,
 )
 from tutti.bench.applications_report import draw, show
 from tutti.bench.applications_results import as_json, differences, runs_of, same_answer
 from tutti.bench.measurements import Settings
 from tutti.bench.mpis import Mpi
 from tutti.bench.over_nodes import Nodes
+from tutti.bench.reading import Answer, parse_output
 from tutti.errors import RunError, UserError
 
 MPICH = Mpi(

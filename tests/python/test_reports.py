@@ -34,6 +34,7 @@ from tutti.bench import (
 from tutti.bench.between_nodes import Between
 from tutti.bench.document import as_json
 from tutti.bench.measurements import Measurements, Settings
+from tutti.bench.reading import parse_output
 from tutti.bench.report import draw, show
 from tutti.saturation import draw_map
 
@@ -158,8 +159,8 @@ def of_one_sided() -> Report:
     def job(ways: Any) -> dict[str, Any]:
         names = sorted({name for way in ways for name in (way.name, way.base)})
         repetitions = made_up.transfers(names, 3)
-        ratios = threads.ratios(ways, repetitions)
-        return {"cores": [0, 1], "repetitions": repetitions, "ratios": ratios}
+        document: dict[str, Any] = {"cores": [0, 1], "repetitions": repetitions}
+        return document | {"ratios": threads.ratios(ways, document)}
 
     process = {"mpi": "mpich", "label": MPICH.label} | job(threads.PROCESSES)
     document = job(threads.THREADS) | {"processes": [process]}
@@ -227,7 +228,7 @@ def of_application(application: str = "matvec", **changes: Any) -> Report:
         for variant in settings.variants(place.ranks):
             jobs = result.of(place, variant)
             jobs.outputs = [
-                applications.parse_output(made_up.output(variant.key, variant.form, place.ranks, k))
+                parse_output(made_up.output(variant.key, variant.form, place.ranks, k))
                 for k in range(3)
             ]
             jobs.shares_of_others = [0.0, 0.4 if variant.key == "mpich" else None, 0.0]

@@ -9,7 +9,6 @@ from rich.console import Console
 
 from tutti.bench.applications import (
     APPLICATIONS,
-    KINDS,
     Applications,
     Place,
     built,
@@ -26,6 +25,7 @@ from tutti.bench.applications_results import (
     times_of,
 )
 from tutti.bench.hosts import cores_text
+from tutti.bench.reading import KINDS
 from tutti.bench.remarks import show_lines
 from tutti.bench.states import states_text
 from tutti.bench.statistics import Ratio, centre, compare, geometric_mean

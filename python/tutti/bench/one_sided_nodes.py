@@ -20,6 +20,7 @@ from tutti import __version__
 from tutti.bench.between_nodes import NODES, Between, run_pairs
 from tutti.bench.hosts import Hosts, cores_text, have_own_cores
 from tutti.bench.overlap_nodes import milliseconds
+from tutti.bench.reading import rows_of_between
 from tutti.bench.statistics import Ratio, centre, compare
 from tutti.bench.texts import ratio_columns, size_text, time_text
 from tutti.bench.variants import Variant
@@ -41,11 +42,6 @@ class Times:
     whole: list[float] = field(default_factory=list)  # until the transfer was complete
     compute: list[float] = field(default_factory=list)  # the computation alone
     beside: list[float] = field(default_factory=list)  # start, computation, wait
-
-    def add(self, cell: dict[str, Any]) -> None:
-        for name, values in vars(self).items():
-            if cell[f"{name}_us"] is not None:
-                values.append(cell[f"{name}_us"])
 
     @property
     def of_computation(self) -> float:
@@ -83,11 +79,11 @@ def jobs(plan: Between, repetitions: int) -> int:
 
 
 def add_job(measured: Measured, variant: Variant, delay: str, job: dict[str, Any]) -> None:
-    for cell in job["cells"]:
-        place = Place(
-            variant.mpi.name, delay, cell["kind"], cell["bytes"], cell["target"], variant.servers
-        )
-        measured.setdefault(place, {}).setdefault(cell["way"], Times()).add(cell)
+    for row in rows_of_between(job, variant, delay):
+        target, servers = row.call["target"], row.call["servers"]
+        place = Place(row.host, delay, row.what, row.bytes, target, servers)
+        times = measured.setdefault(place, {}).setdefault(row.call["way"], Times())
+        getattr(times, row.statistic).append(row.microseconds)
 
 
 def measure(

@@ -18,6 +18,8 @@ from rich.console import Console
 from tutti.bench.cores import require_two, two_cores
 from tutti.bench.driver import execute, execute_job, execute_own, json_line
 from tutti.bench.mpis import Mpi
+from tutti.bench.reading import rows_of_array, rows_of_openmp, rows_of_transfers
+from tutti.bench.rows import times_of
 from tutti.bench.statistics import Ratio, centre, compare
 from tutti.bench.texts import interval_text, ratio_columns, ratio_text, size_text, time_text
 from tutti.bench.variants import Variant, command, environment
@@ -52,10 +54,6 @@ class Way:
         return compare(self.of(measured), self.of_base(measured)) if self.base else None
 
 
-def by_way(repetitions: Sequence[Mapping[str, float]]) -> dict[str, list[float]]:
-    return {name: [one[name] for one in repetitions] for name in repetitions[0]}
-
-
 # One-sided transfers, in nanoseconds.
 BY_CALLER = (
     Way("put", "put of 8 B by the caller", "store", "a store to the line"),
@@ -83,8 +81,8 @@ def _only_on(cores: Sequence[int]) -> Iterator[None]:
         os.sched_setaffinity(0, before)
 
 
-def ratios(ways: Sequence[Way], repetitions: Sequence[Mapping[str, float]]) -> list[dict[str, Any]]:
-    measured = by_way(repetitions)
+def ratios(ways: Sequence[Way], document: dict[str, Any]) -> list[dict[str, Any]]:
+    measured = times_of(rows_of_transfers(document), "what")
     return [
         {"what": way.name, "beside": way.base, "times": way.times} | asdict(ratio)
         for way in ways
@@ -105,7 +103,7 @@ def measure_processes(mpi: Mpi, repetitions: int) -> dict[str, Any]:
         done = execute_job(started, environ, SECONDS)
     document = json_line(*done, '{"cores"', f"{variant.label}, 2 ranks")
     document = {"mpi": mpi.name, "label": mpi.label} | document
-    return document | {"ratios": ratios(PROCESSES, document["repetitions"])}
+    return document | {"ratios": ratios(PROCESSES, document)}
 
 
 def measure_one_sided(
@@ -114,7 +112,7 @@ def measure_one_sided(
     before_job("threads")
     options = {"cores": two_cores("one-sided"), "repetitions": repetitions}
     document = execute_own("tutti-transfers", options, SECONDS)
-    document |= {"ratios": ratios(THREADS, document["repetitions"]), "processes": []}
+    document |= {"ratios": ratios(THREADS, document), "processes": []}
     for mpi in mpis:
         before_job(f"processes, {mpi.label}")
         document["processes"].append(measure_processes(mpi, repetitions))
@@ -122,7 +120,7 @@ def measure_one_sided(
 
 
 def _transfers_table(title: str, ways: Sequence[Way], job: dict[str, Any]) -> Table:
-    measured = by_way(job["repetitions"])
+    measured = times_of(rows_of_transfers(job), "what")
     columns = [
         words("what", lambda way: way.text),
         number("ns", lambda way: f"{centre(way.of(measured)):.1f}"),
@@ -164,11 +162,10 @@ def measure_array(repetitions: int) -> dict[str, Any]:
 
 def times_by_length(document: dict[str, Any]) -> dict[int, dict[str, list[float]]]:
     """The times of each way, by the elements of a rank."""
-    lengths = {cell["elements"]: place for place, cell in enumerate(document["repetitions"][0])}
-    return {
-        length: by_way([repetition[place] for repetition in document["repetitions"]])
-        for length, place in lengths.items()
-    }
+    found: dict[int, dict[str, list[float]]] = {}
+    for (elements, way), times in times_of(rows_of_array(document), "elements", "what").items():
+        found.setdefault(elements, {})[way] = times
+    return found
 
 
 def show_array(document: dict[str, Any], console: Console) -> None:
@@ -243,11 +240,10 @@ TUTTI = ("tutti_reduce", "tutti_allreduce")
 
 def openmp_times(document: dict[str, Any]) -> dict[int, dict[str, list[float]]]:
     """The times of each variant, by bytes."""
-    times: dict[int, dict[str, list[float]]] = {}
-    for cell in document["cells"]:
-        of_size = times.setdefault(int(cell["bytes"]), {})
-        of_size.setdefault(cell["variant"], []).append(float(cell["median_us"]))
-    return times
+    found: dict[int, dict[str, list[float]]] = {}
+    for (size, variant), times in times_of(rows_of_openmp(document), "bytes", "what").items():
+        found.setdefault(size, {})[variant] = [time / 1000 for time in times]
+    return found
 
 
 def measure_openmp(
