@@ -17,6 +17,8 @@ from typing import Any
 from tutti.bench.hosts import Hosts
 from tutti.bench.load import busy, watched
 from tutti.bench.measurements import JOB_SECONDS, LENGTHS, Measurements, Settings
+from tutti.bench.reading import rows_of_job
+from tutti.bench.rows import Row
 from tutti.bench.variants import Variant, binding_for, command, environment
 from tutti.errors import BusyError, RunError
 from tutti.places import program
@@ -177,6 +179,35 @@ def run_job(
         )
     # Nobody need be told of a load that was asked for.
     return job | {"share_of_others": None if settings.load else watch.share}
+
+
+def medians_of(
+    variant: Variant,
+    ranks: int,
+    cores: int,
+    collectives: Sequence[str],
+    sizes: Sequence[int],
+    directory: Path,
+    **more: Any,
+) -> list[Row]:
+    """The medians of one job of one variant; `more` are fields of Settings. With `mixed` they are
+    those of the shuffled order. Raises RunError."""
+    settings = Settings(
+        mpis=[variant.mpi],
+        ranks=[ranks],
+        cores=cores,
+        collectives=list(collectives),
+        sizes=list(sizes),
+        repetitions=1,
+        peer_settings="default",
+        **more,
+    )
+    condition = "mixed" if settings.mixed else "plain"
+    return [
+        row
+        for row in rows_of_job(run_job(settings, ranks, variant, directory), ranks, variant)
+        if row.statistic == "median" and row.call.get("condition", "plain") == condition
+    ]
 
 
 def measure_limits() -> dict[str, Any]:

@@ -11,7 +11,7 @@ from tutti.bench.variants import Variant
 from tutti.errors import RunError
 
 # The words of a call in the documents of tutti-bench.
-CALL = ("element", "communicator", "condition", "form", "lengths", "work", "root")
+CALL = ("element", "communicator", "condition", "form", "lengths", "work", "root", "trial")
 # The statistics of a cell of tutti-bench, by the names there.
 STATISTICS = {
     "median_us": "median",
