@@ -20,7 +20,7 @@ check: ## run the quick tests (under five minutes)
 
 bench: ## measure the installed MPIs with and without Tutti; ARGS="..." is passed to `tutti bench`
 	@scripts/build.sh
-	@.venv/bin/tutti bench $(ARGS)
+	@.venv/bin/tutti bench $(or $(ARGS),calls)
 
 intel: ## install Intel MPI into .mpi/intel, for comparison
 	@scripts/system_packages.sh build

@@ -18,7 +18,6 @@ import time
 from pathlib import Path
 
 from tutti.bench import driver
-from tutti.bench.measurements import Settings
 from tutti.bench.mpis import Mpi, find_mpis
 from tutti.bench.variants import Variant
 from tutti.errors import RunError
@@ -85,18 +84,16 @@ def run(
     for tutti in (True, False):
         if not tutti and heap:
             continue
-        settings = Settings(
-            mpis=[mpi], ranks=[ranks], cores=ranks, collectives=list(ours), sizes=list(SIZES),
-            repetitions=1, peer_settings="default", budget_ms=CELL_MS, order_seed=repetition + 1,
-            trials=(str(file), len(trials)) if tutti else ("", 0),
-        )  # fmt: skip
         variant = Variant(mpi, "default", tutti, heap)
         with chosen_by(table):
-            job = driver.run_job(settings, ranks, variant, directory)
-        for cell in job["cells"]:
-            name = ours[cell["collective"]]
-            rule = trials[cell["trial"] - 1][name] if tutti else "host"
-            row = (variant.key, ranks, name, rule, cell["bytes"], repetition, cell["median_us"])
+            measured = driver.medians_of(
+                variant, ranks, ranks, list(ours), SIZES, directory, budget_ms=CELL_MS,
+                order_seed=repetition + 1, trials=(str(file), len(trials)) if tutti else ("", 0),
+            )  # fmt: skip
+        for one in measured:
+            name = ours[one.what]
+            rule = trials[one.call["trial"] - 1][name] if tutti else "host"
+            row = (variant.key, ranks, name, rule, one.bytes, repetition, one.microseconds)
             rows.append(dict(zip(COLUMNS, row, strict=True)))
     return rows
 

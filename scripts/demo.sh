@@ -63,9 +63,9 @@ runs=("$results"/cg-*.txt)
 say "the answers of all ${#runs[@]} runs agree (iterations, norm, checksum);" \
   "times are medians of $repetitions runs"
 
-say "2. tutti bench --quick, some minutes; its tables go to $results/bench.txt"
+say "2. tutti bench calls --quick, some minutes; its tables go to $results/bench.txt"
 code=0
-"${tutti[@]}" bench --quick --json "$results/bench.json" --plot "$results/bench" \
+"${tutti[@]}" bench calls --quick --json-file "$results/bench.json" --plot "$results/bench" \
   >"$results/bench.txt" || code=$?
 case $code in
   0) ;;

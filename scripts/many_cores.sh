@@ -163,10 +163,10 @@ describe() {
 
 # bench_calls RANKS REPETITIONS: one interleaved run; its document goes into calls-RANKS.json.
 bench_calls() {
-  tutti bench --mpi mpich --mpi openmpi --peer-settings default --bind core --ranks "$1" \
-    --repetitions "$2" --budget-ms 8 --shared-heap --sizes 8,512,4K,16K,64K,256K,1M,4M \
+  tutti bench calls --mpi mpich --mpi openmpi --peer-settings default --bind core --ranks "$1" \
+    --repetitions "$2" --budget-ms 8 --shared-heap --bytes 8,512,4K,16K,64K,256K,1M,4M \
     --collectives "barrier,bcast,reduce,allreduce,gather,scatter,allgather,alltoall,\
-reduce_scatter_block,scan,exscan,gatherv,alltoallv" --json "$work/calls-$1.json"
+reduce_scatter_block,scan,exscan,gatherv,alltoallv" --json-file "$work/calls-$1.json"
 }
 
 # fewer_ranks MOST: 2, 4, 8, ... below MOST.
@@ -203,14 +203,14 @@ keep_calls() {
 }
 
 check() {
-  tutti model check --ranks "$1" --collectives allreduce,reduce,bcast,allgather --sizes 64,16K,1M \
+  tutti model check --ranks "$1" --collectives allreduce,reduce,bcast,allgather --bytes 64,16K,1M \
     --repetitions 3 --reach slots --json >"$work/check.json" &&
     gzip -c "$work/check.json" >"$results/check.json.gz"
 }
 
 threads() {
-  tutti bench --openmp --ranks "$1" --sizes 64,4K,64K,1M --repetitions 5 --budget-ms 20 \
-    --json "$work/openmp.json"
+  tutti bench openmp --ranks "$1" --bytes 64,4K,64K,1M --repetitions 5 --budget-ms 20 \
+    --json-file "$work/openmp.json"
 }
 
 # keep_threads: one document of what was measured.

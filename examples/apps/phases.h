@@ -19,7 +19,7 @@
  * digits depend on the order of a reduction comes after a line that tells how far two runs may
  * differ, relative to the value. Lines that begin with # are for people.
  *
- * `tutti bench --app` reads these lines. Everything here is plain C and MPI. */
+ * `tutti bench apps` reads these lines. Everything here is plain C and MPI. */
 #ifndef PHASES_H
 #define PHASES_H
 

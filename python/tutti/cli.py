@@ -12,12 +12,12 @@ from typing import Annotated
 import typer
 
 from tutti.errors import RunError, UserError
+from tutti.former import translated
 
 # The module of each command, and its name there. Only the command that is run is imported, because
 # all of them take several times as long as most commands run. A name `app` is a group of commands.
 COMMANDS = {
-    "bench": ("tutti.bench.command", "bench"),
-    "bench view": ("tutti.bench.view", "view"),
+    "bench": ("tutti.bench.command", "app"),
     "doctor": ("tutti.doctor", "doctor"),
     "explain": ("tutti.tuning.explain", "explain"),
     "model": ("tutti.model.command", "app"),
@@ -93,8 +93,9 @@ def _forget_output() -> None:
 
 def run(arguments: list[str]) -> int:
     """Runs a command line and returns its exit code."""
-    if " ".join(arguments[:2]) in COMMANDS:
-        arguments = [" ".join(arguments[:2]), *arguments[2:]]
+    arguments, former = translated(arguments)
+    if former:
+        _complain(former)
     try:
         add_commands(arguments)
         code = app(arguments, prog_name="tutti", standalone_mode=False)

@@ -123,7 +123,7 @@ def examine_saturation(files: str) -> Finding:
             name,
             POOR,
             "none: servers get one-sided transfers by their length alone",
-            "to have one: tutti bench --saturation --json FILE measures this machine, and "
+            "to have one: tutti bench saturation --json-file FILE measures this machine, and "
             "TUTTI_SATURATION=FILE makes servers follow it",
         )
     known: dict[bool, str] = {}  # True: within a node; False: between nodes

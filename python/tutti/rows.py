@@ -8,19 +8,19 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-Row = dict[str, Any]
+PrintedRow = dict[str, Any]
 
 
-def read_rows(lines: Iterable[str]) -> list[Row]:
+def read_rows(lines: Iterable[str]) -> list[PrintedRow]:
     return [json.loads(line) for line in lines if line.startswith('{"what":')]
 
 
-def rows_of(rows: Sequence[Row], *what: str) -> list[Row]:
+def rows_of(rows: Sequence[PrintedRow], *what: str) -> list[PrintedRow]:
     """The rows of these kinds."""
     return [row for row in rows if row["what"] in what]
 
 
-def job_of(rows: Sequence[Row]) -> Row:
+def job_of(rows: Sequence[PrintedRow]) -> PrintedRow:
     """The members of the row of the job, which hold for all rows."""
     (job,) = rows_of(rows, "job")
     return {name: value for name, value in job.items() if name != "what"}
@@ -30,7 +30,7 @@ def microseconds(nanoseconds: float | None) -> float | None:
     return None if nanoseconds is None else round(nanoseconds / 1000, 7)
 
 
-def times_by(rows: Sequence[Row], *members: str) -> dict[Any, Any]:
+def times_by(rows: Sequence[PrintedRow], *members: str) -> dict[Any, Any]:
     """The times of rows as dictionaries in each other, by the values of these members."""
     found: dict[Any, Any] = {}
     for row in rows:

@@ -19,7 +19,8 @@ from typing import Any
 from rich.console import Console
 
 from tutti.bench.texts import size_text
-from tutti.rows import Row, read_rows, rows_of, times_by
+from tutti.figures import new_figure, save
+from tutti.rows import PrintedRow, read_rows, rows_of, times_by
 from tutti.tables import Table
 
 KINDS = ("put", "get")
@@ -27,7 +28,7 @@ KINDS = ("put", "get")
 ENOUGH = 0.9
 
 
-def map_of(rows: Sequence[Row]) -> dict[str, Any]:
+def map_of(rows: Sequence[PrintedRow]) -> dict[str, Any]:
     """The map of a program's rows (bench/saturation_map.h)."""
     (head,) = rows_of(rows, "map")
     cells = rows_of(rows, "saturation")
@@ -146,24 +147,12 @@ def heat(axes: Any, map_: dict[str, Any], kind: str) -> Any:
 
 def draw_map(map_: dict[str, Any], stem: Path) -> list[Path]:
     """Writes STEM.png and STEM.svg and returns their paths."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    figure, axes = pyplot.subplots(1, 2, figsize=(11, 5), squeeze=False, layout="constrained")
+    figure, axes = new_figure(1, 2, (11, 5), layout="constrained")
     for place, kind in enumerate(KINDS):
         picture = heat(axes[0][place], map_, kind)
     figure.colorbar(picture, ax=axes, label="part of the peak at this size")
     figure.suptitle(f"saturation, {where(map_)}", fontsize=10)
-    return save_figure(figure, stem)
-
-
-def save_figure(figure: Any, stem: Path) -> list[Path]:
-    written = [stem.with_name(stem.name + suffix) for suffix in (".png", ".svg")]
-    for name in written:
-        figure.savefig(name, dpi=150)
-    return written
+    return save(figure, stem)
 
 
 if __name__ == "__main__":

@@ -8,11 +8,13 @@ these colours.
 
 import os
 import re
+from collections.abc import Callable, Iterable
 from copy import copy
+from dataclasses import dataclass, field
 from typing import Any
 
 from rich.console import Console, ConsoleOptions, RenderResult
-from rich.table import Column
+from rich.table import Column as RichColumn
 from rich.table import Table as RichTable
 from rich.text import Text
 
@@ -55,7 +57,7 @@ class Table(RichTable):
     def add_row(self, *cells: Any, **options: Any) -> None:
         super().add_row(*map(_as_it_is, cells), **options)
 
-    def _widths(self, console: Console, column: Column) -> tuple[int, int]:
+    def _widths(self, console: Console, column: RichColumn) -> tuple[int, int]:
         """The least and the natural width of a column's text."""
         cells = [*([column.header] if self.show_header else []), *column.cells]
         measured = [console.measure(cell) for cell in cells]
@@ -94,3 +96,42 @@ class Table(RichTable):
                 "them, and so does --json.",
                 style="dim",
             )
+
+
+@dataclass(frozen=True)
+class Column:
+    """A declared column of a table: its head, and the text of each entry in it."""
+
+    head: str
+    text: Callable[..., str]
+    options: dict[str, Any] = field(default_factory=dict)  # those of Table.add_column
+
+
+def words(head: str, text: Callable[..., str], **options: Any) -> Column:
+    return Column(head, text, options)
+
+
+def number(head: str, text: Callable[..., str], **options: Any) -> Column:
+    return Column(head, text, {"justify": "right"} | options)
+
+
+def table_of(
+    title: str,
+    columns: Iterable[Column],
+    entries: Iterable[Any],
+    section: Callable[[Any], Any] | None = None,
+    **options: Any,
+) -> Table:
+    """The table with a row for each entry; a line where the value of `section` changes."""
+    table = Table(title=title, **({"title_justify": "left"} | options))
+    columns = list(columns)
+    for column in columns:
+        table.add_column(column.head, **column.options)
+    last: Any = None
+    for number_of_row, entry in enumerate(entries):
+        here = section(entry) if section is not None else None
+        if number_of_row and here != last:
+            table.add_section()
+        last = here
+        table.add_row(*(column.text(entry) for column in columns))
+    return table

@@ -25,10 +25,10 @@ void read_map(const std::string& file, SaturationMaps& maps) {
   const bool of_node = map.scope == rma::Scope::node;
   std::optional<rma::SaturationMap>& place = of_node ? maps.node : maps.between_nodes;
   if (place)
-    throw Error(Code::invalid_argument,
-                file + ": is a second map " + (of_node ? "of a node" : "between nodes") +
-                    "; name one of each that `tutti bench --saturation` has "
-                    "measured");
+    throw Error(Code::invalid_argument, file + ": is a second map " +
+                                            (of_node ? "of a node" : "between nodes") +
+                                            "; name one of each that `tutti bench saturation` has "
+                                            "measured");
   place = std::move(map);
   if (of_node) maps.file_of_node = file;
   log_line(LogLevel::info, "%s the saturation map %s",

@@ -280,8 +280,9 @@ const std::vector<OptionRow>& option_table() {
            "map that cannot be used is left out, with a warning.",
        .store = store<&Options::saturation>,
        .ranks = AcrossRanks::may_differ,
-       .text_form = "the name of a file that `tutti bench --saturation --json` has written, or of "
-                    "two, with a comma between them"},
+       .text_form =
+           "the name of a file that `tutti bench saturation --json-file` has written, or of "
+           "two, with a comma between them"},
       {.name = "TUTTI_UNDER_WAY",
        .kind = OptionKind::bytes,
        .default_value = "auto",

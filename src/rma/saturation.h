@@ -3,7 +3,7 @@
 // from it. A map is of the memory of one node, from which follows the policy, or of the network
 // between two nodes, from which follows how many bytes are under way.
 //
-// `tutti bench --saturation` measures a map, and `tutti sim --servers` computes the map of a
+// `tutti bench saturation` measures a map, and `tutti sim --servers` computes the map of a
 // simulated node (docs/injection.md has the file's format). Plain values and pure functions; any
 // thread.
 //

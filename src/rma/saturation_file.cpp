@@ -1,4 +1,4 @@
-// The reader of the files that `tutti bench --saturation` writes.
+// The reader of the files that `tutti bench saturation` writes.
 #include <unistd.h>
 
 #include <fstream>
@@ -86,10 +86,11 @@ SaturationMap read_saturation(std::string_view text, std::string_view file) {
   const Json json = Json::parse(text, nullptr, false);
   const JsonPart document(json, "", file);
   if (json.is_discarded())
-    document.refuse("is no JSON; give a file that `tutti bench --saturation --json` has written");
+    document.refuse(
+        "is no JSON; give a file that `tutti bench saturation --json-file` has written");
   if (!json.is_object() || !document.has("format") || document.text("format") != format_name)
     document.refuse(std::string("has not the format \"") + format_name +
-                    "\"; measure anew by `tutti bench --saturation --json`");
+                    "\"; measure anew by `tutti bench saturation --json-file`");
   SaturationMap map;
   map.where = document.text("where");
   map.cores = ascending(document, "cores", most_cores);
@@ -110,7 +111,7 @@ SaturationMap load_saturation(const std::string& file) {
                          std::istreambuf_iterator<char>());
   if (!stream)
     throw Error(Code::unavailable, file + ": cannot be read; give a file that " +
-                                       "`tutti bench --saturation --json` has written");
+                                       "`tutti bench saturation --json-file` has written");
   return read_saturation(text, file);
 }
 
@@ -120,7 +121,7 @@ SaturationMap load_saturation_of_here(const std::string& file) {
   if (map.where != here)
     throw Error(Code::invalid_argument,
                 file + ": is of another machine, " + in_quotes(map.where) + ", and this is \"" +
-                    here + "\"; measure here by `tutti bench --saturation --json`");
+                    here + "\"; measure here by `tutti bench saturation --json-file`");
   return map;
 }
 

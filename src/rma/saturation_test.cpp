@@ -97,7 +97,7 @@ TEST(Saturation, MapsOfOtherMachinesAreRefused) {
   } catch (const Error& error) {
     EXPECT_EQ(std::string(error.what()),
               file + ": is of another machine, \"a?node\", and this is \"" + this_machine() +
-                  "\"; measure here by `tutti bench --saturation --json`");
+                  "\"; measure here by `tutti bench saturation --json-file`");
   }
   std::remove(file.c_str());
 }
@@ -110,7 +110,7 @@ TEST(Saturation, BadFilesAreOneLineWithTheirPlace) {
   };
   EXPECT_EQ(with([](Json& json) { json["format"] = "other"; }),
             "map.json: has not the format \"tutti-saturation 1\"; measure anew by `tutti bench "
-            "--saturation --json`");
+            "saturation --json-file`");
   EXPECT_EQ(with([](Json& json) { json["cores"] = {2, 2}; }),
             "map.json: cores[1]: must be larger than the number before it, and than 0");
   EXPECT_EQ(with([](Json& json) { json["bytes"] = {0.5}; }),

@@ -171,7 +171,7 @@ def test_a_bad_map_is_one_line_and_the_job_goes_on(put, tmp_path, case):
     assert report["servers"]["saturation_map"] is None
     lines = [line for line in err.splitlines() if "TUTTI_SATURATION" in line]
     assert len(lines) == 1 and str(file) in lines[0] and message in lines[0]
-    assert "tutti bench --saturation" in lines[0]
+    assert "tutti bench saturation" in lines[0]
 
 
 @pytest.mark.slow

@@ -14,7 +14,9 @@ def test_both_ways(tutti, mpi, tmp_path):
         file = tmp_path / f"{vectors}.json"
         options = ["--ranks", "2", "--repetitions", "1", "--mpi", mpi.name, "--bind", "none"]
         own = ["--elements", "70", "--iterations", "20", "--vectors", vectors]
-        done = tutti("bench", "--app", "array_reduce", *options, "--json", str(file), "--", *own)
+        done = tutti(
+            "bench", "apps", "array_reduce", *options, "--json-file", str(file), "--", *own
+        )
         assert done.returncode == 0, done.stderr
         (run,) = json.loads(file.read_text())["runs"]
         phases = ["change", "fold", "reduce", "tell"]
@@ -29,6 +31,6 @@ def test_mistakes(tutti, mpi):
     if mpi.abi not in built("array_reduce"):
         pytest.skip(f"array_reduce was not built for {mpi.label}")
     options = ["--ranks", "2", "--repetitions", "1", "--mpi", mpi.name, "--no-tutti"]
-    done = tutti("bench", "--app", "array_reduce", *options, "--", "--vectors", "2")
+    done = tutti("bench", "apps", "array_reduce", *options, "--", "--vectors", "2")
     assert done.returncode == 2
     assert "--vectors: '2' is not accepted; give a whole number from 0 to 1" in done.stderr

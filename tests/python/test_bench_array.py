@@ -1,10 +1,10 @@
-"""`tutti bench --array`: the program measures every member, and a table shows them."""
+"""`tutti bench array`: the program measures every member, and a table shows them."""
 
 import json
 import os
 
 import pytest
-from tutti.bench import shared_array
+from tutti.bench import threads
 from tutti.bench.driver import execute
 from tutti.places import program
 
@@ -16,13 +16,13 @@ pytestmark = [
 
 def test_command(tutti, tmp_path):
     file = tmp_path / "array.json"
-    result = tutti("bench", "--array", "--repetitions", "2", "--json", str(file))
+    result = tutti("bench", "array", "--repetitions", "2", "--json-file", str(file))
     assert result.returncode == 0, result.stderr
     assert "131,072 doubles" in result.stdout and "tutti_reduce of vectors" in result.stdout
     document = json.loads(file.read_text())
     assert document["format"] == "tutti-array 1"
     assert len(document["repetitions"]) == 2
-    times = shared_array.times_by_length(document)
+    times = threads.times_by_length(document)
     assert set(times) == {2048, 131072}
     for of_length in times.values():
         assert all(0 < time < 1e9 for name in of_length for time in of_length[name])
@@ -30,7 +30,7 @@ def test_command(tutti, tmp_path):
 
 def test_mistakes(tutti):
     for other in ("--halo", "--one-sided"):
-        result = tutti("bench", "--array", other)
+        result = tutti("bench", "array", other)
         assert result.returncode == 2
         assert other in result.stderr and "--array" in result.stderr
     for words in (

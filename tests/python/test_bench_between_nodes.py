@@ -1,4 +1,4 @@
-"""`tutti bench --one-sided --hosts` and `--saturation --hosts`: refused options, what becomes of the
+"""`tutti bench one-sided --hosts` and `saturation --hosts`: refused options, what becomes of the
 numbers of jobs, and small runs on emulated nodes."""
 
 import json
@@ -19,19 +19,19 @@ PLAN = Between([MPICH], HOSTS, 1, ["0", "1ms"], 20)
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["--one-sided", "--nodes", "2"], "--nodes: it needs --hosts"),
-        (["--saturation", "--per-node", "2"], "--per-node: it needs --hosts"),
-        (["--one-sided", "--hosts", "tests/hosts", "--nodes", "3"], "--nodes: '3' is not accepted"),
-        (["--one-sided", "--hosts", "tests/hosts", "--per-node", "0"], "--per-node: 0"),
-        (["--one-sided", "--hosts", "tests/hosts", "--delay", "fast"], "--delay: 'fast'"),
-        (["--one-sided", "--hosts", "tests/hosts", "--sizes", "7"], "--sizes: '7'"),
-        (["--one-sided", "--hosts", "tests/hosts", "--plot", "x"], "--plot: it cannot be combined"),
-        (["--one-sided", "--hosts", "tests/hosts", "--ranks", "2"], "--ranks: it cannot"),
-        (["--one-sided", "--hosts", "/none"], "--hosts: there is no program '/none/up'"),
-        (["--one-sided", "--alltoall", "--hosts", "tests/hosts"], "--hosts: it cannot be combined"),
-        (["--saturation", "--hosts", "tests/hosts", "--delay", "0,1ms"], "--delay: a saturation"),
-        (["--saturation", "--hosts", "tests/hosts", "--sizes", "8"], "--sizes: it cannot"),
-        (["--one-sided", "--servers"], "--one-sided --hosts transfers"),
+        (["one-sided", "--nodes", "2"], "--nodes: it needs --hosts"),
+        (["saturation", "--per-node", "2"], "--per-node: it needs --hosts"),
+        (["one-sided", "--hosts", "tests/hosts", "--nodes", "3"], "--nodes: '3' is not accepted"),
+        (["one-sided", "--hosts", "tests/hosts", "--per-node", "0"], "--per-node: '0'"),
+        (["one-sided", "--hosts", "tests/hosts", "--delay", "fast"], "--delay: 'fast'"),
+        (["one-sided", "--hosts", "tests/hosts", "--bytes", "7"], "--bytes: '7'"),
+        (["one-sided", "--hosts", "tests/hosts", "--plot", "x"], "No such option: --plot"),
+        (["one-sided", "--hosts", "tests/hosts", "--ranks", "2"], "No such option: --ranks"),
+        (["one-sided", "--hosts", "/none"], "--hosts: there is no program '/none/up'"),
+        (["alltoall", "--hosts", "tests/hosts"], "No such option: --hosts"),
+        (["saturation", "--hosts", "tests/hosts", "--delay", "0,1ms"], "--delay: a saturation"),
+        (["saturation", "--hosts", "tests/hosts", "--bytes", "8"], "No such option: --bytes"),
+        (["one-sided", "--servers"], "No such option: --servers"),
     ],
 )
 def test_bad_input_is_one_line(tutti, words, says):
@@ -112,8 +112,8 @@ def test_a_small_run(tutti, tmp_path):
     """The programs check the data of every transfer."""
     skip_without_nodes()
     file = tmp_path / "transfers.json"
-    words = "--quick --repetitions 2 --delay 0 --mpi mpich --sizes 8,256K --budget-ms 1".split()
-    words = ["--one-sided", "--hosts", str(HOSTS), *words, "--json", str(file)]
+    words = "--quick --repetitions 2 --delay 0 --mpi mpich --bytes 8,256K --budget-ms 1".split()
+    words = ["one-sided", "--hosts", str(HOSTS), *words, "--json-file", str(file)]
     done = tutti("bench", *words, seconds=280)
     assert done.returncode == 0, done.stderr
     cells = json.loads(file.read_text())["cells"]

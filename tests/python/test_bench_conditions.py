@@ -1,4 +1,4 @@
-"""The results of `tutti bench --mixed --cold`: means by condition and state of the machine,
+"""The results of `tutti bench mixed --cold`: means by condition and state of the machine,
 tables, JSON.
 """
 
@@ -11,13 +11,12 @@ from rich.console import Console
 from test_bench_driver import MPICH, OPENMPI
 from tutti.bench import driver
 from tutti.bench.conditions import all_shuffled_over_repeated, condition_summaries
-from tutti.bench.conditions_report import in_detail
 from tutti.bench.document import as_json
 from tutti.bench.measurements import CONDITIONS, Cell, Measurements, Settings
 from tutti.bench.report import show
 from tutti.bench.states import CHANGED, QUICK, SLOW, border, states_of, states_text
 from tutti.bench.texts import kind_text
-from tutti.bench.variants import Variant
+from tutti.bench.variants import Variant, in_detail
 from tutti.bench.words import parse_bytes, parse_kinds
 from tutti.errors import UserError
 
@@ -306,11 +305,11 @@ def test_kinds_are_checked_before_anything_runs():
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--mixed", "--no-dirty"], "--no-dirty"),
-        (["--kinds", "bcast:8", "--sizes", "8"], "--kinds"),
-        (["--mixed", "--every-root"], "--every-root"),
-        (["--cold", "4M", "--plot", "x.png"], "--plot"),
-        (["--mixed", "--openmp"], "--openmp"),
+        (["mixed", "--no-dirty"], "--no-dirty"),
+        (["calls", "--kinds", "bcast:8", "--bytes", "8"], "--kinds"),
+        (["mixed", "--every-root"], "--every-root"),
+        (["calls", "--kinds", "bcast:8", "--every-root"], "--every-root"),
+        (["calls", "--cold", "4M", "--plot", "x.png"], "--plot"),
     ],
 )
 def test_options_that_exclude_each_other(tutti, arguments, said):

@@ -254,10 +254,10 @@ def test_ratios_and_flags(faked):
     assert short.by_median.slower and not allreduce.by_median.slower
     assert long.cell == Cell(2, "bcast", 1048576)
     summary = summarise(measurements, 2, base, other)
-    assert summary.short.value == pytest.approx((2.0 * 0.8) ** 0.5)
-    assert summary.every.value == pytest.approx((2.0 * 0.8 * 2.0) ** (1 / 3))
-    assert summary.slower_cells == 1
-    assert {name: ratio.value for name, ratio in summary.by_collective.items()} == {
+    assert summary.means.short.value == pytest.approx((2.0 * 0.8) ** 0.5)
+    assert summary.means.every.value == pytest.approx((2.0 * 0.8 * 2.0) ** (1 / 3))
+    assert summary.means.slower_cells == 1
+    assert {name: ratio.value for name, ratio in summary.means.by_collective.items()} == {
         "allreduce": pytest.approx(2.0), "bcast": pytest.approx((0.8 * 2.0) ** 0.5)
     }  # fmt: skip
 
@@ -287,7 +287,7 @@ def test_json_holds_every_number(faked):
 
 
 def test_plot_writes_both_formats(faked, tmp_path):
-    from tutti.bench.plot import draw
+    from tutti.bench.report import draw
 
     written = draw(faked[0], tmp_path / "plot")
     assert [name.name for name in written] == ["plot.png", "plot.svg"]
@@ -300,7 +300,7 @@ def test_plot_writes_both_formats(faked, tmp_path):
 
 
 def test_plot_sets_many_collectives_in_several_rows(tmp_path):
-    from tutti.bench.plot import draw
+    from tutti.bench.report import draw
 
     settings = fake_settings(collectives=list(COLLECTIVES[4:10]), ranks=[2, 4])
     measurements = Measurements(settings)
@@ -417,7 +417,7 @@ def test_a_host_with_two_modes_is_compared_by_means_and_marked():
     assert torn.modes == (True, False) and whole.modes == (False, False)
     assert torn.by_median.wider(1000) and interval_text(torn.by_median) == "wide"
     assert torn.ratio.value == pytest.approx(100.0) and whole.ratio.value == pytest.approx(3.0)
-    assert summarise(measurements, 2, base, other).every.value == pytest.approx(300**0.5)
+    assert summarise(measurements, 2, base, other).means.every.value == pytest.approx(300**0.5)
     stream = StringIO()
     Console(file=stream, width=150).print(comparison_table(measurements, 2, base, other))
     allreduce, bcast = (line for line in stream.getvalue().splitlines() if "8 B" in line)

@@ -1,4 +1,4 @@
-"""`tutti bench --form --overlap --halo`: the driver's results and tables, from made-up times, and
+"""`tutti bench forms`, `overlap` and `halo`: the driver's results and tables, from made-up times, and
 small real runs.
 """
 
@@ -10,12 +10,10 @@ from rich.console import Console
 from test_bench_driver import MPICH, OPENMPI, fake_settings
 from tutti.bench import driver, overlap
 from tutti.bench.document import as_json
-from tutti.bench.forms import form_means, form_rows
-from tutti.bench.halo import WAYS, halo_rows
 from tutti.bench.measurements import Measurements
-from tutti.bench.overlap import overlap_rows
-from tutti.bench.report import show
+from tutti.bench.report import draw, show
 from tutti.bench.variants import Variant
+from tutti.bench.ways import WAYS, form_means, rows_of
 from tutti.bench.words import parse_faces, parse_forms
 from tutti.errors import UserError
 from tutti.places import find_interposer, find_program
@@ -106,19 +104,19 @@ FORMS = ("nonblocking", "persistent")
 
 def test_a_form_is_compared_with_the_blocking_call_the_host_and_the_best_peer(measured):
     measurements = measured(fake_job, forms=FORMS)
-    rows = form_rows(measurements, 2, variant_of(measurements, "openmpi+tutti"))
+    rows = rows_of(measurements, 2, variant_of(measurements, "openmpi+tutti"))
     assert [(row.cell.bytes, row.cell.form) for row in rows] == [
         (size, form) for size in (8, 4096) for form in FORMS
     ]
     nonblocking, persistent = rows[:2]
     assert nonblocking.start == 0.25
-    assert nonblocking.over_blocking.ratio.value == pytest.approx(1 / 2)
+    assert nonblocking.over_usual.ratio.value == pytest.approx(1 / 2)
     assert nonblocking.over_host.ratio.value == pytest.approx(3)
     assert nonblocking.over_best.peer.key == "mpich"
     assert nonblocking.over_best.comparison.ratio.value == pytest.approx(2)
     # Open MPI alone has no persistent collectives in this test.
     assert persistent.over_host is None and persistent.over_best is None
-    assert persistent.over_blocking.ratio.value == pytest.approx(1 / 1.5)
+    assert persistent.over_usual.ratio.value == pytest.approx(1 / 1.5)
 
 
 def test_means_of_forms_count_each_form_alone(measured):
@@ -126,7 +124,7 @@ def test_means_of_forms_count_each_form_alone(measured):
     means = {(row.variant.key, row.form): row for row in form_means(measurements)}
     assert means["mpich+tutti", "nonblocking"].over_host.value == pytest.approx(2)
     assert means["mpich+tutti", "persistent"].over_host.value == pytest.approx(2)
-    assert means["mpich+tutti", "nonblocking"].over_blocking.value == pytest.approx(1 / 2)
+    assert means["mpich+tutti", "nonblocking"].over_usual.value == pytest.approx(1 / 2)
     assert not any(row.behind for row in means.values())
 
 
@@ -172,17 +170,17 @@ def test_computations_take_as_long_as_the_best_peers_blocking_call(measured):
 
 def test_whole_times_beside_a_computation_are_compared_with_every_way_of_the_peers(measured):
     measurements = measured(fake_job, forms=("nonblocking",), overlap=True)
-    rows = overlap_rows(measurements, 2, variant_of(measurements, "openmpi+tutti"))
+    rows = rows_of(measurements, 2, variant_of(measurements, "openmpi+tutti"))
     assert [(row.cell.bytes, row.cell.work) for row in rows] == [
         (size, work) for size in (8, 4096) for work in ("arithmetic", "memory")
     ]
     first = rows[0]
     assert (first.computing, first.alone) == (4.0, 4.0)
-    assert first.over_blocking.ratio.value == pytest.approx(5 / 6)
+    assert first.over_usual.ratio.value == pytest.approx(5 / 6)
     assert first.over_host.ratio.value == pytest.approx(10 / 6)
     # MPICH's blocking call and the computation take 6 us, its start, computation and wait 8 us.
-    assert (first.best_peer.key, first.best_form) == ("mpich", "blocking")
-    assert first.over_best.ratio.value == pytest.approx(1)
+    assert (first.over_best.peer.key, first.over_best.way) == ("mpich", "blocking")
+    assert first.over_best.comparison.ratio.value == pytest.approx(1)
     text = shown(measurements)
     assert "mpich: blocking" in text and "memory" in text
     document = json.loads(json.dumps(as_json(measurements)))
@@ -192,15 +190,15 @@ def test_whole_times_beside_a_computation_are_compared_with_every_way_of_the_pee
 
 def test_exchanges_are_compared_with_messages_by_hand_and_the_best_way(measured):
     measurements = measured(fake_exchange, collectives=["halo"], faces=(64,))
-    rows = {row.cell.form: row for row in halo_rows(
+    rows = {row.cell.form: row for row in rows_of(
         measurements, 2, variant_of(measurements, "mpich+tutti"))}  # fmt: skip
     assert list(rows) == list(WAYS)
     one = rows["neighbor_alltoallw"]
-    assert one.over_by_hand.ratio.value == pytest.approx(13 / 5)
+    assert one.over_usual.ratio.value == pytest.approx(13 / 5)
     assert one.over_host.ratio.value == pytest.approx(2)
-    assert (one.best_peer.key, one.best_way) == ("mpich", "neighbor_alltoallw")
-    assert one.over_best.ratio.value == pytest.approx(2)
-    assert rows["isend_irecv"].over_by_hand.ratio.value == pytest.approx(1)
+    assert (one.over_best.peer.key, one.over_best.way) == ("mpich", "neighbor_alltoallw")
+    assert one.over_best.comparison.ratio.value == pytest.approx(2)
+    assert rows["isend_irecv"].over_usual.ratio.value == pytest.approx(1)
     text = shown(measurements)
     assert "match its faces in order" in text and "Open MPI 5.0.11 (Ialltoallw)" in text
     assert "MPICH 5.0.2 (Ialltoallw)" not in text
@@ -210,15 +208,13 @@ def test_exchanges_are_compared_with_messages_by_hand_and_the_best_way(measured)
 
 @pytest.mark.parametrize("what", ["forms", "overlap", "halo"])
 def test_plots_are_drawn(measured, tmp_path, what):
-    from tutti.bench.modes import drawing
-
     changes = {
         "forms": {"forms": FORMS},
         "overlap": {"forms": FORMS, "overlap": True},
         "halo": {"collectives": ["halo"], "faces": (64,)},
     }[what]
     measurements = measured(fake_exchange if what == "halo" else fake_job, **changes)
-    written = drawing(measurements.settings)(measurements, tmp_path / "plot")
+    written = draw(measurements, tmp_path / "plot")
     assert [name.name for name in written] == ["plot.png", "plot.svg"]
     title, label = {
         "forms": ("allreduce, 2 ranks", "Open MPI 5.0.11, Tutti: persistent"),
@@ -244,18 +240,20 @@ def test_words():
 @pytest.mark.parametrize(
     ("arguments", "culprit"),
     [
-        (["--form", "blocking"], "--form: 'blocking'"),
-        (["--form", "all", "--every-root"], "--every-root: it cannot be combined with --form"),
-        (["--form", "all", "--hosts", "x"], "--hosts"),
-        (["--overlap", "--mixed"], "--mixed: it cannot be combined with --overlap"),
-        (["--compute", "3"], "--compute: it needs --overlap"),
-        (["--overlap", "--compute", "0"], "--compute: '0'"),
-        (["--faces", "4"], "--faces: it needs --halo"),
-        (["--halo", "--faces", "8"], "--faces: '8'"),
-        (["--halo", "--form", "all"], "--form: it cannot be combined with --halo"),
-        (["--halo", "--sizes", "8"], "--sizes"),
-        (["--halo", "--overlap"], "--halo: over nodes (--hosts)"),
-        (["--halo", "--hosts", "tests/hosts"], "--halo: over nodes (--hosts)"),
+        (["forms", "--form", "blocking"], "--form: 'blocking'"),
+        (["forms", "--every-root"], "No such option: --every-root"),
+        (["forms", "--hosts", "x"], "No such option: --hosts"),
+        (["overlap", "--mixed"], "No such option: --mixed"),
+        (["forms", "--compute", "3"], "No such option: --compute"),
+        (["overlap", "--compute", "0"], "--compute: '0'"),
+        (["overlap", "--faces", "4"], "--faces: it needs --halo"),
+        (["halo", "--faces", "8"], "--faces: '8'"),
+        (["halo", "--form", "all"], "No such option: --form"),
+        (["halo", "--bytes", "8"], "No such option: --bytes"),
+        (["overlap", "--halo"], "--halo: it needs --hosts"),
+        (["overlap", "--halo", "--hosts", "x", "--bytes", "8"], "--bytes: --halo exchanges"),
+        (["overlap", "--hosts", "tests/hosts", "--ranks", "2"], "--ranks: --hosts has its own"),
+        (["halo", "--hosts", "tests/hosts"], "No such option: --hosts"),
     ],
 )
 def test_options_that_do_not_go_together_are_refused(tutti, arguments, culprit):
@@ -276,7 +274,15 @@ def run_bench(tutti, mpi, tmp_path):
         file = tmp_path / "bench.json"
         more = [] if with_tutti else ["--no-tutti"]
         done = tutti(
-            "bench", *arguments, *RUN, *more, "--mpi", mpi.name, "--json", str(file), seconds=280
+            "bench",
+            *arguments,
+            *RUN,
+            *more,
+            "--mpi",
+            mpi.name,
+            "--json-file",
+            str(file),
+            seconds=280,
         )
         assert done.returncode == 0, done.stderr
         assert done.stderr == ""  # if stderr is no terminal, no progress is shown
@@ -289,7 +295,7 @@ def run_bench(tutti, mpi, tmp_path):
 @pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
 def test_a_run_of_forms_repeated_and_shuffled(run_bench):
     document, output, with_tutti = run_bench(
-        "--form", "all", "--mixed", "--kinds", "allreduce:8,alltoallw:64,barrier"
+        "forms", "--mixed", "--kinds", "allreduce:8,alltoallw:64,barrier"
     )
     cells = {(c["collective"], c["condition"], c["form"]) for c in document["cells"]}
     assert cells == {
@@ -309,7 +315,7 @@ def test_a_run_of_forms_repeated_and_shuffled(run_bench):
 @pytest.mark.mpi
 def test_a_run_beside_computations(run_bench):
     document, output, with_tutti = run_bench(
-        "--overlap", "--collectives", "bcast,barrier", "--sizes", "8,4K"
+        "overlap", "--collectives", "bcast,barrier", "--bytes", "8,4K"
     )
     rows = document["overlap"]["rows"]
     assert len(rows) == 3 * 2 * (1 + with_tutti)
@@ -321,7 +327,7 @@ def test_a_run_beside_computations(run_bench):
 @pytest.mark.mpi
 @pytest.mark.parametrize("mpi", ["openmpi"], indirect=True)
 def test_a_run_of_exchanges(run_bench):
-    document, output, with_tutti = run_bench("--halo", "--faces", "4,1K")
+    document, output, with_tutti = run_bench("halo", "--faces", "4,1K")
     rows = document["halo"]["rows"]
     assert {row["face_bytes"] for row in rows} == {4, 1024}
     ways = set(WAYS) - (

@@ -1,4 +1,4 @@
-"""`tutti bench --mixed --cold`: the program, its order of calls, and the driver's results."""
+"""`tutti bench mixed --cold`: the program, its order of calls, and the driver's results."""
 
 import json
 from collections import Counter
@@ -139,7 +139,7 @@ def test_a_run(tutti, tmp_path, mpi):
     with_tutti = find_program("tutti-run") is not None and find_interposer(mpi.abi) is not None
     done = tutti(
         "bench",
-        "--mixed",
+        "mixed",
         "--cold",
         "64K",
         "--ranks",
@@ -154,7 +154,7 @@ def test_a_run(tutti, tmp_path, mpi):
         mpi.name,
         "--seed",
         "9",
-        "--json",
+        "--json-file",
         str(file),
         *([] if with_tutti else ["--no-tutti"]),
         seconds=280,

@@ -1,4 +1,4 @@
-"""`tutti bench --hosts`: refused options, computed results, and a small run on emulated nodes."""
+"""`tutti bench nodes`: refused options, computed results, and a small run on emulated nodes."""
 
 import json
 from io import StringIO
@@ -8,13 +8,14 @@ import pytest
 from conftest import ROOT
 from rich.console import Console
 from tutti.bench import over_nodes, worth
+from tutti.bench.checks import startable
 from tutti.bench.hosts import Hosts
 from tutti.bench.measurements import LENGTHS, UNEVEN, Cell, Settings
 from tutti.bench.mpis import Mpi
-from tutti.bench.nodes_command import nodes_plan, parse_delays, parse_nodes, startable
 from tutti.bench.nodes_report import delays_of, draw_delays, nodes_json, show
-from tutti.bench.overlap_nodes import Row
-from tutti.bench.overlap_nodes_plot import draw_overlap
+from tutti.bench.over_nodes import nodes_plan
+from tutti.bench.overlap_nodes import Row, draw_overlap
+from tutti.bench.words import parse_delays, parse_nodes
 from tutti.bench.worth import BETWEEN, MESSAGES, SHARED, Worth, together
 from tutti.errors import RunError, UserError
 
@@ -314,24 +315,23 @@ def test_parsing():
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["--nodes", "2"], "--nodes: it needs --hosts"),
-        (["--worth"], "--worth: it needs --hosts"),
-        (["--lengths", "equal"], "--lengths: it needs --hosts"),
-        (["--hosts", "tests/hosts", "--lengths", "equal,long"], "--lengths: 'long' is unknown"),
-        (["--hosts", "tests/hosts", "--lengths", "all", "--worth"], "--lengths: "),
-        (["--hosts", "tests/hosts", "--overlap", "--worth"], "--worth: it cannot be combined"),
-        (["--hosts", "/none"], "--hosts: there is no program '/none/up'"),
-        (["--hosts", "tests/hosts", "--nodes", "1"], "--nodes: '1'"),
-        (["--hosts", "tests/hosts", "--per-node", "0"], "--per-node: 0"),
-        (["--hosts", "tests/hosts", "--delay", "fast"], "--delay: 'fast'"),
-        (["--hosts", "tests/hosts", "--worth", "--per-node", "1"], "give --per-node 2"),
-        (["--hosts", "tests/hosts", "--worth", "--delay", "0,1ms"], "give one --delay"),
-        (["--hosts", "tests/hosts", "--worth", "--plot", "x"], "--plot: "),
-        (["--hosts", "tests/hosts", "--worth", "--every-root", "--collectives", "bcast"], "--every-root: "),
-        (["--hosts", "tests/hosts", "--ranks", "4"], "--ranks: "),
-        (["--hosts", "tests/hosts", "--bind", "core"], "--bind: "),
-        (["--hosts", "tests/hosts", "--peer-settings", "best"], "--peer-settings: "),
-        (["--hosts", "tests/hosts", "--shared-heap"], "--shared-heap: "),
+        (["nodes"], "--hosts: give the directory"),
+        (["worth"], "--hosts: give the directory"),
+        (["overlap", "--nodes", "2"], "--nodes: it needs --hosts"),
+        (["calls", "--lengths", "equal"], "No such option: --lengths"),
+        (["nodes", "--hosts", "tests/hosts", "--lengths", "equal,long"], "--lengths: 'long' is"),
+        (["nodes", "--hosts", "/none"], "--hosts: there is no program '/none/up'"),
+        (["nodes", "--hosts", "tests/hosts", "--nodes", "1"], "--nodes: '1'"),
+        (["nodes", "--hosts", "tests/hosts", "--per-node", "0"],  "--per-node: '0'"),
+        (["nodes", "--hosts", "tests/hosts", "--delay", "fast"], "--delay: 'fast'"),
+        (["worth", "--hosts", "tests/hosts", "--per-node", "1"], "give --per-node 2"),
+        (["worth", "--hosts", "tests/hosts", "--delay", "0,1ms"], "--delay: give one"),
+        (["worth", "--hosts", "tests/hosts", "--plot", "x"], "--plot"),
+        (["worth", "--hosts", "tests/hosts", "--every-root"], "--every-root"),
+        (["nodes", "--hosts", "tests/hosts", "--ranks", "4"], "--ranks"),
+        (["nodes", "--hosts", "tests/hosts", "--bind", "core"], "--bind"),
+        (["nodes", "--hosts", "tests/hosts", "--peer-settings", "best"], "--peer-settings"),
+        (["nodes", "--hosts", "tests/hosts", "--shared-heap"], "--shared-heap"),
     ],
 )  # fmt: skip
 def test_bad_input_is_one_line(tutti, words, says):
@@ -371,6 +371,7 @@ def test_a_small_run(tutti, mpi, tmp_path):
     result, before = tmp_path / "result.json", sets_of_nodes()
     done = tutti(
         "bench",
+        "nodes",
         "--hosts",
         str(HOSTS),
         "--nodes",
@@ -381,13 +382,13 @@ def test_a_small_run(tutti, mpi, tmp_path):
         mpi.name,
         "--collectives",
         "bcast,barrier,alltoall,exscan",
-        "--sizes",
+        "--bytes",
         "8",
         "--repetitions",
         "1",
         "--budget-ms",
         "1",
-        "--json",
+        "--json-file",
         str(result),
         seconds=280,
     )
@@ -411,22 +412,22 @@ def test_a_small_run_of_worth(tutti, tmp_path):
     result = tmp_path / "result.json"
     done = tutti(
         "bench",
+        "worth",
         "--hosts",
         str(HOSTS),
-        "--worth",
         "--nodes",
         "2",
         "--mpi",
         "mpich",
         "--collectives",
         "bcast,gather",
-        "--sizes",
+        "--bytes",
         "8,4K",
         "--repetitions",
         "2",
         "--budget-ms",
         "5",
-        "--json",
+        "--json-file",
         str(result),
         seconds=200,
     )
@@ -451,9 +452,9 @@ def test_a_small_run_beside_computations(tutti, tmp_path):
     result = tmp_path / "result.json"
     done = tutti(
         "bench",
+        "overlap",
         "--hosts",
         str(HOSTS),
-        "--overlap",
         "--nodes",
         "2",
         "--per-node",
@@ -464,13 +465,13 @@ def test_a_small_run_beside_computations(tutti, tmp_path):
         "mpich",
         "--collectives",
         "allreduce",
-        "--sizes",
+        "--bytes",
         "8",
         "--repetitions",
         "1",
         "--budget-ms",
         "1",
-        "--json",
+        "--json-file",
         str(result),
         "--plot",
         str(tmp_path / "plot"),
@@ -500,9 +501,18 @@ def test_a_small_run_beside_computations(tutti, tmp_path):
 def test_a_small_run_of_halos_beside_computations(tutti, tmp_path):
     skip_without_nodes()
     result = tmp_path / "result.json"
-    words = "--overlap --halo --faces 64 --nodes 2 --per-node 1 --delay 1ms --mpi mpich"
+    words = "--halo --faces 64 --nodes 2 --per-node 1 --delay 1ms --mpi mpich"
     words += " --repetitions 1 --budget-ms 1"
-    done = tutti("bench", "--hosts", str(HOSTS), *words.split(), "--json", str(result), seconds=200)
+    done = tutti(
+        "bench",
+        "overlap",
+        "--hosts",
+        str(HOSTS),
+        *words.split(),
+        "--json-file",
+        str(result),
+        seconds=200,
+    )
     assert done.returncode == 0, done.stderr
     assert "halo" in done.stdout and "alltoallw_init" in done.stdout
     cells = json.loads(result.read_text())["cells"]
@@ -545,9 +555,9 @@ def test_forms_of_an_application(tutti, tmp_path, application, arguments, served
     """Servers drive the collectives of the overlapped form; all forms give the same answers."""
     skip_without_nodes()
     result = tmp_path / "result.json"
-    words = ["--app", application, "--servers", "--hosts", str(HOSTS), "--nodes", "2"]
+    words = ["apps", application, "--servers", "--hosts", str(HOSTS), "--nodes", "2"]
     words += ["--per-node", "1", "--delay", "0", "--mpi", "mpich", "--repetitions", "1"]
-    done = tutti("bench", *words, "--json", str(result), "--", *arguments, seconds=200)
+    done = tutti("bench", *words, "--json-file", str(result), "--", *arguments, seconds=200)
     assert done.returncode == 0, done.stderr
     document = json.loads(result.read_text())
     variants = ["mpich:blocking", "mpich:overlapped"]

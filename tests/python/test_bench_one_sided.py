@@ -1,4 +1,4 @@
-"""`tutti bench --one-sided` and `--saturation`: the programs measure every member, and tables show
+"""`tutti bench one-sided`, `alltoall` and `saturation`: the programs measure every member, and tables show
 them."""
 
 import json
@@ -7,8 +7,9 @@ from io import StringIO
 
 import pytest
 from rich.console import Console
-from tutti.bench import alltoall, one_sided, saturation
+from tutti.bench import saturation, threads
 from tutti.bench.checks import choose_mpis
+from tutti.bench.cores import two_cores
 from tutti.bench.driver import execute
 from tutti.bench.mpis import find_mpis
 from tutti.cli import whole_app
@@ -24,21 +25,21 @@ pytestmark = [
 
 def test_command(tmp_path):
     file = tmp_path / "transfers.json"
-    words = ["bench", "--one-sided", "--repetitions", "2", "--json", str(file)]
+    words = ["bench", "one-sided", "--repetitions", "2", "--json-file", str(file)]
     result = CliRunner().invoke(whole_app(), words)
     assert result.exit_code == 0, result.output
     assert "put of 8 B by a server" in result.output
     document = json.loads(file.read_text())
     assert document["format"] == "tutti-transfers 1"
     # Whatever else runs may keep a process that is woken from its core.
-    jobs = [(one_sided.ROWS, document, 1e6)]
-    jobs += [(one_sided.PROCESS_ROWS, job, 1e10) for job in document["processes"]]
+    jobs = [(threads.THREADS, document, 1e6)]
+    jobs += [(threads.PROCESSES, job, 1e10) for job in document["processes"]]
     for rows, job, most in jobs:
         assert len(job["repetitions"]) == 2 and len(set(job["cores"])) == 2
         for times in job["repetitions"]:
-            assert {name for row in rows for name in row[:2]} == set(times)
+            assert {name for way in rows for name in (way.name, way.base)} == set(times)
             assert all(0 < time < most for time in times.values())
-        assert [ratio["what"] for ratio in job["ratios"]] == [row[0] for row in rows]
+        assert [ratio["what"] for ratio in job["ratios"]] == [way.name for way in rows]
         assert all(ratio["low"] <= ratio["value"] <= ratio["high"] for ratio in job["ratios"])
     for mpi in choose_mpis([], find_mpis()) if find_mpis() else []:
         assert f"between processes on cores {cores_of(document, mpi)}, {mpi.label}" in result.output
@@ -52,7 +53,7 @@ def cores_of(document, mpi):
 def test_saturation(tmp_path):
     """The program writes a map that the policy's reader takes, and the tables and the picture show
     it."""
-    map_ = saturation.measure(1, (8, 512), 4, one_sided.two_cores("--saturation"))
+    map_ = saturation.measure(1, (8, 512), 4, two_cores("saturation"))
     assert (map_["cores"], map_["messages"]) == ([1, 2], [1, 2, 4])
     assert map_["bytes"] == [8, 16, 32, 64, 128, 256, 512]
     for kind in KINDS:
@@ -70,31 +71,30 @@ def test_saturation(tmp_path):
 def test_alltoall(tmp_path):
     """Ranks that share cores check every block; each way is compared with the first."""
     file = tmp_path / "alltoall.json"
-    words = "bench --one-sided --alltoall --ranks 5 --sizes 8,4K --repetitions 2 --json".split()
+    words = "bench alltoall --ranks 5 --bytes 8,4K --repetitions 2 --json-file".split()
     result = CliRunner().invoke(whole_app(), [*words, str(file)])
     assert result.exit_code == 0, result.output
     assert "an all-to-all of gets, 5 ranks" in result.output
     cells = json.loads(file.read_text())["cells"]
     assert [cell["bytes"] for cell in cells] == [8, 4096]
     for cell in cells:
-        assert all(len(cell[way]) == 2 and min(cell[way]) > 0 for way in alltoall.WAYS)
-        assert set(cell["ratios"]) == set(alltoall.WAYS) - {"own"}
+        assert all(len(cell[way]) == 2 and min(cell[way]) > 0 for way in threads.ALLTOALL)
+        assert set(cell["ratios"]) == set(threads.ALLTOALL) - {"own"}
 
 
 def test_mistakes():
     for words, culprit in (
-        ("--one-sided --halo", "--halo"),
-        ("--alltoall", "--one-sided"),
-        ("--one-sided --alltoall --mpi mpich", "--mpi"),
-        ("--one-sided --ranks 2", "--ranks"),
-        ("--saturation --one-sided", "--saturation"),
-        ("--saturation --repetitions 3", "--repetitions"),
-        ("--array --plot x", "--plot"),
-        ("--one-sided --alltoall --ranks 2,4", "--ranks"),
+        ("alltoall --mpi mpich", "--mpi"),
+        ("one-sided --ranks 2", "--ranks"),
+        ("one-sided --bytes 8", "--bytes: it needs --hosts"),
+        ("saturation --repetitions 3", "--repetitions"),
+        ("saturation --mpi mpich", "--mpi: it needs --hosts"),
+        ("array --plot x", "--plot"),
+        ("alltoall --ranks 2,4", "--ranks"),
     ):
         result = CliRunner().invoke(whole_app(), ["bench", *words.split()])
         assert result.exit_code != 0
-        assert culprit in str(result.exception)
+        assert culprit in str(result.exception) + result.output
     threads = str(program("tutti-threads"))
     for kind in ("saturation", "alltoall"):
         code, _, err = execute([threads, kind, "--cores", "0"], dict(os.environ), 30)

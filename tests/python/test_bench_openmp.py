@@ -1,11 +1,11 @@
-"""`tutti bench --openmp`: the program verifies its results and measures every cell; a table shows
+"""`tutti bench openmp`: the program verifies its results and measures every cell; a table shows
 them.
 """
 
 import json
 
 import pytest
-from tutti.bench import openmp
+from tutti.bench import threads
 from tutti.bench.driver import execute
 from tutti.cli import whole_app
 from tutti.places import find_program
@@ -17,14 +17,14 @@ pytestmark = [
 ]
 
 
-@pytest.mark.parametrize("threads", [1, 2, 3])
-def test_every_cell(threads):
-    document = openmp.measure(threads, [64, 4096], 2, 1)
-    cells = openmp.cells_of(document)
-    assert [cell.bytes for cell in cells] == [64, 4096]
-    for cell in cells:
-        assert {"openmp_c", *openmp.TUTTI} <= set(cell.times)
-        assert all(len(times) == 2 and min(times) > 0 for times in cell.times.values())
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_every_cell(count):
+    document = threads.measure_openmp(count, [64, 4096], 2, 1)
+    cells = threads.openmp_times(document)
+    assert list(cells) == [64, 4096]
+    for of_size in cells.values():
+        assert {"openmp_c", *threads.TUTTI} <= set(of_size)
+        assert all(len(times) == 2 and min(times) > 0 for times in of_size.values())
 
 
 def test_command(tmp_path):
@@ -33,16 +33,16 @@ def test_command(tmp_path):
         whole_app(),
         [
             "bench",
-            "--openmp",
+            "openmp",
             "--ranks",
             "2",
-            "--sizes",
+            "--bytes",
             "64,4K",
             "--repetitions",
             "2",
             "--budget-ms",
             "1",
-            "--json",
+            "--json-file",
             str(file),
         ],
     )

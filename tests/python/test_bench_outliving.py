@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from test_bench_program import PARAMETERS, broken, launch
 from tutti.bench.driver import bench_job
-from tutti.bench.halo import WAYS
 from tutti.bench.measurements import COLLECTIVES
+from tutti.bench.ways import WAYS
 from tutti.rows import read_rows
 
 __all__ = ["broken"]  # a fixture

@@ -108,10 +108,10 @@ def measured() -> Measurements:
 def test_the_best_peer_is_chosen_in_each_cell(measured):
     on_mpich, on_openmpi = best_peers(measured)
     assert [entry.peer.key for entry in on_mpich.cells] == ["mpich", "openmpi@sm"] * 2
-    assert on_mpich.every.value == pytest.approx(2.0, rel=0.02)
-    assert on_mpich.slower_cells == 0
-    assert on_openmpi.slower_cells == 2  # both of 8 bytes
-    assert on_openmpi.of_collectives["bcast"].value == pytest.approx(1.0, rel=0.02)
+    assert on_mpich.means.every.value == pytest.approx(2.0, rel=0.02)
+    assert on_mpich.means.slower_cells == 0
+    assert on_openmpi.means.slower_cells == 2  # both of 8 bytes
+    assert on_openmpi.means.by_collective["bcast"].value == pytest.approx(1.0, rel=0.02)
 
 
 def test_one_mpi_alone_has_no_best_peer():
@@ -132,7 +132,9 @@ def test_tutti_at_the_best_setting_if_only_that_was_measured():
         }
         measurements.add(4, variant, {"library": variant.mpi.label, "cells": [cell]})
     found = best_peers(measurements)
-    assert [(best.variant.key, best.cells[0].peer.key, best.every.value) for best in found] == [
+    assert [
+        (best.variant.key, best.cells[0].peer.key, best.means.every.value) for best in found
+    ] == [
         ("mpich@best+tutti", "openmpi@best", pytest.approx(2)),
         ("openmpi@best+tutti", "openmpi@best", pytest.approx(2)),
     ]

@@ -1,4 +1,4 @@
-"""`tutti bench --every-root`: times of each root, their summary, tables and plots."""
+"""`tutti bench calls --every-root`: times of each root, their summary, tables and plots."""
 
 import json
 from io import StringIO
@@ -86,7 +86,7 @@ def test_the_spread_is_of_roots_and_not_of_repetitions():
     assert (found.low, found.high) == (8.25, 12.75)
     assert (found.fastest_root, found.slowest_root, found.factor) == (0, 1, 2.5)
     one = Samples()
-    one.add([entry("bcast", 8, 2.0, 0)], True)
+    one.add({name: [2.0] for name in ("median", "mean", "least", "percentile_95")}, True)
     lone = spread(one)
     assert lone is not None and (lone.low, lone.middle, lone.high, lone.factor) == (
         2.0,
@@ -172,14 +172,15 @@ def test_with_one_root_there_is_no_table_of_roots():
 def test_plot_draws_whiskers(tmp_path):
     import matplotlib
     from matplotlib import pyplot
-    from tutti.bench.plot import _draw_panel, draw
+    from tutti.bench.report import _panel, draw
+    from tutti.figures import draw_lines
 
     text = draw(measured(), tmp_path / "plot")[1].read_text()
     assert "<!-- bcast, 4 ranks, every root -->" in text and "<!-- barrier, 4 ranks -->" in text
     assert "<!-- median and span of the roots, us -->" in text
     matplotlib.use("Agg")
     figure, axes = pyplot.subplots()
-    _draw_panel(axes, measured(), 4, "bcast")
+    draw_lines(axes, _panel(measured(), 4, "bcast"))
     segments = [segment for lines in axes.collections for segment in lines.get_segments()]
     pyplot.close(figure)
     spans = {tuple(round(float(y), 3) for y in segment[:, 1]) for segment in segments}
@@ -196,13 +197,13 @@ def test_plot_draws_whiskers(tmp_path):
     ],
 )
 def test_every_root_without_a_rooted_collective_is_refused(tutti, arguments, said):
-    done = tutti("bench", "--every-root", *arguments)
+    done = tutti("bench", "calls", "--every-root", *arguments)
     assert done.returncode == 2 and said in done.stderr and len(done.stderr.splitlines()) == 1
 
 
 def test_help_says_why(tutti):
     words = " ".join(
-        tutti("bench", "--help", environment={"COLUMNS": "200"})
+        tutti("bench", "calls", "--help", environment={"COLUMNS": "200"})
         .stdout.replace("\u2502", " ")
         .split()
     )
@@ -267,13 +268,14 @@ def test_a_run(tutti, tmp_path, mpi):
     file = tmp_path / "roots.json"
     done = tutti(
         "bench",
+        "calls",
         "--every-root",
         "--no-tutti",
         "--ranks",
         "3",
         "--collectives",
         "bcast,allreduce",
-        "--sizes",
+        "--bytes",
         "8",
         "--repetitions",
         "2",
@@ -281,7 +283,7 @@ def test_a_run(tutti, tmp_path, mpi):
         "1",
         "--mpi",
         mpi.name,
-        "--json",
+        "--json-file",
         str(file),
         "--plot",
         str(tmp_path / "roots"),

@@ -27,7 +27,7 @@ def view(tutti):
 
 
 def document(cells):
-    """As `tutti bench --json` writes it; `cells`: (words, medians by repetition of each variant)."""
+    """As `tutti bench calls --json-file` writes it; `cells`: (words, medians by repetition of each variant)."""
     return {
         "cells": [
             {"ranks": 4, "collective": "bcast", "bytes": 8, **words}

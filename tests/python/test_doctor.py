@@ -145,7 +145,7 @@ SATURATION = {
 def test_the_saturation_map_that_servers_follow(tmp_path):
     none = doctor.examine_saturation("")
     assert none.state == POOR and none.says.startswith("none:")
-    assert "tutti bench --saturation --json" in none.remedy and "TUTTI_SATURATION" in none.remedy
+    assert "tutti bench saturation --json-file" in none.remedy and "TUTTI_SATURATION" in none.remedy
 
     file = tmp_path / "map.json"
     missing = doctor.examine_saturation(str(file))
@@ -156,7 +156,7 @@ def test_the_saturation_map_that_servers_follow(tmp_path):
     file.write_text(json.dumps(SATURATION))
     elsewhere = doctor.examine_saturation(str(file))
     assert elsewhere.state == POOR and 'is of another machine, "a Cray"' in elsewhere.says
-    assert elsewhere.remedy.startswith("measure here by `tutti bench --saturation --json`")
+    assert elsewhere.remedy.startswith("measure here by `tutti bench saturation --json-file`")
 
     here = elsewhere.says.split('this is "')[1].split('"')[0]
     file.write_text(json.dumps(SATURATION | {"where": here}))

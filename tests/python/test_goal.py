@@ -92,7 +92,7 @@ def execute(text, latency=1000, byte=0.5):
 
 
 def test_a_broadcast_between_nodes(goal):
-    text = goal("bcast", "--algorithm", "binomial", "--ranks", "4", "--sizes", "1000",
+    text = goal("bcast", "--algorithm", "binomial", "--ranks", "4", "--bytes", "1000",
                 "--shape", "node:4 core:1")  # fmt: skip
     time, sent = execute(text)
     assert (time, sent) == (2 * 1500, 3 * 1000)
@@ -100,7 +100,7 @@ def test_a_broadcast_between_nodes(goal):
 
 def test_a_broadcast_in_shared_memory(goal):
     """The readers' waits become messages of the writer, with the data."""
-    text = goal("bcast", "--algorithm", "flat", "--ranks", "3", "--sizes", "1000")
+    text = goal("bcast", "--algorithm", "flat", "--ranks", "3", "--bytes", "1000")
     time, _ = execute(text)
     assert time == 1500
     assert len(re.findall(r"send 1000b", text)) == 2
@@ -126,14 +126,14 @@ def test_every_message_has_two_ends(goal, words):
     collective, algorithm, ranks, size, shape = words
     placed = ("--shape", shape) if shape else ()
     text = goal(
-        collective, "--algorithm", algorithm, "--ranks", str(ranks), "--sizes", size, *placed
+        collective, "--algorithm", algorithm, "--ranks", str(ranks), "--bytes", size, *placed
     )
     time, sent = execute(text)
     assert time > 0 and sent > 0
 
 
 def test_late_ranks_compute_first(goal):
-    words = ("bcast", "--algorithm", "flat", "--ranks", "2", "--sizes", "1000")
+    words = ("bcast", "--algorithm", "flat", "--ranks", "2", "--bytes", "1000")
     early, _ = execute(goal(*words))
     late, _ = execute(goal(*words, "--late", "0=7"))
     assert late == early + 7000

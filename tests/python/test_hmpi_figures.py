@@ -156,7 +156,7 @@ def test_the_curve_of_tiles_on_westmere():
 
 
 def test_a_machine_by_its_name_has_its_shape(tutti, tmp_path):
-    words = ("bcast", "--algorithm", "flat,levels:flat", "--ranks", "24", "--sizes", "64,1K")
+    words = ("bcast", "--algorithm", "flat,levels:flat", "--ranks", "24", "--bytes", "64,1K")
     result = tutti(
         *("model", "predict", *words, "--machine", "hmpi-xeon"),
         *("--plot", str(tmp_path / "f"), "--json"),

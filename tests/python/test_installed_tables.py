@@ -81,7 +81,7 @@ def test_explain_follows_the_table_that_jobs_find(users, tutti):
 
 def test_a_tuning_installs_its_table(users, tutti):
     words = ["tune", "--model", "--install", "user", "--ranks", "2"]
-    words += ["--collectives", "bcast", "--sizes", "8"]
+    words += ["--collectives", "bcast", "--bytes", "8"]
     done = tutti(
         *words, environment={name: os.environ[name] for name in ("XDG_CONFIG_HOME", "PATH")}
     )

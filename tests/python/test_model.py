@@ -38,7 +38,7 @@ def cells(result):
 
 
 def test_one_prediction_shows_its_critical_path(predict):
-    words = ("reduce", "--algorithm", "binomial:stepwise", "--ranks", "4", "--sizes", "1K")
+    words = ("reduce", "--algorithm", "binomial:stepwise", "--ranks", "4", "--bytes", "1K")
     words += ("--shape", "numa:1 core:4")
     text = predict(*words).stdout
     # Two rounds of a hand-over and 1,024 bytes.
@@ -61,7 +61,7 @@ def test_one_prediction_shows_its_critical_path(predict):
 def test_several_predictions_make_a_table(predict):
     text = predict(
         *("allreduce", "--algorithm", "binomial,binomial:stepwise", "--ranks", "16"),
-        *("--sizes", "8,64K"),
+        *("--bytes", "8,64K"),
     ).stdout
     assert "64 KiB" in text and "binomial:stepwise" in text
     assert "quickest" in text
@@ -70,7 +70,7 @@ def test_several_predictions_make_a_table(predict):
 def test_a_barrier_has_no_bytes(predict):
     barrier = ("barrier", "--algorithm", "flat", "--ranks", "3")
     short, long = (
-        cells(predict(*barrier, "--sizes", size, "--json"))[0]["predicted_us"]
+        cells(predict(*barrier, "--bytes", size, "--json"))[0]["predicted_us"]
         for size in ("64", "1M")
     )
     assert short == long == pytest.approx(0.2128)  # the two lines share the link
@@ -78,7 +78,7 @@ def test_a_barrier_has_no_bytes(predict):
 
 
 def test_levels_nodes_and_late_ranks(predict):
-    bcast = ("bcast", "--algorithm", "flat", "--ranks", "2", "--sizes", "1000", "--json")
+    bcast = ("bcast", "--algorithm", "flat", "--ranks", "2", "--bytes", "1000", "--json")
     near = cells(predict(*bcast, "--shape", "numa:2 core:4"))[0]["predicted_us"]
     far = cells(predict(*bcast, "--shape", "numa:2 core:1"))[0]["predicted_us"]
     between = cells(predict(*bcast, "--shape", "node:2 core:1"))[0]["predicted_us"]
@@ -101,7 +101,7 @@ def test_thousands_of_ranks(predict):
 
 def test_a_prediction_as_a_trace(tutti, predict, tmp_path):
     file = tmp_path / "predicted.trace"
-    words = ("allreduce", "--algorithm", "binomial:stepwise", "--ranks", "4", "--sizes", "4K")
+    words = ("allreduce", "--algorithm", "binomial:stepwise", "--ranks", "4", "--bytes", "4K")
     (cell,) = cells(predict(*words, "--trace", str(file), "--json"))
     summary = json.loads(tutti("trace", str(file), "--json").stdout)
     assert summary["ranks"] == 4
@@ -119,7 +119,7 @@ def test_a_plan_of_ones_own(predict, tmp_path):
     plan.write_text(
         "tutti-plan 1\ncollective bcast\nranks 2\nroot 0\ncopy out[1] <- in[0]\n", "utf-8"
     )
-    text = predict(str(plan), "--ranks", "2", "--sizes", "1000").stdout
+    text = predict(str(plan), "--ranks", "2", "--bytes", "1000").stdout
     assert "own.plan, 1000 bytes: 0.300 us" in text
     result = predict(str(plan), "--ranks", "3", code=2)
     assert "is a plan of 2 ranks; give --ranks 2" in result.stderr
@@ -163,7 +163,7 @@ def test_a_wrong_machine_is_one_line(tutti, tmp_path, change, expected):
         (("bcast", "--ranks", "2"), "bcast: give --algorithm"),
         (("bcast", "--algorithm", "flat", "--ranks", "0"), "--ranks: 0 is out of range"),
         (("bcast", "--algorithm", "no", "--ranks", "2"), "unknown algorithm 'no'"),
-        (("bcast", "--algorithm", "flat", "--ranks", "2", "--sizes", "x"), "--sizes: 'x'"),
+        (("bcast", "--algorithm", "flat", "--ranks", "2", "--bytes", "x"), "--bytes: 'x'"),
         (("bcast", "--algorithm", "flat", "--ranks", "2", "--late", "1"), "--late: '1' is not"),
         (("bcast", "--algorithm", "flat", "--ranks", "2", "--late", "9=1"), "--late: rank 9"),
         (("bcast", "--algorithm", "flat", "--ranks", "2", "--segment", "-1"), "--segment: -1"),
@@ -196,7 +196,7 @@ def test_the_host_mpi_decides_segments_between_nodes(tutti, tmp_path):
         network = MACHINE["network"] | ({"mpi": mpi} if mpi else {})
         file.write_text(json.dumps(MACHINE | {"network": network}))
         result = tutti(
-            "model", "predict", *words, "--sizes", "1M", "--machine", str(file), "--json"
+            "model", "predict", *words, "--bytes", "1M", "--machine", str(file), "--json"
         )
         assert result.returncode == 0, result.stderr
         segments[mpi] = cells(result)[0]["segment_bytes"]
@@ -211,7 +211,7 @@ def test_predictions_with_the_systems_copies(tutti, tmp_path):
         "flat",
         "--ranks",
         "2",
-        "--sizes",
+        "--bytes",
         "8K",
         "--machine",
         str(file),

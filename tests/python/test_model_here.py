@@ -160,7 +160,7 @@ def test_this_machine_is_measured_and_read(tutti, tmp_path):
     assert level["write_past"]["4096"] > 0 and machine["own"]["yield"] > 0
     if "system" in level:  # containers may refuse it
         assert level["system"]["64"] > 2 * level["byte"]["64"], "a system call"
-    words = ("bcast", "--algorithm", "flat", "--ranks", "2", "--sizes", "8,1M", "--shape", "this")
+    words = ("bcast", "--algorithm", "flat", "--ranks", "2", "--bytes", "8,1M", "--shape", "this")
     result = tutti("model", "predict", *words, "--machine", str(file), "--json")
     assert result.returncode == 0, result.stderr
     short, long = (cell["predicted_us"] for cell in json.loads(result.stdout)["cells"])
@@ -169,7 +169,7 @@ def test_this_machine_is_measured_and_read(tutti, tmp_path):
 
 @TWO_UNITS
 def test_predictions_beside_measurements(tutti, tmp_path):
-    words = ("--collectives", "barrier,allreduce", "--sizes", "8,4K", "--repetitions", "2")
+    words = ("--collectives", "barrier,allreduce", "--bytes", "8,4K", "--repetitions", "2")
     result = tutti("model", "check", *words, "--json")
     assert result.returncode == 0, result.stderr
     found = json.loads(result.stdout)
@@ -189,9 +189,9 @@ def test_predictions_beside_measurements(tutti, tmp_path):
 
 @TWO_UNITS
 def test_shuffled_kinds_and_a_late_rank(tutti):
-    words = ("--collectives", "barrier,bcast", "--sizes", "8", "--repetitions", "2", "--json")
+    words = ("--collectives", "barrier,bcast", "--bytes", "8", "--repetitions", "2", "--json")
     words += ("--machine", "hmpi-xeon")
-    shuffled = json.loads(tutti("model", "check", *words, "--shuffled").stdout)["cells"]
+    shuffled = json.loads(tutti("model", "check", *words, "--mixed").stdout)["cells"]
     assert {cell["collective"] for cell in shuffled} == {"barrier", "bcast"}
     late = json.loads(tutti("model", "check", *words, "--late", "1=20").stdout)["cells"]
     for cell in late:
@@ -205,7 +205,7 @@ def test_predictions_beside_jobs(tutti, tmp_path):
     file.write_text(json.dumps(machine_of([("node", STEPS)], "here", "a test")))
     ranks = len(os.sched_getaffinity(0)) + 1
     mpi = find_mpis()[0].name
-    words = ("--collectives", "scan", "--sizes", "8", "--repetitions", "2", "--shuffled")
+    words = ("--collectives", "scan", "--bytes", "8", "--repetitions", "2", "--mixed")
     result = tutti(
         *("model", "check", *words, "--mpi", mpi, "--ranks", str(ranks)),
         *("--machine", str(file), "--json"),
@@ -242,7 +242,7 @@ def test_a_budget_shortens_cells(tmp_path):
 def test_a_machine_from_a_file(tutti, tmp_path):
     file = tmp_path / "machine.json"
     file.write_text(json.dumps(machine_of([("node", STEPS)], "here", "a test")))
-    words = ("--collectives", "barrier", "--sizes", "8", "--repetitions", "2", "--json")
+    words = ("--collectives", "barrier", "--bytes", "8", "--repetitions", "2", "--json")
     result = tutti("model", "check", *words, "--ranks", "3", "--machine", str(file))
     assert result.returncode == 0, result.stderr
     found = json.loads(result.stdout)
@@ -253,7 +253,7 @@ def test_a_machine_from_a_file(tutti, tmp_path):
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        (("check", "--sizes", "12"), "--sizes: '12' is not a size; give multiples of 8"),
+        (("check", "--bytes", "12"), "--bytes: '12' is not a size; give multiples of 8"),
         (("check", "--collectives", "all_reduce"), "--collectives: 'all_reduce' is unknown"),
         (("check", "--ranks", "0"), "--ranks: '0' is not a rank count"),
         (("check", "--machine", "nowhere.json"), "--machine: cannot read 'nowhere.json'"),

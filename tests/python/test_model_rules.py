@@ -33,7 +33,7 @@ def test_regret_by_rule_and_machine(tutti):
 
 
 def test_the_command(tutti):
-    words = ("--machine", "hmpi-xeon", "--collectives", "barrier,bcast", "--sizes", "8,64")
+    words = ("--machine", "hmpi-xeon", "--collectives", "barrier,bcast", "--bytes", "8,64")
     result = tutti("model", "rules", *words, "--ranks", "4,12", "--json")
     assert result.returncode == 0, result.stderr
     found = json.loads(result.stdout)
@@ -93,7 +93,7 @@ def test_rules_between_nodes_are_those_that_lose_least():
 
 def test_the_written_table_is_read_again(tutti, tmp_path):
     file = tmp_path / "between.map"
-    words = ("--machine", "hmpi-xeon", "--collectives", "bcast", "--sizes", "8", "--nodes", "2")
+    words = ("--machine", "hmpi-xeon", "--collectives", "bcast", "--bytes", "8", "--nodes", "2")
     result = tutti("model", "rules", *words, "--output", str(file), "--json")
     assert result.returncode == 0, result.stderr
     assert file.read_text().splitlines()[-1].startswith("bcast nodes 2.. -> builtin:")
@@ -173,7 +173,7 @@ def test_the_shipped_rules_are_near_the_best_on_todays_processors(collective):
 
 
 def test_unbound_ranks_have_no_levels_that_rules_know(tutti):
-    words = ("--machine", "epyc-7763", "--collectives", "reduce", "--sizes", "8K", "--json")
+    words = ("--machine", "epyc-7763", "--collectives", "reduce", "--bytes", "8K", "--json")
     runs = []
     for bound in ("--bound", "--no-bound"):
         result = tutti("model", "rules", *words, "--ranks", "64", bound)

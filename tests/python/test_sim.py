@@ -214,12 +214,12 @@ BAD = [
     (["bcast", "--machine", "judge", "--against", "lam"], "lam"),
     (["bcast", "--machine", "judge", "--ranks", "649"], "649"),
     (["bcast", "--machine", "judge", "--roots", "648"], "648"),
-    (["bcast", "--machine", "judge", "--sizes", "7"], "'7'"),
+    (["bcast", "--machine", "judge", "--bytes", "7"], "'7'"),
     (["bcast", "--machine", "judge", "--deal", "odd"], "odd"),
     (["bcast", "--machine", "judge", "--no-tutti", "--against", "none"], "--no-tutti"),
     (["bcast", "--machine", "judge", "--operations", "0"], "--operations"),
-    (["alltoall", "--machine", "juropa", "--sizes", "1M"], "alltoall"),
-    (["bcast", "--machine", "judge", "--json", "/nonexistent/file"], "/nonexistent"),
+    (["alltoall", "--machine", "juropa", "--bytes", "1M"], "alltoall"),
+    (["bcast", "--machine", "judge", "--json-file", "/nonexistent/file"], "/nonexistent"),
 ]
 
 
@@ -235,7 +235,7 @@ def test_bad_input_is_one_line(tutti, arguments, said):
 
 
 def test_the_list_names_every_machine(tutti):
-    done = tutti("sim", "--list", "--json", "-")
+    done = tutti("sim", "--list", "--json")
     listed = json.loads(done.stdout)["machines"]
     assert [machine["name"] for machine in listed] == list(MACHINES)
     assert all(name in tutti("sim", "--list").stdout for name in MACHINES)
@@ -247,7 +247,7 @@ def test_without_simgrid_the_error_names_the_package(tutti, tmp_path):
 
 
 def simulated(tutti, *arguments: str, environment: dict[str, str] | None = None) -> dict:
-    done = tutti("sim", *arguments, "--json", "-", environment=environment, seconds=280)
+    done = tutti("sim", *arguments, "--json", environment=environment, seconds=280)
     assert done.returncode == 0, done.stderr
     document: dict = json.loads(done.stdout)
     return document
@@ -263,7 +263,7 @@ def test_every_collective_is_right_and_served_by_tutti(tutti):
         "3",
         "--cores",
         "2",
-        "--sizes",
+        "--bytes",
         "8,24K",
         "--roots",
         "0,3",
@@ -293,7 +293,7 @@ def test_every_collective_is_right_for_every_deal(tutti):
         "3",
         "--deal",
         "round_robin",
-        "--sizes",
+        "--bytes",
         "1K",
         "--roots",
         "7",
@@ -313,7 +313,7 @@ def test_a_simulation_repeats_to_the_last_digit(tutti):
         "2",
         "--cores",
         "3",
-        "--sizes",
+        "--bytes",
         "8,64K",
         "--against",
         "mpich,ompi,mvapich2,impi",
@@ -344,7 +344,7 @@ def test_a_message_takes_the_time_of_the_machines_figures(tutti):
             nodes,
             "--cores",
             cores,
-            "--sizes",
+            "--bytes",
             "8,1M",
             "--against",
             "mpich",
@@ -364,11 +364,11 @@ def test_the_adapter_and_the_memory_of_a_node_are_shared(tutti):
 
     # Eight messages of 1 MiB leave one node: they share its link, and take eight times as long as
     # one.
-    one = time("scatter", "--nodes", "2", "--cores", "1", "--sizes", "1M")
-    eight = time("scatter", "--nodes", "9", "--cores", "1", "--sizes", "1M")
+    one = time("scatter", "--nodes", "2", "--cores", "1", "--bytes", "1M")
+    eight = time("scatter", "--nodes", "9", "--cores", "1", "--bytes", "1M")
     assert eight == pytest.approx(8 * one, rel=0.05)
     # Within a node one message gets 4.5 GB/s, seven get 13 together.
-    seven = time("bcast", "--nodes", "1", "--cores", "8", "--sizes", "1M")
+    seven = time("bcast", "--nodes", "1", "--cores", "8", "--bytes", "1M")
     assert seven == pytest.approx(7 * (1 << 20) / 13e9 * 1e6, rel=0.05)
     # A link between clusters is one more latency.
     near, far = (
@@ -388,8 +388,8 @@ def test_the_model_predicts_what_is_simulated(tutti, words, typical, most):
     model keeps the gap between receptions, too.
     """
     words = ("barrier,bcast,gather", "--machine", "hmpi-xeon", *words)
-    words += ("--sizes", "8,16K", "--against", "none", "--predict")
-    result = tutti("sim", *words, "--json", "-")
+    words += ("--bytes", "8,16K", "--against", "none", "--predict")
+    result = tutti("sim", *words, "--json")
     assert result.returncode == 0, result.stderr
     found = json.loads(result.stdout)["predictions"]
     assert len(found["cells"]) == 5 and found["median_difference"] < typical
@@ -402,8 +402,8 @@ def test_the_model_predicts_what_is_simulated(tutti, words, typical, most):
 @simgrid
 def test_adapters_take_messages_in_the_order_of_time(tutti):
     """Whichever rank has announced its message first: alltoall of 1 KiB was 39% too long."""
-    words = ("alltoall", "--nodes", "4", "--cores", "4", "--sizes", "1K,16K", "--against", "none")
-    result = tutti("sim", *words, "--predict", "--json", "-")
+    words = ("alltoall", "--nodes", "4", "--cores", "4", "--bytes", "1K,16K", "--against", "none")
+    result = tutti("sim", *words, "--predict", "--json")
     assert result.returncode == 0, result.stderr
     for cell in json.loads(result.stdout)["predictions"]["cells"]:
         assert abs(cell["difference"]) < 0.06, cell
@@ -411,12 +411,12 @@ def test_adapters_take_messages_in_the_order_of_time(tutti):
 
 @simgrid
 def test_predictions_are_of_the_algorithm_that_the_variables_name(tutti):
-    words = ("bcast", "--nodes", "4", "--cores", "2", "--sizes", "64K", "--against", "none")
+    words = ("bcast", "--nodes", "4", "--cores", "2", "--bytes", "64K", "--against", "none")
     chosen = {
         "TUTTI_ALGORITHM_BCAST": "hierarchical+binary+binomial",
         "TUTTI_SEGMENT_BYTES": "5120",
     }
-    result = tutti("sim", *words, "--predict", "--json", "-", environment=chosen)
+    result = tutti("sim", *words, "--predict", "--json", environment=chosen)
     assert result.returncode == 0, result.stderr
     (cell,) = json.loads(result.stdout)["predictions"]["cells"]
     assert cell["algorithm"] == "hierarchical+binary+binomial segment 5K"
@@ -445,7 +445,7 @@ def test_files_and_plots_are_written(tutti, tmp_path):
         "2",
         "--cores",
         "2",
-        "--sizes",
+        "--bytes",
         "8,1K",
         "--roots",
         "0,1",
@@ -466,7 +466,7 @@ def test_a_simulation_that_takes_too_long_is_ended(tutti):
         "alltoall",
         "--machine",
         "hmpi-xeon",
-        "--sizes",
+        "--bytes",
         "64K",
         "--seconds",
         "1",

@@ -99,8 +99,8 @@ def test_transposes_are_drawn(tmp_path):
 
 def test_command(tutti, tmp_path):
     file = tmp_path / "servers.json"
-    words = ("sim", "alltoall", "--servers", "--nodes", "8", "--sizes", "8,4K")
-    done = tutti(*words, "--json", str(file), "--plot", str(tmp_path / "picture"))
+    words = ("sim", "alltoall", "--servers", "--nodes", "8", "--bytes", "8,4K")
+    done = tutti(*words, "--json-file", str(file), "--plot", str(tmp_path / "picture"))
     assert done.returncode == 0, done.stderr
     assert "all-to-all by gets, 8 nodes" in done.stdout
     assert [row["bytes"] for row in json.loads(file.read_text())["alltoall"]] == [8, 4096]

@@ -157,8 +157,8 @@ def test_the_leaves_of_a_tree_follow_from_the_machine():
 def test_a_table_is_written(tutti, tmp_path, machine):
     table, document = tmp_path / "tuned.map", tmp_path / "tuned.json"
     result = tutti(
-        *("tune", "--model", "--machine", str(machine), "--ranks", "2", "--sizes", "8,64K"),
-        *("--collectives", "barrier,reduce", "-o", str(table), "--json", str(document)),
+        *("tune", "--model", "--machine", str(machine), "--ranks", "2", "--bytes", "8,64K"),
+        *("--collectives", "barrier,reduce", "-o", str(table), "--json-file", str(document)),
     )
     assert result.returncode == 0, result.stderr
     assert "cells were decided by prediction alone" in result.stdout
@@ -174,7 +174,7 @@ def test_a_table_is_written(tutti, tmp_path, machine):
 @TWO_UNITS
 def test_this_machine_is_measured_if_no_file_names_it(tutti, tmp_path):
     table = tmp_path / "tuned.map"
-    words = ("--ranks", "2", "--sizes", "8", "--collectives", "bcast", "--shared-heap")
+    words = ("--ranks", "2", "--bytes", "8", "--collectives", "bcast", "--shared-heap")
     result = tutti("tune", "--model", *words, "-o", str(table))
     assert result.returncode == 0, result.stderr
     assert table.exists()
@@ -193,11 +193,11 @@ def test_tuning_goes_on_without_a_model(tutti, tmp_path, text, why):
     file, table = tmp_path / "machine.json", tmp_path / "tuned.map"
     if text is not None:
         file.write_text(text)
-    words = ("--ranks", "2", "--sizes", "8", "--collectives", "bcast", "--repetitions", "3")
+    words = ("--ranks", "2", "--bytes", "8", "--collectives", "bcast", "--repetitions", "3")
     document = tmp_path / "tuned.json"
     result = tutti(
         *("tune", "--model", "--machine", str(file), *words),
-        *("-o", str(table), "--json", str(document)),
+        *("-o", str(table), "--json-file", str(document)),
     )
     assert result.returncode == 0, result.stderr
     (line,) = [one for one in result.stdout.splitlines() if one.startswith("no model, ")]
@@ -211,10 +211,10 @@ def test_tuning_goes_on_without_a_model(tutti, tmp_path, text, why):
 
 def test_a_table_for_a_machine_that_is_not_here(tutti, tmp_path):
     table, document = tmp_path / "tuned.map", tmp_path / "tuned.json"
-    words = ("--ranks", "8,16", "--sizes", "8,16K", "--collectives", "barrier,bcast,allreduce")
+    words = ("--ranks", "8,16", "--bytes", "8,16K", "--collectives", "barrier,bcast,allreduce")
     result = tutti(
         *("tune", "--model", "--shape", "node:2 numa:2 core:4", "--machine", "hmpi-xeon", *words),
-        *("-o", str(table), "--json", str(document)),
+        *("-o", str(table), "--json-file", str(document)),
     )
     assert result.returncode == 0, result.stderr
     assert "10 cells were decided by prediction alone, 0 by measurement" in result.stdout
@@ -276,7 +276,7 @@ def test_explain_predicts_the_systems_copies_where_a_rule_asks_for_them(tutti, t
     times = {one["algorithm"]: one["us"] for one in found["algorithms"]}
     assert found["us"] == times["flat reach cma"] != times["flat reach staged"]
     assert all("reach" in algorithm for algorithm in times)
-    asked = ("bcast", "--algorithm", "flat", "--ranks", "2", "--sizes", "64K", "--cma", "--json")
+    asked = ("bcast", "--algorithm", "flat", "--ranks", "2", "--bytes", "64K", "--cma", "--json")
     result = tutti("model", "predict", *asked, "--machine", str(by_hand))
     assert json.loads(result.stdout)["cells"][0]["predicted_us"] == pytest.approx(found["us"])
     everywhere = explained(tutti, by_hand, *words, "--reached")["predicted"]

@@ -169,7 +169,7 @@ def test_a_small_real_tuning_for_the_shared_heap(tutti, tmp_path):
         "2",
         "--collectives",
         "scan",
-        "--sizes",
+        "--bytes",
         "4K",
         "--repetitions",
         "3",
@@ -179,7 +179,7 @@ def test_a_small_real_tuning_for_the_shared_heap(tutti, tmp_path):
         mpis()["mpich"].name,
         "-o",
         str(output),
-        "--json",
+        "--json-file",
         str(raw),
         seconds=100,
     )

@@ -1,4 +1,4 @@
-"""Applications (`tutti bench --app`): whole programs with and without Tutti on every host MPI.
+"""Applications (`tutti bench apps`): whole programs with and without Tutti on every host MPI.
 
 The programs are in examples/apps of Tutti's sources. They are plain MPI programs, one for each MPI
 ABI, and print lines that parse_output reads (examples/apps/phases.h): the seconds of their phases,
@@ -23,6 +23,8 @@ from tutti.bench.hosts import Hosts
 from tutti.bench.load import watched
 from tutti.bench.measurements import JOB_SECONDS
 from tutti.bench.mpis import Mpi
+from tutti.bench.over_nodes import Nodes
+from tutti.bench.reading import Output, parse_output
 from tutti.bench.variants import Variant, binding_for, command, environment, variants_for
 from tutti.errors import RunError, UserError
 from tutti.places import find_program, program
@@ -44,7 +46,6 @@ FORMS: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "multigrid": {BLOCKING: ("--together", "1"), OVERLAPPED: ("--together", "4")},
 }
-KINDS = ("communication", "computation", "setup")
 # One thread computes for each rank, in the libraries that programs may use, unless the user says
 # otherwise.
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
@@ -138,69 +139,6 @@ class AppSettings:
         return timed + sum(variant.tutti for variant in every)
 
 
-@dataclass(frozen=True)
-class Answer:
-    text: str
-    tolerance: float  # relative; 0: the same text is expected
-
-
-@dataclass(frozen=True)
-class Output:
-    """The output of an application. Times are in seconds."""
-
-    whole: float
-    phases: dict[str, tuple[str, float]]  # name: (kind, seconds), in the order printed
-    least: dict[str, float]  # seconds by phase, of the rank that was in it for the shortest time
-    answers: dict[str, Answer]
-    notes: tuple[str, ...]  # lines that begin with #
-    communication: float  # the time of the rank that communicates for the longest time
-
-
-def parse_output(text: str) -> Output:
-    """Reads an application's output. Raises RunError if it is not as examples/apps/phases.h says."""
-    whole: float | None = None
-    communication: float | None = None
-    phases: dict[str, tuple[str, float]] = {}
-    least: dict[str, float] = {}
-    answers: dict[str, Answer] = {}
-    tolerances: dict[str, float] = {}
-    notes = []
-    for line in text.splitlines():
-        match line.split():
-            case ["phase", name, kind, seconds] if kind in KINDS:
-                phases[name] = (kind, _number(line, seconds))
-            case ["least", name, seconds]:
-                least[name] = _number(line, seconds)
-            case ["answer", name, value]:
-                answers[name] = Answer(value, tolerances.get(name, 0.0))
-            case ["tolerance", name, value]:
-                tolerances[name] = _number(line, value)
-            case ["communication", seconds]:
-                communication = _number(line, seconds)
-            case ["whole", seconds]:
-                whole = _number(line, seconds)
-            case ["#", *_]:
-                notes.append(line.lstrip("# "))
-            case []:
-                pass
-            case _:
-                raise RunError(f"the application printed a line that is not understood: '{line}'")
-    if whole is None or communication is None:
-        missing = "whole" if whole is None else "communication"
-        raise RunError(f"the application printed no line '{missing} SECONDS'")
-    for name, found in (("phase", phases), ("answer", answers)):
-        if not found:
-            raise RunError(f"the application printed no line '{name} NAME ...'")
-    return Output(whole, phases, least, answers, tuple(notes), communication)
-
-
-def _number(line: str, word: str) -> float:
-    try:
-        return float(word)
-    except ValueError:
-        raise RunError(f"the application printed no number in the line '{line}'") from None
-
-
 @dataclass
 class Jobs:
     """The jobs of one variant at one place, by repetition."""
@@ -213,7 +151,7 @@ class Jobs:
 
 @dataclass
 class Applications:
-    """All jobs of one `tutti bench --app`."""
+    """All jobs of one `tutti bench apps`."""
 
     settings: AppSettings
     seed: int
@@ -274,6 +212,20 @@ def run_application(
         return parse_output(out), watch.share
     except (OSError, RunError) as error:
         raise RunError(f"{where}: {error}") from error
+
+
+def over_nodes(settings: AppSettings, plan: Nodes) -> AppSettings:
+    """The settings for emulated nodes, which have settings of their own."""
+    return replace(
+        settings,
+        ranks=plan.settings.ranks,
+        peer_settings="default",
+        bind="none",
+        limits=False,  # nodes share cores
+        hosts=plan.hosts,
+        per_node=plan.per_node,
+        delays=tuple(plan.delays),
+    )
 
 
 def most_nodes(settings: AppSettings) -> int:

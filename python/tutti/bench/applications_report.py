@@ -1,6 +1,7 @@
-"""Tables and plots of `tutti bench --app`."""
+"""Tables and plots of `tutti bench apps`."""
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,6 @@ from rich.console import Console
 
 from tutti.bench.applications import (
     APPLICATIONS,
-    KINDS,
     Applications,
     Place,
     built,
@@ -25,67 +25,63 @@ from tutti.bench.applications_results import (
     times_of,
 )
 from tutti.bench.hosts import cores_text
-from tutti.bench.lines import COLOURS
+from tutti.bench.reading import KINDS
+from tutti.bench.remarks import show_lines
 from tutti.bench.states import states_text
-from tutti.bench.statistics import centre, compare, geometric_mean
-from tutti.bench.texts import interval_text, ratio_text, time_text
+from tutti.bench.statistics import Ratio, centre, compare, geometric_mean
+from tutti.bench.texts import ratio_columns, time_text
 from tutti.bench.variants import Variant
-from tutti.tables import Table
+from tutti.figures import colour_of, legend_below, legend_of, new_figure, save
+from tutti.tables import Table, number, table_of, words
 
 
 def list_applications(console: Console) -> None:
-    table = Table(title="Applications of `tutti bench --app`", title_justify="left")
-    for column in ("name", "what it is", "built for"):
-        table.add_column(column)
-    for name, words in APPLICATIONS.items():
-        table.add_row(name, words, ", ".join(built(name)) or "-")
-    console.print(table)
+    columns = [
+        words("name", str),
+        words("what it is", lambda name: APPLICATIONS[name]),
+        words("built for", lambda name: ", ".join(built(name)) or "-"),
+    ]
+    console.print(table_of("Programs of `tutti bench apps`", columns, APPLICATIONS))
 
 
 def milliseconds_text(seconds: list[float]) -> str:
     return time_text(microseconds(seconds) / 1000) if seconds else "-"
 
 
-def _row(
-    table: Table, name: str, kind: str, timed: Timed, style: str = "", least: Timed | None = None
-) -> None:
-    ratio = timed.ratio
-    shortest = [least.host, least.tutti] if least is not None else []
-    table.add_row(
-        name,
-        kind,
-        milliseconds_text(timed.host),
-        milliseconds_text(timed.tutti),
-        *(("-", "-") if ratio is None else (ratio_text(ratio), interval_text(ratio))),
-        *map(milliseconds_text, shortest),
-        style=style,
-    )
+@dataclass(frozen=True)
+class Line:
+    """A row of a run's table."""
+
+    name: str
+    kind: str
+    timed: Timed
+    least: Timed | None = None
+
+
+def _least(get: Callable[[Timed], list[float]]) -> Callable[[Line], str]:
+    return lambda line: "" if line.least is None else milliseconds_text(get(line.least))
 
 
 def run_table(application: str, run: Run) -> Table:
-    table = Table(
-        title=f"{application}, {run.place.text}: {run.tutti.label}, ms, medians",
-        title_justify="left",
-    )
-    for column in ("phase", "kind"):
-        table.add_column(column)
-    for column in (
-        f"host, {run.host.form}" if run.host.form else "host",
-        "Tutti",
-        "ratio",
-        "95%",
-        "host, least",
-        "Tutti, least",
-    ):
-        table.add_column(column, justify="right")
-    for name, (kind, timed) in run.phases.items():
-        _row(table, name, kind, timed, least=run.least[name])
-    table.add_section()
-    _row(table, "all communication", KINDS[0], run.communication, "bold")
+    columns = [
+        words("phase", lambda line: line.name),
+        words("kind", lambda line: line.kind),
+        number(
+            f"host, {run.host.form}" if run.host.form else "host",
+            lambda line: milliseconds_text(line.timed.host),
+        ),
+        number("Tutti", lambda line: milliseconds_text(line.timed.tutti)),
+        *ratio_columns(lambda line: line.timed.ratio),
+        number("host, least", _least(lambda timed: timed.host)),
+        number("Tutti, least", _least(lambda timed: timed.tutti)),
+    ]
+    lines = [Line(name, kind, timed, run.least[name]) for name, (kind, timed) in run.phases.items()]
+    lines.append(Line("all communication", KINDS[0], run.communication))
     if run.best_peer != run.host:
-        _row(table, f"beside {run.best_peer.label}", KINDS[0], run.over_best)
-    _row(table, "whole", "", run.whole, "bold")
-    return table
+        lines.append(Line(f"beside {run.best_peer.label}", KINDS[0], run.over_best))
+    lines.append(Line("whole", "", run.whole))
+    title = f"{application}, {run.place.text}: {run.tutti.label}, ms, medians"
+    return table_of(title, columns, lines, lambda line: line.least is None)
 
 
 def share_line(run: Run) -> str:
@@ -102,81 +98,72 @@ def share_line(run: Run) -> str:
 def host_table(measured: Applications, place: Place) -> Table:
     """The table without Tutti: a column for each variant."""
     variants = measured.settings.variants(place.ranks)
-    table = Table(
-        title=f"{measured.settings.application}, {place.text}, ms, medians", title_justify="left"
-    )
-    table.add_column("phase")
-    for variant in variants:
-        table.add_column(variant.label, justify="right")
     jobs = [measured.of(place, variant) for variant in variants]
-
-    def row(name: str, **which: Any) -> None:
-        table.add_row(name, *(milliseconds_text(times_of(one, **which)) for one in jobs))
-
-    for name in jobs[0].outputs[0].phases:
-        row(name, phase=name)
-    row("all communication", communication=True)
-    row("whole")
-    return table
+    rows: dict[str, dict[str, Any]] = {name: {"phase": name} for name in jobs[0].outputs[0].phases}
+    rows |= {"all communication": {"communication": True}, "whole": {}}
+    columns = [words("phase", lambda row: row[0])]
+    for variant, one in zip(variants, jobs, strict=True):
+        columns.append(
+            number(variant.label, lambda row, one=one: milliseconds_text(times_of(one, **row[1])))
+        )
+    title = f"{measured.settings.application}, {place.text}, ms, medians"
+    return table_of(title, columns, rows.items())
 
 
 def forms_table(measured: Applications, place: Place) -> Table:
     """Every form of the program, beside the blocking one with the same host MPI."""
-    table = Table(
-        title=f"{measured.settings.application}, {place.text}: the forms of the program, ms, medians",
-        title_justify="left",
-    )
-    table.add_column("who and how")
-    for column in ("communication", "whole", "host's blocking whole over it", "95%"):
-        table.add_column(column, justify="right")
     variants = measured.settings.variants(place.ranks)
-    for variant in variants:
+
+    def over_blocking(variant: Variant) -> Ratio | None:
         host = next(one for one in variants if one.mpi == variant.mpi and not one.tutti)
         base, jobs = measured.of(place, host), measured.of(place, variant)
-        ratio = compare(times_of(base), times_of(jobs))
-        table.add_row(
-            variant.label,
-            milliseconds_text(times_of(jobs, communication=True)),
-            milliseconds_text(times_of(jobs)),
-            *(("", "") if variant == host else (ratio_text(ratio), interval_text(ratio))),
-        )
-    return table
+        return None if variant == host else compare(times_of(base), times_of(jobs))
+
+    def times(**which: Any) -> Callable[[Variant], str]:
+        return lambda variant: milliseconds_text(times_of(measured.of(place, variant), **which))
+
+    columns = [
+        words("who and how", lambda variant: variant.label),
+        number("communication", times(communication=True)),
+        number("whole", times()),
+        *ratio_columns(over_blocking, "host's blocking whole over it", unknown=""),
+    ]
+    title = f"{measured.settings.application}, {place.text}: the forms of the program, ms, medians"
+    return table_of(title, columns, variants)
+
+
+def _way_text(variant: Variant) -> str:
+    """How Tutti ran, apart from the MPI."""
+    parts = [
+        {"default": "", "best": "best setting"}.get(variant.setting, variant.setting),
+        "shared heap" if variant.heap else "",
+        "servers" if variant.servers else "",
+        variant.form,
+    ]
+    return ", ".join(filter(None, parts)) or "default"
 
 
 def summary(runs: list[Run]) -> Table:
     """Geometric means over the MPIs, for each place and each way of Tutti."""
-    table = Table(title="Geometric means over the MPIs of host over Tutti", title_justify="left")
-    for column in ("where", "Tutti"):
-        table.add_column(column)
-    for column in ("communication", "95%", "over the best MPI", "95%", "whole", "95%"):
-        table.add_column(column, justify="right")
+    groups: dict[tuple[Place, Variant], list[Run]] = {}
+    for run in runs:
+        way = replace(run.tutti, mpi=runs[0].tutti.mpi)
+        groups.setdefault((run.place, way), []).append(run)
 
-    def kind_of(run: Run) -> tuple[Place, Variant]:
-        return run.place, replace(run.tutti, mpi=runs[0].tutti.mpi)
-
-    for kind in dict.fromkeys(map(kind_of, runs)):
-        group = [run for run in runs if kind_of(run) == kind]
-        place, variant = kind
-        words = [
-            {"default": "", "best": "best setting"}.get(variant.setting, variant.setting),
-            "shared heap" if variant.heap else "",
-            "servers" if variant.servers else "",
-            variant.form,
-        ]
-        means = [
-            geometric_mean([(timed.host, timed.tutti) for timed in times])
-            for times in (
-                [run.communication for run in group],
-                [run.over_best for run in group],
-                [run.whole for run in group],
-            )
-        ]
-        table.add_row(
-            place.text,
-            ", ".join(word for word in words if word) or "default",
-            *(text for mean in means for text in (ratio_text(mean), interval_text(mean))),
+    def mean(get: Callable[[Run], Timed]) -> Callable[[Any], Ratio]:
+        return lambda entry: geometric_mean(
+            [(timed.host, timed.tutti) for timed in map(get, entry[1])]
         )
-    return table
+
+    columns = [
+        words("where", lambda entry: entry[0][0].text),
+        words("Tutti", lambda entry: _way_text(entry[0][1])),
+        *ratio_columns(mean(lambda run: run.communication), "communication"),
+        *ratio_columns(mean(lambda run: run.over_best), "over the best MPI"),
+        *ratio_columns(mean(lambda run: run.whole), "whole"),
+    ]
+    title = "Geometric means over the MPIs of host over Tutti"
+    return table_of(title, columns, groups.items())
 
 
 def load_line(measured: Applications) -> str:
@@ -224,9 +211,7 @@ def show(measured: Applications, console: Console) -> None:
         load_line(measured),
         f"seed {measured.seed}",
     ]
-    for line in notes:
-        if line:
-            console.print(line, highlight=False, markup=False, soft_wrap=True)
+    show_lines(console, notes)
 
 
 MOST_NAMES = 4  # the most answers to name that are as precise; more are counted
@@ -248,24 +233,17 @@ def draw(measured: Applications, stem: Path) -> list[Path]:
 
     Writes STEM.png and STEM.svg and returns their paths.
     """
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
     settings = measured.settings
     places = settings.places
     most = max(len(settings.variants(place.ranks)) for place in places)
-    figure, grid = pyplot.subplots(
-        len(places), 1, figsize=(8.5, len(places) * (0.7 + 0.33 * most) + 0.9), squeeze=False
-    )
+    figure, grid = new_figure(len(places), 1, (8.5, len(places) * (0.7 + 0.33 * most) + 0.9))
     phases: dict[str, tuple[str, float]] = {}
     for jobs in measured.jobs.values():
         phases |= jobs.outputs[0].phases
     for axes, place in zip(grid[:, 0], places, strict=True):
         variants = settings.variants(place.ranks)
         lefts = [0.0] * len(variants)
-        for number, (name, (kind, _)) in enumerate(phases.items()):
+        for number_of_phase, (name, (kind, _)) in enumerate(phases.items()):
             times = [
                 1000 * centre(times_of(measured.of(place, variant), phase=name) or [0.0])
                 for variant in variants
@@ -275,7 +253,7 @@ def draw(measured: Applications, stem: Path) -> list[Path]:
                 times,
                 left=lefts,
                 label=f"{name} ({kind})",
-                color=COLOURS[number % len(COLOURS)],
+                color=colour_of(number_of_phase),
                 alpha=1.0 if kind == KINDS[0] else 0.35,
             )
             lefts = [left + time for left, time in zip(lefts, times, strict=True)]
@@ -283,12 +261,5 @@ def draw(measured: Applications, stem: Path) -> list[Path]:
         axes.invert_yaxis()
         axes.set_title(f"{settings.application}, {place.text}", fontsize=10)
         axes.set_xlabel("ms", fontsize=8)
-    handles, labels = grid[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="lower center", ncols=min(4, len(labels)), fontsize=8)
-    lines = (len(labels) + 3) // 4
-    figure.tight_layout(rect=(0, 0.25 * lines / figure.get_figheight(), 1, 1))
-    written = [stem.with_name(stem.name + suffix) for suffix in (".png", ".svg")]
-    for file in written:
-        figure.savefig(file, dpi=150)
-    pyplot.close(figure)
-    return written
+    legend_below(figure, *legend_of(grid[:1, 0]), columns=4, more_lines=0)
+    return save(figure, stem)

@@ -7,15 +7,14 @@ from typing import Any
 
 from tutti import __version__
 from tutti.bench.applications import (
-    Answer,
     Applications,
     Jobs,
-    Output,
     Place,
     variables_of_user,
 )
 from tutti.bench.document import processor_name
 from tutti.bench.load import MOST_SHARE
+from tutti.bench.reading import Answer, Output
 from tutti.bench.results import typical_limits
 from tutti.bench.states import States, border
 from tutti.bench.statistics import Ratio, centre, compare

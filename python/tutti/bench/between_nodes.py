@@ -10,8 +10,10 @@ from tutti.bench.driver import execute_rows
 from tutti.bench.hosts import Hosts
 from tutti.bench.mpis import Mpi
 from tutti.bench.variants import Variant, environment
+from tutti.bench.words import require_per_node
+from tutti.errors import UserError
 from tutti.places import program
-from tutti.rows import Row
+from tutti.rows import PrintedRow
 
 NODES = 2
 SECONDS = 1800
@@ -28,6 +30,25 @@ class Between:
     milliseconds: int  # for each combination of a job
 
 
+def between_plan(
+    mpis: list[Mpi],
+    hosts: str,
+    nodes: str | None,
+    per_node: int,
+    delays: list[str],
+    milliseconds: int,
+) -> Between:
+    """Reads the measurement from the options. Raises UserError before anything runs."""
+    if nodes not in (None, str(NODES)):
+        raise UserError(
+            f"--nodes: '{nodes}' is not accepted; transfers are between {NODES} nodes, so leave it "
+            "out"
+        )
+    require_per_node(per_node)
+    Hosts(Path(hosts), NODES)  # raises if a script is missing
+    return Between(mpis, Path(hosts), per_node, delays, milliseconds)
+
+
 def run_pairs(
     hosts: Hosts,
     per_node: int,
@@ -36,7 +57,7 @@ def run_pairs(
     words: list[str],
     directory: Path,
     variables: Mapping[str, str] | None = None,
-) -> list[Row]:
+) -> list[PrintedRow]:
     """Measures a kind of tutti-ranks, by the variant's MPI on two nodes under tutti-run, and returns
     its rows. `variables` are added to its environment. Raises RunError."""
     bench = [str(program(f"tutti-ranks-{variant.mpi.abi}")), kind, *words]

@@ -35,6 +35,21 @@ def choose_mpis(names: list[str], found: list[Mpi]) -> list[Mpi]:
     return chosen
 
 
+def startable(mpis: list[Mpi], named: bool) -> list[Mpi]:
+    """The MPIs whose jobs tests/hosts/mpiexec can start.
+
+    Raises UserError if one of `mpis` is not among them and the user `named` it, or if none is left.
+    """
+    can = [mpi for mpi in mpis if mpi.family != "intel"]
+    other = next((mpi for mpi in mpis if mpi not in can), None)
+    if other is not None and (named or not can):
+        raise UserError(
+            f"--mpi: '{other.name}' is {other.label}; --hosts can only start jobs of MPICH and "
+            "Open MPI; name one of these"
+        )
+    return can
+
+
 def output_file(option: str, name: str | None) -> Path | None:
     """The path of an output file. Raises UserError, before anything runs, if it is not writable."""
     if name is None:

@@ -1,301 +1,569 @@
-"""The command `tutti bench`: its options. All of them are checked before anything runs."""
+"""The command `tutti bench`: its subcommands, and the options that each takes. All options are
+checked before anything runs."""
 
-from typing import Annotated
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
 
 import typer
+from rich.console import Console
 
-from tutti.bench import applications_command, modes, nodes_command
-from tutti.bench.applications import APPLICATIONS, FORMS
-from tutti.bench.forms_command import DEFAULT_FACES, QUICK_FACES
-from tutti.bench.load import MOST_BUSY
-from tutti.bench.measurements import COLLECTIVES, DEFAULT_COLLECTIVES
-from tutti.bench.options import DEFAULT_SIZES, Options
+from tutti.bench.applications import APPLICATIONS, FORMS, AppSettings
+from tutti.bench.checks import choose_mpis, default_ranks, startable, with_tutti
+from tutti.bench.measurements import (
+    DEFAULT_COLLECTIVES,
+    HALO,
+    LENGTHS,
+    ROOTED,
+    Measurements,
+    Settings,
+)
+from tutti.bench.mpis import Mpi, find_mpis
+from tutti.bench.options import (
+    DEFAULT_DELAYS,
+    DEFAULT_FACES,
+    DEFAULT_NODES,
+    DEFAULT_SIZES,
+    QUICK_FACES,
+    Options,
+    taking,
+)
+from tutti.bench.over_nodes import Nodes, nodes_plan
+from tutti.bench.present import Output
+from tutti.bench.progress import with_progress
+from tutti.bench.variants import BINDINGS, SETTINGS
+from tutti.bench.view import view
+from tutti.bench.words import (
+    PROGRAMS,
+    near_text,
+    one_of,
+    parse_bytes,
+    parse_collectives,
+    parse_delays,
+    parse_faces,
+    parse_forms,
+    parse_kinds,
+    parse_lengths,
+    parse_microseconds,
+    parse_ranks,
+    parse_sizes,
+)
+from tutti.errors import RunError, UserError
+from tutti.probes import sessions_are_groups
+
+QUICK_SIZES = "8,512,4K,64K"
+NODES_SIZES = "8,512,4K,64K,1M"
+OPENMP_SIZES = "64,512,4K,16K,64K,256K,1M,4M"
+BETWEEN_SIZES = "8,1K,16K,256K,1M"  # sizes of one-sided transfers between nodes
+QUICK_BETWEEN_SIZES = "8,16K,1M"
+# The widths of tables that are not printed to a terminal.
+WIDTH, WIDE, WIDEST = 132, 160, 176
+OF_HOSTS = ("--nodes", "--per-node", "--delay")
 
 
-def bench(
-    words: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="-- OPTIONS", help="With --app: the application's own options."),
-    ] = None,
-    app: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help=f"Run a whole program: {', '.join(APPLICATIONS)}; list says what they are. Its "
-            "own options follow after --. Compares answers, and times by phase.",
+def sizes_of(options: Options, usual: str, quick: str = QUICK_SIZES) -> list[int]:
+    usual = quick if options.quick else usual
+    return parse_sizes(usual if options.bytes is None else options.bytes)
+
+
+def check_hosts(options: Options, of_hosts: Sequence[str], of_one_node: Sequence[str] = ()) -> None:
+    """Raises UserError if an option was given that does not go with --hosts, or needs it."""
+    wrong = options.given(*(of_hosts if options.hosts is None else of_one_node))
+    if wrong and options.hosts is None:
+        raise UserError(
+            f"{wrong[0]}: it needs --hosts, the directory of the scripts that make nodes"
+        )
+    if wrong:
+        raise UserError(
+            f"{wrong[0]}: --hosts has its own settings, because its nodes share this machine's "
+            "cores; leave it out"
+        )
+
+
+def require_hosts(options: Options) -> str:
+    if options.hosts is None:
+        raise UserError(
+            "--hosts: give the directory of the scripts that make nodes (tests/hosts of Tutti's "
+            "sources)"
+        )
+    return options.hosts
+
+
+def mpis_of(options: Options) -> list[Mpi]:
+    mpis = choose_mpis(options.mpi or [], find_mpis())
+    return startable(mpis, named=bool(options.mpi)) if options.hosts is not None else mpis
+
+
+def output_of(options: Options, width: int) -> Output:
+    return Output(options.as_json, options.json_file, options.plot, width)
+
+
+def settings_of(options: Options, **changes: Any) -> Settings:
+    """Reads the options that measurements of collectives share. Raises UserError."""
+    cores = options.cores
+    ranks = parse_ranks(options.ranks) if options.ranks is not None else default_ranks(cores)
+    if options.kinds and options.given("--collectives", "--bytes"):
+        raise UserError(
+            "--kinds: a kind has its collective and its size; leave --collectives and --bytes out"
+        )
+    one_of("--bind", options.bind, BINDINGS)
+    one_of("--peer-settings", options.peer_settings, SETTINGS)
+    if options.hosts is None and options.bind == "core" and max(ranks) > cores:
+        raise UserError(
+            f"--bind core: there are more ranks ({max(ranks)}) than cores ({cores}); give "
+            "--bind auto"
+        )
+    usual = ",".join(DEFAULT_COLLECTIVES)
+    settings = Settings(
+        mpis=[],
+        ranks=ranks,
+        cores=cores,
+        collectives=parse_collectives(
+            usual if options.collectives is None else options.collectives
         ),
-    ] = None,
-    ranks: Annotated[
-        str | None,
-        typer.Option(
-            help="Rank counts, as in 2,4,8 (default: 2, the number of cores, "
-            "twice the number of cores)."
-        ),
-    ] = None,
-    collectives: Annotated[
-        str | None,
-        typer.Option(
-            help=f"Which collectives: all, or some of {', '.join(COLLECTIVES)} "
-            f"(default: {','.join(DEFAULT_COLLECTIVES)})."
-        ),
-    ] = None,
-    sizes: Annotated[
-        str | None,
-        typer.Option(
-            help="Message sizes in bytes: of one rank's part, or of the whole vector if all ranks "
-            f"have it (default: {DEFAULT_SIZES})."
-        ),
-    ] = None,
-    lengths: Annotated[
-        str | None,
-        typer.Option(
-            metavar="LIST",
-            help="With --hosts, how long the parts of v-collectives and reduce_scatter are: ramp "
-            "(from 1/2 to 3/2 of the size), equal, heavy (one part has nearly all), or all "
-            "(default: ramp). Their mean is the size.",
-        ),
-    ] = None,
-    every_root: Annotated[
-        bool,
-        typer.Option(
-            "--every-root",
-            help="Measure bcast, reduce, gather and scatter from every root in turn, and show the "
-            "fastest, the median and the slowest root. (With root 0 alone, trees that ignore the "
-            "machine's topology look too good.) With P ranks this takes P times as long.",
-        ),
-    ] = False,
-    mixed: Annotated[
-        bool,
-        typer.Option(
-            "--mixed",
-            help="Also measure the kinds of calls in a shuffled order, because programs alternate "
-            "calls (with --kinds programs by default).",
-        ),
-    ] = False,
-    cold: Annotated[
-        str | None,
-        typer.Option(
-            metavar="BYTES",
-            help="Also measure with cold caches: before each operation each rank streams over "
-            "so many bytes of its own memory, as in 4M. With --mixed both orders are measured "
-            "so.",
-        ),
-    ] = None,
-    kinds: Annotated[
-        str | None,
-        typer.Option(
-            help="Kinds of calls, instead of --collectives and --sizes: "
-            "COLLECTIVE:BYTES[:ROOT][:uint32][:dup], as in bcast:4K:1,allreduce:4:uint32:dup "
-            "(dup: on a duplicate of MPI_COMM_WORLD); or `programs`, which stands for 18 kinds "
-            "of short calls."
-        ),
-    ] = None,
-    form: Annotated[
-        str | None,
-        typer.Option(
-            metavar="LIST",
-            help="Also measure non-blocking or persistent calls that are waited for at once: "
-            "nonblocking, persistent or all. The tables show the start alone, and start and wait "
-            "beside the blocking call, the host MPI and the best peer.",
-        ),
-    ] = None,
-    overlap: Annotated[
-        bool,
-        typer.Option(
-            "--overlap",
-            help="Measure calls beside computations bound by arithmetic and by memory, as whole "
-            "times: start, compute, wait (in the forms of --form; default: nonblocking), and call, "
-            "then compute.",
-        ),
-    ] = False,
-    compute: Annotated[
-        str | None,
-        typer.Option(
-            metavar="US",
-            help="With --overlap: microseconds of computation (default: as long as the best peer's "
-            "blocking call, which jobs before the others find).",
-        ),
-    ] = None,
-    halo: Annotated[
-        bool,
-        typer.Option(
-            "--halo",
-            help="Measure exchanges of ghost cells in three dimensions: neighbourhood collectives "
-            "beside MPI_Isend and MPI_Irecv. With --overlap --hosts: over nodes, beside "
-            "computations.",
-        ),
-    ] = False,
-    faces: Annotated[
-        str | None,
-        typer.Option(
-            metavar="LIST",
-            help="With --halo: bytes of a face, squares of 4-byte cells "
-            f"(default: {DEFAULT_FACES}; with --quick: {QUICK_FACES}).",
-        ),
-    ] = None,
-    dirty: Annotated[
-        bool,
-        typer.Option(help="Each rank rewrites its buffer before each operation, as programs do."),
-    ] = True,
-    repetitions: Annotated[
-        int | None, typer.Option(help="How often every variant runs (default: 10).")
-    ] = None,
-    openmp: Annotated[
-        bool,
-        typer.Option(
-            "--openmp",
-            help="Compare Tutti's ranks as threads with OpenMP's array reductions, without MPI.",
-        ),
-    ] = False,
-    one_sided: Annotated[
-        bool,
-        typer.Option(
-            "--one-sided",
-            help="Measure one-sided transfers between threads and between processes, by their "
-            "callers and through a server, beside the machine's stores, loads and lines. With "
-            "--hosts: between two nodes, with and without servers, beside MPI_Put and MPI_Get.",
-        ),
-    ] = False,
-    alltoall: Annotated[
-        bool,
-        typer.Option(
-            "--alltoall",
-            help="With --one-sided: measure an all-to-all of gets between threads, executed by the "
-            "ranks and handed to servers; --ranks and --sizes say how many and how long.",
-        ),
-    ] = False,
-    saturation: Annotated[
-        bool,
-        typer.Option(
-            "--saturation",
-            help="Measure how many cores and messages keep this node's memory busy, for puts and "
-            "gets from 8 B to 1 MiB; with --hosts, how many keep the network between two nodes "
-            "busy. --json writes the map that TUTTI_SATURATION takes.",
-        ),
-    ] = False,
-    array: Annotated[
-        bool,
-        typer.Option(
-            "--array",
-            help="Measure the reduction of a shared array to one element between threads, beside "
-            "a loop and a reduction, without MPI.",
-        ),
-    ] = False,
-    hosts: Annotated[
-        str | None,
-        typer.Option(
-            metavar="DIRECTORY",
-            help="Measure over several nodes. The scripts in this directory (tests/hosts of "
-            "Tutti's sources, docs/clusters.md) emulate the nodes on this machine. Needs root.",
-        ),
-    ] = None,
-    nodes: Annotated[
-        str | None,
-        typer.Option(
-            help=f"With --hosts: numbers of nodes (default: {nodes_command.DEFAULT_NODES})."
-        ),
-    ] = None,
-    per_node: Annotated[
-        int | None,
-        typer.Option(
-            help="With --hosts: ranks on each node (default: 2; with --one-sided: 1; with "
-            "--saturation: the number of cores)."
-        ),
-    ] = None,
-    delay: Annotated[
-        str | None,
-        typer.Option(
-            help="With --hosts: one-way delays between nodes "
-            f"(default: {nodes_command.DEFAULT_DELAYS}; with --worth and --saturation: 0)."
-        ),
-    ] = None,
-    servers: Annotated[
-        bool,
-        typer.Option(
-            "--servers",
-            help=f"With --hosts and --app {' or '.join(FORMS)}: run the program's "
-            "blocking and overlapped form, and the latter with a server of Tutti's in each process.",
-        ),
-    ] = False,
-    load: Annotated[
-        int,
-        typer.Option(
-            help="Run so many busy processes on the ranks' cores beside each job "
-            f"(0 to {MOST_BUSY}), to see how calls stand a machine with other work."
-        ),
-    ] = 0,
-    worth: Annotated[
-        bool,
-        typer.Option(
-            "--worth",
-            help="With --hosts: measure how much faster shared memory within nodes is than "
-            "messages alone, and how much faster it could be at most.",
-        ),
-    ] = False,
-    quick: Annotated[
-        bool,
-        typer.Option(
-            "--quick", help="Take 3 repetitions, fewer sizes and less time for each cell."
-        ),
-    ] = False,
-    mpi: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Name of an MPI, as `tutti doctor` lists it; may be repeated (default: the first "
-            "of each family)."
-        ),
-    ] = None,
-    peer_settings: Annotated[
-        str,
-        typer.Option(
-            help="Settings of the MPIs: default, best (for more ranks than cores) or both; auto: "
-            "both if there are more ranks than cores; all: also other algorithms that a user can "
-            "select."
-        ),
-    ] = "auto",
-    bind: Annotated[
-        str,
-        typer.Option(
-            help="Binding of ranks: core, none or default (the MPI's own); auto: core if there "
-            "is a core for each rank, else none."
-        ),
-    ] = "auto",
-    tutti: Annotated[bool, typer.Option(help="Run each MPI with Tutti too.")] = True,
-    shared_heap: Annotated[
-        bool,
-        typer.Option("--shared-heap", help="Run each MPI with Tutti's shared heap too."),
-    ] = False,
-    budget_ms: Annotated[
-        int | None,
-        typer.Option(
-            help="Milliseconds for each cell (collective and size) of each job (default: 40; "
-            "with --quick: 20)."
-        ),
-    ] = None,
-    seed: Annotated[
-        int | None,
-        typer.Option(
-            help="Seed of the order of the variants and of --mixed (default: random; it is "
-            "printed)."
-        ),
-    ] = None,
-    json_name: Annotated[
-        str | None, typer.Option("--json", metavar="FILE", help="Write all numbers here.")
-    ] = None,
-    plot: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Draw FILE.png and FILE.svg.")
-    ] = None,
+        sizes=sizes_of(options, DEFAULT_SIZES if options.hosts is None else NODES_SIZES),
+        repetitions=options.count,
+        dirty=options.dirty,
+        heap=options.shared_heap,
+        peer_settings=options.peer_settings,
+        bind=options.bind,
+        budget_ms=options.milliseconds,
+        seed=options.seed,
+        every_root=options.every_root,
+        kinds=parse_kinds(options.kinds) if options.kinds else "",
+        cold=parse_bytes("--cold", options.cold) if options.cold else 0,
+        load=options.load,
+    )
+    if options.every_root and not any(name in ROOTED for name in settings.collectives):
+        raise UserError(
+            f"--every-root: none of {', '.join(settings.collectives)} has a root; add one of "
+            f"{', '.join(ROOTED)}, or leave --every-root out"
+        )
+    mpis = mpis_of(options)
+    return replace(settings, mpis=mpis, tutti=with_tutti(options.tutti, mpis), **changes)
+
+
+def plan_of(options: Options, settings: Settings, delays: str = DEFAULT_DELAYS) -> Nodes:
+    return nodes_plan(
+        settings,
+        require_hosts(options),
+        options.nodes or DEFAULT_NODES,
+        2 if options.per_node is None else options.per_node,
+        options.delay or delays,
+    )
+
+
+def measure_and_present(
+    settings: Settings,
+    output: Output,
+    jobs: int,
+    measure: Callable[[Callable[[str], None]], Measurements],
 ) -> None:
-    """Measure the installed MPIs with and without Tutti, interleaved."""
-    options = Options(**locals())
-    options.check()
-    console = options.console()
-    if app == applications_command.LIST:
-        from tutti.bench import applications_report
+    from tutti.bench.document import as_json
+    from tutti.bench.remarks import show_lines
+    from tutti.bench.report import draw, show
 
-        return applications_report.list_applications(console)
-    if app is not None:
-        modes.refuse_beside_application(options)
-    if one_sided or array or saturation or alltoall:
-        return modes.bench_native(options, console)
-    return modes.bench_collectives(options, console)
+    measured = with_progress(jobs, "the machine's limits", measure)
+
+    def show_with_note(console: Console) -> None:
+        show(measured, console)
+        show_lines(console, [note_on_sessions(settings)])
+
+    output.present(show_with_note, as_json(measured), lambda stem: draw(measured, stem))
+
+
+def note_on_sessions(settings: Settings) -> str:
+    of_mpich = any(one.family == "mpich" for one in settings.mpis)
+    if max(settings.ranks) <= settings.cores or not of_mpich or not sessions_are_groups():
+        return ""
+    return (
+        "note: MPICH's launcher starts each rank in a session of its own, and this kernel "
+        "schedules each session as a group, so ranks that share a core cannot yield to each "
+        "other. To change this: sysctl kernel.sched_autogroup_enabled=0"
+    )
+
+
+def run_calls(options: Options, width: int, **changes: Any) -> None:
+    from tutti.bench.driver import run
+
+    settings = settings_of(options, **changes)
+    if settings.kinds and options.every_root:
+        raise UserError("--every-root: each of --kinds has its root; leave one of them out")
+    if options.plot is not None and (settings.kinds or settings.mixed or settings.cold):
+        raise UserError(
+            "--plot: kinds of calls under several conditions have no plot; leave it out"
+        )
+    measure_and_present(
+        settings,
+        output_of(options, width),
+        settings.jobs,
+        lambda before_job: run(settings, before_job),
+    )
+
+
+def calls(options: Options) -> None:
+    """Measure single calls that are repeated.
+
+    The host MPI is measured with and without Tutti, beside other MPIs.
+    """
+    run_calls(options, WIDE if options.kinds or options.cold else WIDTH)
+
+
+def _mixed(options: Options) -> dict[str, Any]:
+    """The changes of the settings for calls in a shuffled order. Raises UserError."""
+    if not options.dirty:
+        raise UserError(
+            "--no-dirty: calls in a shuffled order share buffers, so each rank must rewrite its "
+            "buffer; leave --no-dirty out, or measure without a shuffled order"
+        )
+    usual = {} if options.kinds or options.given("--collectives", "--bytes") else PROGRAMS
+    return {"mixed": True} | ({"kinds": usual} if usual else {})
+
+
+def mixed(options: Options) -> None:
+    """Measure kinds of calls in a shuffled order, too.
+
+    Programs alternate calls, so a repeated call looks too fast.
+    """
+    run_calls(options, WIDE, **_mixed(options))
+
+
+def forms(options: Options) -> None:
+    """Measure non-blocking and persistent calls.
+
+    They are waited for at once. The tables show the start alone, and start and wait beside the
+    blocking call, the host MPI and the best peer.
+    """
+    changes = _mixed(options) if options.mixed else {}
+    run_calls(options, WIDE, forms=parse_forms(options.form or "all"), **changes)
+
+
+def halo(options: Options) -> None:
+    """Measure exchanges of ghost cells.
+
+    They are in three dimensions: neighbourhood collectives beside MPI_Isend and MPI_Irecv.
+    """
+    run_calls(options, WIDE, collectives=[HALO], faces=_faces(options))
+
+
+def _faces(options: Options) -> tuple[int, ...]:
+    return parse_faces(options.faces or (QUICK_FACES if options.quick else DEFAULT_FACES))
+
+
+def overlap(options: Options) -> None:
+    """Measure calls beside computations.
+
+    Computations are bound by arithmetic and by memory. All are whole times: start, compute, wait;
+    and call, then compute. With --hosts ranks are on several nodes.
+    """
+    check_hosts(
+        options,
+        (*OF_HOSTS, "--halo"),
+        ("--ranks", "--bind", "--peer-settings", "--shared-heap", "--load"),
+    )
+    if options.faces is not None and not options.halo:
+        raise UserError("--faces: it needs --halo, which exchanges faces of ghost cells")
+    computing = parse_microseconds(options.compute)
+    changes: dict[str, Any] = {"forms": parse_forms(options.form or "nonblocking")}
+    if options.halo:
+        if wrong := options.given("--collectives", "--bytes", "--kinds", "--form"):
+            raise UserError(f"{wrong[0]}: --halo exchanges ghost cells; leave one of them out")
+        changes = {"collectives": [HALO], "faces": _faces(options)}
+    settings = settings_of(options, overlap=True, **changes)
+    output = output_of(options, WIDEST)
+    if options.hosts is not None:
+        from tutti.bench import overlap_nodes
+
+        plan = plan_of(options, settings)
+        rows = with_progress(
+            overlap_nodes.jobs(plan),
+            "the nodes",
+            lambda before_job: overlap_nodes.measure_overlap(plan, computing, before_job),
+        )
+        return output.present(
+            lambda console: overlap_nodes.show_overlap(plan, rows, console),
+            overlap_nodes.overlap_json(plan, rows),
+            lambda stem: overlap_nodes.draw_overlap(rows, stem),
+        )
+    from tutti.bench.overlap import jobs, measure
+
+    return measure_and_present(
+        settings,
+        output,
+        jobs(settings) if computing is None else settings.jobs,
+        lambda before_job: measure(settings, computing, before_job),
+    )
+
+
+def nodes(options: Options) -> None:
+    """Measure collectives over several nodes.
+
+    The nodes are emulated on this machine.
+    """
+    from tutti.bench import nodes_report
+    from tutti.bench.over_nodes import measure_nodes
+
+    require_hosts(options)
+    lengths = LENGTHS[:1] if options.lengths is None else parse_lengths(options.lengths)
+    plan = plan_of(options, settings_of(options, lengths=lengths))
+    output = output_of(options, WIDTH)
+    results = with_progress(
+        plan.jobs, "the nodes", lambda before_job: measure_nodes(plan, before_job)
+    )
+    output.present(
+        lambda console: nodes_report.show(plan, results, console),
+        nodes_report.nodes_json(plan, results),
+        lambda stem: nodes_report.draw_delays(plan, results, stem),
+    )
+
+
+def worth(options: Options) -> None:
+    """Measure what shared memory within nodes gains.
+
+    The tables show how much faster it is than messages alone, and how much faster it could be.
+    """
+    from tutti.bench.worth import jobs, measure_worth, show_worth, worth_json
+
+    require_hosts(options)
+    plan = plan_of(options, settings_of(options), delays="0")
+    if plan.per_node < 2:
+        raise UserError(
+            "--per-node: a node needs two or more ranks that share memory; give --per-node 2"
+        )
+    if len(plan.delays) > 1:
+        raise UserError("--delay: give one")
+    output = output_of(options, WIDTH)
+    rows = with_progress(
+        jobs(plan), "the nodes", lambda before_job: measure_worth(plan, before_job)
+    )
+    output.present(lambda console: show_worth(plan, rows, console), worth_json(plan, rows))
+
+
+def between_of(options: Options, usual_ranks: int, delays: str, milliseconds: int) -> Any:
+    """The measurement between two nodes. Raises UserError before anything runs."""
+    from tutti.bench.between_nodes import between_plan
+
+    mpis = mpis_of(options)
+    with_tutti(True, mpis)
+    return between_plan(
+        mpis,
+        require_hosts(options),
+        options.nodes,
+        usual_ranks if options.per_node is None else options.per_node,
+        parse_delays(options.delay or delays),
+        options.budget_ms or milliseconds,
+    )
+
+
+def one_sided(options: Options) -> None:
+    """Measure one-sided transfers.
+
+    They are between threads and between processes, by their callers and through a server, beside
+    the machine's stores, loads and lines. With --hosts they are between two nodes, with and without
+    servers, beside MPI_Put and MPI_Get.
+    """
+    check_hosts(options, (*OF_HOSTS, "--bytes", "--budget-ms"))
+    if options.hosts is None:
+        from tutti.bench.threads import measure_one_sided, show_one_sided
+
+        found = find_mpis()
+        mpis = choose_mpis(options.mpi or [], found) if options.mpi or found else []
+        with_tutti(True, mpis)
+        output = output_of(options, WIDTH)
+        document = with_progress(
+            1 + len(mpis),
+            "threads",
+            lambda before_job: measure_one_sided(options.count, mpis, before_job),
+        )
+        return output.present(lambda console: show_one_sided(document, console), document)
+    from tutti.bench import one_sided_nodes
+
+    plan = between_of(options, 1, DEFAULT_DELAYS, 20 if options.quick else 40)
+    sizes = sizes_of(options, BETWEEN_SIZES, QUICK_BETWEEN_SIZES)
+    output = output_of(options, WIDE)
+    measured = with_progress(
+        one_sided_nodes.jobs(plan, options.count),
+        "the nodes",
+        lambda before_job: one_sided_nodes.measure(
+            plan, sizes, options.count, options.seed, before_job
+        ),
+    )
+    return output.present(
+        lambda console: one_sided_nodes.show(plan, measured, console),
+        one_sided_nodes.document(plan, measured),
+    )
+
+
+def saturation(options: Options) -> None:
+    """Measure how much keeps the memory busy.
+
+    The map says how many cores and messages do, for puts and gets from 8 B to 1 MiB; with --hosts,
+    how many keep the network between two nodes busy. --json-file writes the map that
+    TUTTI_SATURATION takes.
+    """
+    from tutti.bench import saturation as of_node
+    from tutti.saturation import draw_map
+
+    check_hosts(options, (*OF_HOSTS, "--mpi"))
+    output, milliseconds = output_of(options, WIDTH), 2 if options.quick else 10
+    if options.hosts is None:
+        map_ = of_node.measure(options.budget_ms or milliseconds)
+        show = of_node.show
+    else:
+        from tutti.bench import saturation_nodes
+
+        plan = between_of(options, options.cores, "0", milliseconds)
+        plan = plan if options.mpi else replace(plan, mpis=plan.mpis[:1])
+        if len(plan.delays) > 1:
+            raise UserError("--delay: a saturation map is of one delay; give one")
+        if len(plan.mpis) > 1:
+            names = ", ".join(mpi.name for mpi in plan.mpis)
+            raise UserError(f"--mpi: a saturation map is of one host MPI; give one of {names}")
+        map_, show = saturation_nodes.measure(plan), saturation_nodes.show
+    output.present(lambda console: show(map_, console), map_, lambda stem: draw_map(map_, stem))
+
+
+def alltoall(options: Options) -> None:
+    """Measure an all-to-all of gets between threads.
+
+    It is executed by the ranks, and handed to servers.
+    """
+    from tutti.bench import threads
+
+    counts = [threads.ALLTOALL_RANKS] if options.ranks is None else parse_ranks(options.ranks)
+    if len(counts) != 1:
+        raise UserError(f"--ranks: '{options.ranks}' is not accepted; one number is")
+    sizes = threads.ALLTOALL_SIZES if options.bytes is None else parse_sizes(options.bytes)
+    output = output_of(options, WIDTH)
+    document = threads.measure_alltoall(counts[0], sizes, options.count)
+    output.present(lambda console: threads.show_alltoall(document, console), document)
+
+
+def array(options: Options) -> None:
+    """Measure the reduction of a shared array.
+
+    Threads reduce it to one element, beside a loop and a reduction, without MPI.
+    """
+    from tutti.bench import threads
+
+    output = output_of(options, WIDTH)
+    document = threads.measure_array(options.count)
+    output.present(lambda console: threads.show_array(document, console), document)
+
+
+def openmp(options: Options) -> None:
+    """Compare ranks as threads with OpenMP.
+
+    Its array reductions are measured, without MPI.
+    """
+    from tutti.bench import threads
+
+    ranks = default_ranks(options.cores) if options.ranks is None else parse_ranks(options.ranks)
+    output, sizes = output_of(options, WIDTH), sizes_of(options, OPENMP_SIZES)
+    documents = [
+        threads.measure_openmp(count, sizes, options.count, options.milliseconds) for count in ranks
+    ]
+    output.present(lambda console: threads.show_openmp(documents, console), documents)
+
+
+def apps(options: Options) -> None:
+    """Run a whole program with and without Tutti.
+
+    Its answers are compared, and its times by phase. Its own options follow after --.
+    """
+    from tutti.bench import applications, applications_report, applications_results
+
+    output = output_of(options, WIDTH)
+    if options.app is None:
+        return output.present(applications_report.list_applications, list(APPLICATIONS))
+    if options.app not in APPLICATIONS:
+        raise UserError(
+            f"'{options.app}' is unknown; {near_text(options.app, list(APPLICATIONS))}known are "
+            f"{', '.join(APPLICATIONS)} (`tutti bench apps` says what they are)"
+        )
+    if options.servers and options.app not in FORMS:
+        raise UserError(
+            f"--servers: {options.app} has no overlapped form, which servers could help; those that "
+            f"have one are {' and '.join(FORMS)}"
+        )
+    check_hosts(
+        options,
+        (*OF_HOSTS, "--servers"),
+        ("--ranks", "--bind", "--peer-settings"),
+    )
+    settings = settings_of(options)
+    asked = AppSettings(
+        application=options.app,
+        arguments=tuple(options.words or ()),
+        mpis=settings.mpis,
+        ranks=settings.ranks,
+        cores=settings.cores,
+        repetitions=options.repetitions or (3 if options.quick else 5),
+        tutti=settings.tutti,
+        heap=settings.heap,
+        peer_settings=settings.peer_settings,
+        bind=settings.bind,
+        seed=settings.seed,
+        limits=not options.quick,
+        servers=options.servers,
+    )
+    if options.hosts is not None:
+        asked = applications.over_nodes(asked, plan_of(replace_nodes(options), settings))
+    applications.require_built(asked)
+    measured = with_progress(
+        asked.jobs, options.app, lambda before_job: applications.measure(asked, before_job)
+    )
+    output.present(
+        lambda console: applications_report.show(measured, console),
+        applications_results.as_json(measured),
+        lambda stem: applications_report.draw(measured, stem),
+    )
+    if different := applications_results.differences(measured):
+        raise RunError(f"{options.app}: the answers differ: {different[0]}")
+    return None
+
+
+def replace_nodes(options: Options) -> Options:
+    """The options with the usual number of nodes of a program."""
+    return replace(options, nodes=options.nodes or "2")
+
+
+FILES = ("as_json", "json_file")
+PLOT = (*FILES, "plot")
+JOBS = ("repetitions", "quick", "mpi", "tutti", "seed", "budget_ms", "dirty")
+WHICH = ("collectives", "bytes")
+HERE = ("ranks", "peer_settings", "bind", "shared_heap")
+NODES = ("hosts", "nodes", "per_node", "delay")
+SUBCOMMANDS: dict[str, tuple[Callable[[Options], None], tuple[str, ...]]] = {
+    "calls": (calls, (*WHICH, *HERE, "every_root", "kinds", "cold", "load", *JOBS, *PLOT)),
+    "mixed": (mixed, (*WHICH, *HERE, "kinds", "cold", "load", *JOBS, *FILES)),
+    "forms": (forms, (*WHICH, *HERE, "form", "kinds", "mixed", "cold", "load", *JOBS, *PLOT)),
+    "overlap": (
+        overlap,
+        (*WHICH, *HERE, "form", "kinds", "compute", "load", *NODES, "halo", "faces", *JOBS, *PLOT),
+    ),
+    "halo": (halo, (*HERE, "faces", "load", *JOBS, *PLOT)),
+    "nodes": (nodes, (*NODES, *WHICH, "lengths", "every_root", *JOBS, *PLOT)),
+    "worth": (worth, (*NODES, *WHICH, *JOBS, *FILES)),
+    "one-sided": (
+        one_sided,
+        (*NODES, "bytes", "mpi", "repetitions", "quick", "budget_ms", "seed", *FILES),
+    ),
+    "alltoall": (alltoall, ("ranks", "bytes", "repetitions", "quick", *FILES)),
+    "saturation": (saturation, (*NODES, "mpi", "quick", "budget_ms", *PLOT)),
+    "array": (array, ("repetitions", "quick", *FILES)),
+    "openmp": (openmp, ("ranks", "bytes", "repetitions", "quick", "budget_ms", *FILES)),
+    "apps": (
+        apps,
+        ("app", "words", *HERE, *NODES, "servers", "repetitions", "quick", "mpi", "tutti", "seed",
+         *PLOT),
+    ),
+}  # fmt: skip
+app = typer.Typer(
+    help="Measure the installed MPIs with and without Tutti, interleaved.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+for name, (run, fields) in SUBCOMMANDS.items():
+    app.command(name)(taking(fields, run))
+app.command("view")(view)

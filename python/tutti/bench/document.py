@@ -8,25 +8,23 @@ from typing import Any
 from tutti import __version__
 from tutti.bench.bounds import bounds_json
 from tutti.bench.conditions import conditions_json
-from tutti.bench.forms import forms_json
-from tutti.bench.halo import halo_json
 from tutti.bench.measurements import Cell, Measurements, Samples
-from tutti.bench.overlap import overlap_json
 from tutti.bench.peers import best_peers_json
 from tutti.bench.remarks import load_json
 from tutti.bench.results import (
     Comparison,
-    Summary,
     compare_cells,
+    means_json,
     nearness,
     pairs,
     summaries,
     typical_limits,
 )
-from tutti.bench.roots import compare_roots, comparisons_json, root_json
+from tutti.bench.roots import root_comparisons_json, root_json
 from tutti.bench.states import states_json
 from tutti.bench.statistics import centre
 from tutti.bench.variants import Variant
+from tutti.bench.ways import ways_json
 from tutti.probes import sessions_are_groups
 
 
@@ -57,19 +55,6 @@ def comparison_json(base: Variant, other: Variant, comparison: Comparison) -> di
         "ratio_of_means": asdict(comparison.by_mean),
         "two_modes": dict(zip(("base", "other"), comparison.modes, strict=True)),
         "slower": comparison.ratio.slower,
-    }
-
-
-def _summary_json(summary: Summary) -> dict[str, Any]:
-    return {
-        "ranks": summary.ranks,
-        "base": summary.base.key,
-        "other": summary.other.key,
-        "up_to_64_KiB": asdict(summary.short) if summary.short else None,
-        "all_cells": asdict(summary.every),
-        "means": asdict(summary.by_mean),
-        "by_collective": {name: asdict(ratio) for name, ratio in summary.by_collective.items()},
-        "slower_cells": summary.slower_cells,
     }
 
 
@@ -131,17 +116,16 @@ def as_json(measurements: Measurements) -> dict[str, Any]:
         "root_comparisons": [
             entry
             for ranks in settings.ranks
-            for base, other in pairs(measurements, ranks)
-            for entry in comparisons_json(
-                base, other, compare_roots(measurements, ranks, base, other)
-            )
+            for entry in root_comparisons_json(measurements, ranks)
         ],
-        "geometric_means": [_summary_json(summary) for summary in summaries(measurements)],
+        "geometric_means": [
+            {"ranks": row.ranks, "base": row.base.key, "other": row.other.key}
+            | means_json(row.means)
+            | {"means": asdict(row.means.by_mean)}
+            for row in summaries(measurements)
+        ],
         "best_peers": best_peers_json(measurements),
         "conditions": conditions_json(measurements),
-        "forms": forms_json(measurements),
-        "overlap": overlap_json(measurements),
-        "halo": halo_json(measurements),
         "states": states_json(measurements),
         "load": load_json(measurements),
         "bounds": bounds_json(measurements),
@@ -155,7 +139,7 @@ def as_json(measurements: Measurements) -> dict[str, Any]:
             | asdict(near.ratio)
             for near in nearness(measurements)
         ],
-    }
+    } | ways_json(measurements)
 
 
 def processor_name() -> str:

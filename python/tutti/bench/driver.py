@@ -16,11 +16,13 @@ from typing import Any
 from tutti.bench.hosts import Hosts
 from tutti.bench.load import busy, watched
 from tutti.bench.measurements import JOB_SECONDS, LENGTHS, Measurements, Settings
+from tutti.bench.reading import rows_of_job
+from tutti.bench.rows import Row
 from tutti.bench.variants import Variant, binding_for, command, environment
 from tutti.errors import BusyError, RunError
 from tutti.places import program
 from tutti.processes import started
-from tutti.rows import Row, job_of, microseconds, read_rows, rows_of
+from tutti.rows import PrintedRow, job_of, microseconds, read_rows, rows_of
 
 # tutti-bench says this if other load has taken every moment at which its ranks were to start.
 MISSED = "every start was missed"
@@ -59,7 +61,7 @@ def execute(
 
 def execute_own(
     kind: str, options: Mapping[str, object], seconds: float, more: Sequence[str] = ()
-) -> list[Row]:
+) -> list[PrintedRow]:
     """Runs tutti-threads, which measures a kind without any MPI, and returns its rows.
 
     An option of several values gets them in one word, with commas; `more` are words that follow.
@@ -87,7 +89,9 @@ def execute_job(
     )
 
 
-def execute_rows(where: str, words: list[str], env: dict[str, str], seconds: float) -> list[Row]:
+def execute_rows(
+    where: str, words: list[str], env: dict[str, str], seconds: float
+) -> list[PrintedRow]:
     """Runs a job of one of Tutti's programs and returns its rows. Raises RunError."""
     try:
         code, out, err = execute_job(words, env, seconds)
@@ -124,7 +128,7 @@ def _what_to_measure(settings: Settings, ranks: int) -> list[str]:
     return words + beside
 
 
-def _cell_of(row: Row) -> dict[str, Any]:
+def _cell_of(row: PrintedRow) -> dict[str, Any]:
     """A row of a call or of an exchange of ghost cells, in microseconds."""
     is_halo = row["what"] == "halo"
     cell = {"collective": "halo" if is_halo else row["call"], "bytes": row.get("bytes", 0)}
@@ -140,7 +144,7 @@ def _cell_of(row: Row) -> dict[str, Any]:
     return cell
 
 
-def bench_job(rows: Sequence[Row]) -> dict[str, Any]:
+def bench_job(rows: Sequence[PrintedRow]) -> dict[str, Any]:
     """The measurements of a job of tutti-bench, in microseconds."""
     job = job_of(rows) | {
         "cells": [_cell_of(row) for row in rows_of(rows, "call", "halo")],
@@ -217,7 +221,36 @@ def run_job(
     return job | {"share_of_others": None if settings.load else watch.share}
 
 
-def limits_of(rows: Sequence[Row]) -> dict[str, Any]:
+def medians_of(
+    variant: Variant,
+    ranks: int,
+    cores: int,
+    collectives: Sequence[str],
+    sizes: Sequence[int],
+    directory: Path,
+    **more: Any,
+) -> list[Row]:
+    """The medians of one job of one variant; `more` are fields of Settings. With `mixed` they are
+    those of the shuffled order. Raises RunError."""
+    settings = Settings(
+        mpis=[variant.mpi],
+        ranks=[ranks],
+        cores=cores,
+        collectives=list(collectives),
+        sizes=list(sizes),
+        repetitions=1,
+        peer_settings="default",
+        **more,
+    )
+    condition = "mixed" if settings.mixed else "plain"
+    return [
+        row
+        for row in rows_of_job(run_job(settings, ranks, variant, directory), ranks, variant)
+        if row.statistic == "median" and row.call.get("condition", "plain") == condition
+    ]
+
+
+def limits_of(rows: Sequence[PrintedRow]) -> dict[str, Any]:
     """The machine's own operations: nanoseconds, or by bytes GB/s of plain copies, else microseconds."""
     limits: dict[str, Any] = {"format": "tutti-limits 1"} | job_of(rows)
     for row in rows_of(rows, "limit"):

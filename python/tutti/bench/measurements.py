@@ -5,6 +5,8 @@ from statistics import fmean, median
 from typing import Any
 
 from tutti.bench.mpis import Mpi
+from tutti.bench.reading import rows_of_job
+from tutti.bench.rows import Row
 from tutti.bench.variants import Variant, variants_for
 
 JOB_SECONDS = 600  # time limit of a job with the default collectives
@@ -30,6 +32,7 @@ COLLECTIVES = (
 )
 DEFAULT_COLLECTIVES = COLLECTIVES[:4]
 CONDITIONS = ("plain", "mixed", "cold", "mixed+cold")
+NAMES = {"plain": "repeated", "mixed": "shuffled", "cold": "cold", "mixed+cold": "shuffled, cold"}
 HALO = "halo"  # in place of a collective: an exchange of ghost cells
 FORMS = ("nonblocking", "persistent")  # beside the blocking form
 UNEVEN = COLLECTIVES[COLLECTIVES.index("gatherv") :]  # collectives whose parts may differ in length
@@ -183,20 +186,19 @@ class Samples:
     others: list[float] = field(default_factory=list)
     wait: list[float] = field(default_factory=list)
 
-    def add(self, entries: list[dict[str, Any]], every_root: bool) -> None:
-        """Adds one repetition: tutti-bench's entries for all roots, in the order of the roots."""
-        medians = [entry["median_us"] for entry in entries]
+    def add(self, times: dict[str, list[float]], every_root: bool) -> None:
+        """Adds one repetition: for each statistic the times of all roots, in their order."""
+        medians = times["median"]
         self.median.append(median(medians))
-        self.mean.append(fmean(entry["mean_us"] for entry in entries))
-        self.least.append(min(entry["min_us"] for entry in entries))
-        self.percentile_95.append(max(entry["p95_us"] for entry in entries))
-        self.start += [entry["start_us"] for entry in entries if "start_us" in entry]
-        self.others += [entry["others_us"] for entry in entries if "others_us" in entry]
-        self.wait += [entry["wait_us"] for entry in entries if "wait_us" in entry]
+        self.mean.append(fmean(times["mean"]))
+        self.least.append(min(times["least"]))
+        self.percentile_95.append(max(times["percentile_95"]))
+        for name in ("start", "others", "wait"):
+            getattr(self, name).extend(times.get(name, []))
         if every_root:
             self.by_root = self.by_root or [[] for _ in medians]
-            for times, time in zip(self.by_root, medians, strict=True):
-                times.append(time)
+            for by_repetition, time in zip(self.by_root, medians, strict=True):
+                by_repetition.append(time)
 
 
 @dataclass
@@ -225,35 +227,43 @@ class Measurements:
     in_order: set[tuple[str, str]] = field(default_factory=set)
     seed: int | None = None  # the seed of everything that is shuffled
 
-    def _cell(self, ranks: int, entry: dict[str, Any]) -> Cell:
-        root = entry.get("root") if self.settings.kinds else None
+    def _cell(self, ranks: int, what: str, size: int, call: dict[str, Any]) -> Cell:
         details = {
-            name: entry[name]
+            name: call[name]
             for name in ("element", "communicator", "condition", "form", "lengths", "work")
-            if name in entry
+            if name in call
         }
-        return Cell(ranks, entry["collective"], entry["bytes"], root=root, **details)
+        root = call.get("root") if self.settings.kinds else None
+        return Cell(ranks, what, size, root=root, **details)
 
     def add(self, ranks: int, variant: Variant, job: dict[str, Any]) -> None:
+        """Adds the rows of a job, and what it says of itself and of the machine."""
         self.libraries[variant.key] = job["library"]
         if "flag_exchange_us" in job:
             self.flags.setdefault((ranks, variant.key), []).append(job["flag_exchange_us"])
         hand_overs = {entry["condition"]: entry["ns"] for entry in job.get("hand_overs", [])}
         self.hand_overs.setdefault((ranks, variant.key), []).append(hand_overs)
-        self.loads.setdefault((ranks, variant.key), []).append(job.get("share_of_others"))
+        loads = self.loads.setdefault((ranks, variant.key), [])
         for entry in job.get("left_out", []):
-            cell = self._cell(ranks, entry)
+            cell = self._cell(ranks, entry["collective"], entry["bytes"], entry)
             if cell not in self.left_out:
                 self.left_out.append(cell)
-        by_cell: dict[Cell, list[dict[str, Any]]] = {}
-        for entry in job["cells"]:
-            by_cell.setdefault(self._cell(ranks, entry), []).append(entry)
-        for cell, entries in by_cell.items():
-            samples = self.cells.setdefault(cell, {}).setdefault(variant.key, Samples())
-            samples.add(entries, self.settings.every_root and cell.collective in ROOTED)
-            if "work_us" in entries[0]:
-                self.computing[cell] = entries[0]["work_us"]
-            if entries[0].get("in_order"):
-                self.in_order.add((variant.key, cell.form))
         if "form_left_out" in job:
             self.without_persistent.add(variant.key)
+        self.add_rows(list(rows_of_job(job, ranks, variant, len(loads))))
+        loads.append(job.get("share_of_others"))
+
+    def add_rows(self, rows: list[Row]) -> None:
+        """Adds the rows of one repetition of one variant."""
+        by_cell: dict[Cell, dict[str, list[float]]] = {}
+        for row in rows:
+            cell = self._cell(row.ranks, row.what, row.bytes, row.call)
+            of_cell = by_cell.setdefault(cell, {})
+            of_cell.setdefault(row.statistic, []).append(row.microseconds)
+            if "work_us" in row.call:
+                self.computing[cell] = row.call["work_us"]
+            if row.call.get("in_order"):
+                self.in_order.add((row.variant, cell.form))
+        for cell, times in by_cell.items():
+            samples = self.cells.setdefault(cell, {}).setdefault(rows[0].variant, Samples())
+            samples.add(times, self.settings.every_root and cell.collective in ROOTED)

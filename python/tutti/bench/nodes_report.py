@@ -11,17 +11,16 @@ from rich.console import Console
 from tutti import __version__
 from tutti.bench.document import cell_json, comparison_json, processor_name
 from tutti.bench.hosts import cores_text, have_own_cores
-from tutti.bench.lines import COLOURS
 from tutti.bench.measurements import Cell
 from tutti.bench.over_nodes import AtDelay, Nodes
 from tutti.bench.remarks import load_json, load_text, loaded, remark
 from tutti.bench.results import compare_cells, pairs, summarise
-from tutti.bench.root_tables import roots_tables
-from tutti.bench.roots import compare_roots, comparisons_json
+from tutti.bench.roots import root_comparisons_json, roots_tables
 from tutti.bench.statistics import centre
-from tutti.bench.texts import interval_text, ratio_text, size_text, time_text
+from tutti.bench.texts import call_columns, cells_text, ratio_columns, size_text, time_text
 from tutti.bench.variants import Variant
-from tutti.tables import Table
+from tutti.figures import Bars, draw_bars, new_figure, save
+from tutti.tables import Table, number, table_of, words
 
 LEAST = (
     "any collective can complete after one delay of the links, so 1 is the least number of delays"
@@ -39,56 +38,41 @@ def delays_text(delays: float) -> str:
 
 def nodes_table(plan: Nodes, result: AtDelay, nodes: int, base: Variant, other: Variant) -> Table:
     ranks = plan.ranks(nodes)
+    under_load = loaded(result.measurements, ranks, base, other)
+    columns = [
+        *call_columns(lambda row: row.cell),
+        number("host, us", lambda row: time_text(row.centres[0])),
+        number("Tutti, us", lambda row: time_text(row.centres[1])),
+        *ratio_columns(lambda row: row.ratio),
+        number("host, delays", lambda row: delays_text(delays_of(result, row.cell, base))),
+        number("Tutti, delays", lambda row: delays_text(delays_of(result, row.cell, other))),
+        number("", lambda row: remark(row, under_load)),
+    ]
     way = f"delay {result.delay}, a byte takes {time_text(centre(result.one_way))} us one way"
-    table = Table(
-        title=f"{nodes} nodes of {plan.per_node} ranks ({way}): {base.label}", title_justify="left"
+    return table_of(
+        f"{nodes} nodes of {plan.per_node} ranks ({way}): {base.label}",
+        columns,
+        compare_cells(result.measurements, ranks, base, other),
+        lambda row: row.cell.collective,
     )
-    for column in ("collective", "size"):
-        table.add_column(column)
-    for column in ("host, us", "Tutti, us", "ratio", "95%", "host, delays", "Tutti, delays", ""):
-        table.add_column(column, justify="right")
-    last = None
-    for row in compare_cells(result.measurements, ranks, base, other):
-        if last is not None and row.cell.collective != last:
-            table.add_section()
-        last = row.cell.collective
-        table.add_row(
-            row.cell.name,
-            size_text(row.cell.bytes) if row.cell.bytes else "-",
-            *map(time_text, row.centres),
-            ratio_text(row.ratio),
-            interval_text(row.ratio),
-            *(delays_text(delays_of(result, row.cell, variant)) for variant in (base, other)),
-            remark(row, loaded(result.measurements, ranks, base, other)),
-        )
-    return table
 
 
 def host_nodes_table(plan: Nodes, result: AtDelay, nodes: int) -> Table:
     """The table without Tutti."""
-    ranks = plan.ranks(nodes)
-    variants = plan.settings.variants(ranks)
-    table = Table(
-        title=f"{nodes} nodes of {plan.per_node} ranks, delay {result.delay}", title_justify="left"
-    )
-    for column in ("collective", "size"):
-        table.add_column(column)
-    for variant in variants:
-        table.add_column(f"{variant.label}, us", justify="right")
-        table.add_column("delays", justify="right")
-    for cell, by_variant in result.measurements.cells.items():
-        if cell.ranks != ranks:
-            continue
-        texts = [
-            (time_text(centre(by_variant[v.key].median)), delays_text(delays_of(result, cell, v)))
-            for v in variants
+    cells, columns = result.measurements.cells, call_columns(lambda cell: cell)
+    for one in plan.settings.variants(plan.ranks(nodes)):
+        columns += [
+            number(
+                f"{one.label}, us",
+                lambda cell, key=one.key: time_text(centre(cells[cell][key].median)),
+            ),
+            number("delays", lambda cell, one=one: delays_text(delays_of(result, cell, one))),
         ]
-        table.add_row(
-            cell.name,
-            size_text(cell.bytes) if cell.bytes else "-",
-            *(text for pair in texts for text in pair),
-        )
-    return table
+    return table_of(
+        f"{nodes} nodes of {plan.per_node} ranks, delay {result.delay}",
+        columns,
+        [cell for cell in cells if cell.ranks == plan.ranks(nodes)],
+    )
 
 
 def shortest(plan: Nodes, result: AtDelay, nodes: int) -> list[Cell]:
@@ -103,46 +87,33 @@ def shortest(plan: Nodes, result: AtDelay, nodes: int) -> list[Cell]:
 
 def nodes_summary(plan: Nodes, results: list[AtDelay]) -> Table:
     """A row for each delay, number of nodes and MPI."""
-    table = Table(
-        title="Geometric means of the ratios, and the median over the collectives of the delays at "
-        "the smallest size",
-        title_justify="left",
+    rows = [
+        (result, nodes, summarise(result.measurements, plan.ranks(nodes), base, other))
+        for result in results
+        for nodes in plan.nodes
+        for base, other in pairs(result.measurements, plan.ranks(nodes))
+    ]
+
+    def delays(row: Any, variant: Variant) -> str:
+        result, nodes, _ = row
+        cells = shortest(plan, result, nodes)
+        return delays_text(median(delays_of(result, cell, variant) for cell in cells))
+
+    columns = [
+        words("delay", lambda row: row[0].delay),
+        words("nodes", lambda row: str(row[1])),
+        words("MPI", lambda row: row[2].base.label),
+        *ratio_columns(lambda row: row[2].means.short, "to 64 KiB"),
+        *ratio_columns(lambda row: row[2].means.every, "all sizes"),
+        number("slower", lambda row: cells_text(row[2].means.slower_cells)),
+        number("host, delays", lambda row: delays(row, row[2].base)),
+        number("Tutti, delays", lambda row: delays(row, row[2].other)),
+    ]
+    title = (
+        "Geometric means of the ratios, and the median over the collectives of the delays at the "
+        "smallest size"
     )
-    for column in ("delay", "nodes", "MPI"):
-        table.add_column(column)
-    for column in (
-        "to 64 KiB",
-        "95%",
-        "all sizes",
-        "95%",
-        "slower",
-        "host, delays",
-        "Tutti, delays",
-    ):
-        table.add_column(column, justify="right")
-    for result in results:
-        for nodes in plan.nodes:
-            for base, other in pairs(result.measurements, plan.ranks(nodes)):
-                row = summarise(result.measurements, plan.ranks(nodes), base, other)
-                short = (
-                    (ratio_text(row.short), interval_text(row.short)) if row.short else ("-", "-")
-                )
-                cells = shortest(plan, result, nodes)
-                delays = [
-                    median(delays_of(result, cell, variant) for cell in cells)
-                    for variant in (base, other)
-                ]
-                table.add_row(
-                    result.delay,
-                    str(nodes),
-                    base.label,
-                    *short,
-                    ratio_text(row.every),
-                    interval_text(row.every),
-                    f"[red]{row.slower_cells}[/]" if row.slower_cells else "-",
-                    *map(delays_text, delays),
-                )
-    return table
+    return table_of(title, columns, rows)
 
 
 def show(plan: Nodes, results: list[AtDelay], console: Console) -> None:
@@ -190,10 +161,7 @@ def _at_delay_json(plan: Nodes, result: AtDelay) -> dict[str, Any]:
         "root_comparisons": [
             entry
             for nodes in plan.nodes
-            for base, other in pairs(measurements, plan.ranks(nodes))
-            for entry in comparisons_json(
-                base, other, compare_roots(measurements, plan.ranks(nodes), base, other)
-            )
+            for entry in root_comparisons_json(measurements, plan.ranks(nodes))
         ],
         "left_out": [cell.size_words for cell in measurements.left_out],
         "load": load_json(measurements),
@@ -241,26 +209,20 @@ def draw_delays(plan: Nodes, results: list[AtDelay], stem: Path) -> list[Path]:
     The plot shows the largest number of nodes and the longest delay. Returns the names of the
     files.
     """
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
     result, nodes = max(results, key=lambda one: centre(one.one_way)), max(plan.nodes)
-    cells, variants = shortest(plan, result, nodes), plan.settings.variants(plan.ranks(nodes))
-    names = [mpi.name for mpi in plan.settings.mpis]
-    figure, axes = pyplot.subplots(figsize=(1.6 + 0.75 * len(cells), 4.2))
-    width = 0.8 / len(variants)
-    for place, variant in enumerate(variants):
-        at = [index + (place + 0.5) * width - 0.4 for index in range(len(cells))]
-        colour = COLOURS[names.index(variant.mpi.name) % len(COLOURS)]
-        alpha = 1.0 if variant.tutti else 0.4
-        heights = [delays_of(result, cell, variant) for cell in cells]
-        axes.bar(at, heights, width, label=variant.label, color=colour, alpha=alpha)
-    axes.axhline(1, color="black", linewidth=0.8)
-    axes.set_xticks(
-        range(len(cells)), [cell.name for cell in cells], rotation=40, ha="right", fontsize=8
-    )
+    cells, names = shortest(plan, result, nodes), [mpi.name for mpi in plan.settings.mpis]
+    bars = [
+        Bars(
+            variant.label,
+            [delays_of(result, cell, variant) for cell in cells],
+            names.index(variant.mpi.name),
+            1.0 if variant.tutti else 0.4,
+        )
+        for variant in plan.settings.variants(plan.ranks(nodes))
+    ]
+    figure, grid = new_figure(1, 1, (1.6 + 0.75 * len(cells), 4.2))
+    axes = grid[0, 0]
+    draw_bars(axes, [cell.name for cell in cells], bars)
     axes.set_ylabel("delays of the links (median)")
     size = size_text(min(plan.settings.sizes))
     axes.set_title(
@@ -270,8 +232,4 @@ def draw_delays(plan: Nodes, results: list[AtDelay], stem: Path) -> list[Path]:
     )
     axes.legend(fontsize=8)
     figure.tight_layout()
-    written = [stem.with_name(stem.name + suffix) for suffix in (".png", ".svg")]
-    for name in written:
-        figure.savefig(name, dpi=150)
-    pyplot.close(figure)
-    return written
+    return save(figure, stem)

@@ -1,4 +1,4 @@
-"""`tutti bench --one-sided --hosts`: what one-sided transfers between two nodes take, with and
+"""`tutti bench one-sided --hosts`: what one-sided transfers between two nodes take, with and
 without servers, beside the host MPI's own one-sided transfers and its messages.
 
 One job measures all of them in turn. The host's transfer that others are compared with is that of
@@ -10,6 +10,7 @@ import random
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +20,12 @@ from tutti import __version__
 from tutti.bench.between_nodes import NODES, Between, run_pairs
 from tutti.bench.hosts import Hosts, cores_text, have_own_cores
 from tutti.bench.overlap_nodes import milliseconds
+from tutti.bench.reading import rows_of_between
 from tutti.bench.statistics import Ratio, centre, compare
-from tutti.bench.texts import interval_text, ratio_text, size_text, time_text
+from tutti.bench.texts import ratio_columns, size_text, time_text
 from tutti.bench.variants import Variant
-from tutti.rows import Row, microseconds, rows_of
-from tutti.tables import Table
+from tutti.rows import PrintedRow, microseconds, rows_of
+from tutti.tables import Column, number, table_of, words
 
 WAITS, COMPUTES = "waits", "computes"
 COMPUTING = (
@@ -41,11 +43,6 @@ class Times:
     whole: list[float] = field(default_factory=list)  # until the transfer was complete
     compute: list[float] = field(default_factory=list)  # the computation alone
     beside: list[float] = field(default_factory=list)  # start, computation, wait
-
-    def add(self, cell: dict[str, Any]) -> None:
-        for name, values in vars(self).items():
-            if cell[f"{name}_us"] is not None:
-                values.append(cell[f"{name}_us"])
 
     @property
     def of_computation(self) -> float:
@@ -82,7 +79,7 @@ def jobs(plan: Between, repetitions: int) -> int:
     return repetitions * len(plan.delays) * len(variants_of(plan))
 
 
-def cells_of(rows: Sequence[Row]) -> list[dict[str, Any]]:
+def cells_of(rows: Sequence[PrintedRow]) -> list[dict[str, Any]]:
     """The cells of the kind `between` of tutti-ranks, in microseconds; None where there is none."""
     return [
         {"kind": row["call"], "bytes": row["bytes"], "target": row["target"], "way": row["way"]}
@@ -95,11 +92,11 @@ def cells_of(rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def add_job(measured: Measured, variant: Variant, delay: str, job: dict[str, Any]) -> None:
-    for cell in job["cells"]:
-        place = Place(
-            variant.mpi.name, delay, cell["kind"], cell["bytes"], cell["target"], variant.servers
-        )
-        measured.setdefault(place, {}).setdefault(cell["way"], Times()).add(cell)
+    for row in rows_of_between(job, variant, delay):
+        target, servers = row.call["target"], row.call["servers"]
+        place = Place(row.host, delay, row.what, row.bytes, target, servers)
+        times = measured.setdefault(place, {}).setdefault(row.call["way"], Times())
+        getattr(times, row.statistic).append(row.microseconds)
 
 
 def measure(
@@ -141,46 +138,32 @@ def over_host(measured: Measured, place: Place) -> Ratio:
     return compare(host_of(measured, place).whole, measured[place]["tutti"].whole)
 
 
-def _table(measured: Measured, places: list[Place], title: str) -> Table:
-    table = Table(title=title, title_justify="left")
-    for column in ("kind", "size", "target", "servers"):
-        table.add_column(column)
-    for column in (
-        "start, us",
-        "whole, us",
-        "of computation",
-        "host: start",
-        "whole",
-        "of computation",
-        "faster",
-        "95%",
-        "ping-pong",
-    ):
-        table.add_column(column, justify="right")
-    last = None
-    for place in places:
-        if last is not None and (place.kind, place.bytes) != last:
-            table.add_section()
-        last = (place.kind, place.bytes)
-        tutti, host = measured[place]["tutti"], measured[place]["host"]
-        floor = measured[place].get("ping_pong")
-        ratio = over_host(measured, place)
-        table.add_row(
-            place.kind,
-            size_text(place.bytes),
-            place.target,
-            "1" if place.servers else "0",
-            time_text(centre(tutti.start)),
-            time_text(centre(tutti.whole)),
-            f"{tutti.of_computation:.2f}x",
-            time_text(centre(host.start)),
-            time_text(centre(host.whole)),
-            f"{host.of_computation:.2f}x",
-            ratio_text(ratio),
-            interval_text(ratio),
-            time_text(centre(floor.whole)) if floor is not None else "-",
-        )
-    return table
+def _columns(measured: Measured) -> list[Column]:
+    def of(way: str) -> list[Column]:
+        host = "host: " if way == "host" else ""
+        unit = "" if host else ", us"
+        return [
+            number(
+                f"{host}start{unit}", lambda place: time_text(centre(measured[place][way].start))
+            ),
+            number(f"whole{unit}", lambda place: time_text(centre(measured[place][way].whole))),
+            number("of computation", lambda place: f"{measured[place][way].of_computation:.2f}x"),
+        ]
+
+    def ping_pong(place: Place) -> str:
+        least = measured[place].get("ping_pong")
+        return "-" if least is None else time_text(centre(least.whole))
+
+    return [
+        words("kind", lambda place: place.kind),
+        words("size", lambda place: size_text(place.bytes)),
+        words("target", lambda place: place.target),
+        words("servers", lambda place: "1" if place.servers else "0"),
+        *of("tutti"),
+        *of("host"),
+        *ratio_columns(lambda place: over_host(measured, place), "faster"),
+        number("ping-pong", ping_pong),
+    ]
 
 
 def _ordered(measured: Measured) -> list[Place]:
@@ -194,7 +177,9 @@ def show(plan: Between, measured: Measured, console: Console) -> None:
         for delay in plan.delays:
             some = [one for one in _ordered(measured) if (one.mpi, one.delay) == (mpi.name, delay)]
             pairs = f"{plan.per_node} pair{'s' if plan.per_node > 1 else ''} of ranks"
-            console.print(_table(measured, some, f"{mpi.label}, {pairs}, delay {delay}"))
+            title = f"{mpi.label}, {pairs}, delay {delay}"
+            of_kind = attrgetter("kind", "bytes")
+            console.print(table_of(title, _columns(measured), some, of_kind))
     for line in (
         "whole: start and wait (host: MPI_Win_flush); of computation: start, a computation of twice "
         "the host's time or the ping-pong's, and wait, over the computation alone; faster: whole over the host's in "

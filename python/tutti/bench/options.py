@@ -1,107 +1,253 @@
-"""The options of `tutti bench`, as the user has given them."""
+"""The options of `tutti bench`, as the user has given them. Each is declared once; a subcommand
+names those that it takes (command.py)."""
 
+import inspect
 import os
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
+from typing import Annotated, Any, get_type_hints
 
-from rich.console import Console
+import typer
 
-from tutti.bench.applications import FORMS
+from tutti.bench.applications import APPLICATIONS, FORMS
 from tutti.bench.load import MOST_BUSY
+from tutti.bench.measurements import COLLECTIVES, DEFAULT_COLLECTIVES
 from tutti.errors import UserError
-from tutti.tables import new_console
 
 DEFAULT_SIZES = "8,64,512,4K,32K,64K,256K,1M"
+DEFAULT_NODES = "2,3,4"
+DEFAULT_DELAYS = "0,1ms"
+DEFAULT_FACES = "4,64,1K,4K,16K,64K"
+QUICK_FACES = "4,1K,16K"
 # The fields of options that have another name. The field of --no-NAME is NAME.
-FIELDS = {"--json": "json_name"}
+FIELDS = {"--json": "as_json"}
+
+
+def option(words: str, *names: str, metavar: str | None = None) -> Any:
+    return typer.Option(*names, metavar=metavar, help=words)
 
 
 @dataclass(frozen=True)
 class Options:
-    """One field for each option; tutti.bench.command says what each is. The defaults are what they
-    are if the option is not given."""
+    """One field for each option. The defaults are what they are if the option is not given."""
 
-    words: list[str] | None = None
-    app: str | None = None
-    ranks: str | None = None
-    collectives: str | None = None
-    sizes: str | None = None
-    lengths: str | None = None
-    every_root: bool = False
-    mixed: bool = False
-    cold: str | None = None
-    kinds: str | None = None
-    form: str | None = None
-    overlap: bool = False
-    compute: str | None = None
-    halo: bool = False
-    faces: str | None = None
-    dirty: bool = True
-    repetitions: int | None = None
-    openmp: bool = False
-    one_sided: bool = False
-    alltoall: bool = False
-    saturation: bool = False
-    array: bool = False
-    hosts: str | None = None
-    nodes: str | None = None
-    per_node: int | None = None
-    delay: str | None = None
-    servers: bool = False
-    load: int = 0
-    worth: bool = False
-    quick: bool = False
-    mpi: list[str] | None = None
-    peer_settings: str = "auto"
-    bind: str = "auto"
-    tutti: bool = True
-    shared_heap: bool = False
-    budget_ms: int | None = None
-    seed: int | None = None
-    json_name: str | None = None
-    plot: str | None = None
+    app: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[NAME]",
+            help=f"The program: {', '.join(APPLICATIONS)}. Without a name: says what they are.",
+        ),
+    ] = None
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[-- OPTIONS]", help="The program's own options."),
+    ] = None
+    ranks: Annotated[
+        str | None,
+        option(
+            "Rank counts, as in 2,4,8 (default: 2, the number of cores, twice the number of cores)."
+        ),
+    ] = None
+    collectives: Annotated[
+        str | None,
+        option(
+            f"Which collectives: all, or some of {', '.join(COLLECTIVES)} "
+            f"(default: {','.join(DEFAULT_COLLECTIVES)})."
+        ),
+    ] = None
+    bytes: Annotated[
+        str | None,
+        option(
+            "Message sizes in bytes: of one rank's part, or of the whole vector if all ranks have "
+            f"it (default of calls: {DEFAULT_SIZES})."
+        ),
+    ] = None
+    lengths: Annotated[
+        str | None,
+        option(
+            "How long the parts of v-collectives and reduce_scatter are: ramp (from 1/2 to 3/2 of "
+            "the size), equal, heavy (one part has nearly all), or all (default: ramp). Their mean "
+            "is the size.",
+            metavar="LIST",
+        ),
+    ] = None
+    every_root: Annotated[
+        bool,
+        option(
+            "Measure bcast, reduce, gather and scatter from every root in turn, and show the "
+            "fastest, the median and the slowest root. (With root 0 alone, trees that ignore the "
+            "machine's topology look too good.) With P ranks this takes P times as long.",
+            "--every-root",
+        ),
+    ] = False
+    mixed: Annotated[
+        bool,
+        option(
+            "Also measure the kinds of calls in a shuffled order, because programs alternate calls "
+            "(with --kinds programs by default).",
+            "--mixed",
+        ),
+    ] = False
+    cold: Annotated[
+        str | None,
+        option(
+            "Also measure with cold caches: before each operation each rank streams over so many "
+            "bytes of its own memory, as in 4M. If calls are shuffled, too, both orders are "
+            "measured so.",
+            metavar="BYTES",
+        ),
+    ] = None
+    kinds: Annotated[
+        str | None,
+        option(
+            "Kinds of calls, instead of --collectives and --bytes: "
+            "COLLECTIVE:BYTES[:ROOT][:uint32][:dup], as in bcast:4K:1,allreduce:4:uint32:dup "
+            "(dup: on a duplicate of MPI_COMM_WORLD); or `programs`, which stands for 18 kinds "
+            "of short calls."
+        ),
+    ] = None
+    form: Annotated[
+        str | None,
+        option(
+            "The forms of the calls: nonblocking, persistent or all (default of overlap: "
+            "nonblocking, of forms: all).",
+            metavar="LIST",
+        ),
+    ] = None
+    compute: Annotated[
+        str | None,
+        option(
+            "Microseconds of computation (default: as long as the best peer's blocking call, which "
+            "jobs before the others find).",
+            metavar="US",
+        ),
+    ] = None
+    halo: Annotated[bool, option("With --hosts: measure exchanges of ghost cells.", "--halo")] = (
+        False
+    )
+    faces: Annotated[
+        str | None,
+        option(
+            "Bytes of a face of ghost cells, squares of 4-byte cells "
+            f"(default: {DEFAULT_FACES}; with --quick: {QUICK_FACES}).",
+            metavar="LIST",
+        ),
+    ] = None
+    dirty: Annotated[
+        bool, option("Each rank rewrites its buffer before each operation, as programs do.")
+    ] = True
+    repetitions: Annotated[
+        int | None, option("How often every variant runs (default: 10; of apps: 5).")
+    ] = None
+    hosts: Annotated[
+        str | None,
+        option(
+            "Measure over several nodes. The scripts in this directory (tests/hosts of Tutti's "
+            "sources, docs/clusters.md) emulate the nodes on this machine. Needs root.",
+            metavar="DIRECTORY",
+        ),
+    ] = None
+    nodes: Annotated[
+        str | None,
+        option(f"With --hosts: numbers of nodes (default: {DEFAULT_NODES}; of apps: 2)."),
+    ] = None
+    per_node: Annotated[
+        int | None,
+        option(
+            "With --hosts: ranks on each node (default: 2; of one-sided: 1; of saturation: the "
+            "number of cores)."
+        ),
+    ] = None
+    delay: Annotated[
+        str | None,
+        option(
+            f"With --hosts: one-way delays between nodes (default: {DEFAULT_DELAYS}; of worth and "
+            "saturation: 0)."
+        ),
+    ] = None
+    servers: Annotated[
+        bool,
+        option(
+            f"With --hosts, for {' and '.join(FORMS)}: run the program's blocking and overlapped "
+            "form, and the latter with a server of Tutti's in each process.",
+            "--servers",
+        ),
+    ] = False
+    load: Annotated[
+        int,
+        option(
+            f"Run so many busy processes on the ranks' cores beside each job (0 to {MOST_BUSY}), to "
+            "see how calls stand a machine with other work."
+        ),
+    ] = 0
+    quick: Annotated[
+        bool, option("Take 3 repetitions, fewer sizes and less time for each cell.", "--quick")
+    ] = False
+    mpi: Annotated[
+        list[str] | None,
+        option(
+            "Name of an MPI, as `tutti doctor` lists it; may be repeated (default: the first of "
+            "each family)."
+        ),
+    ] = None
+    peer_settings: Annotated[
+        str,
+        option(
+            "Settings of the MPIs: default, best (for more ranks than cores) or both; auto: both "
+            "if there are more ranks than cores; all: also other algorithms that a user can select."
+        ),
+    ] = "auto"
+    bind: Annotated[
+        str,
+        option(
+            "Binding of ranks: core, none or default (the MPI's own); auto: core if there is a "
+            "core for each rank, else none."
+        ),
+    ] = "auto"
+    tutti: Annotated[bool, option("Run each MPI with Tutti too.")] = True
+    shared_heap: Annotated[
+        bool, option("Run each MPI with Tutti's shared heap too.", "--shared-heap")
+    ] = False
+    budget_ms: Annotated[
+        int | None,
+        option(
+            "Milliseconds for each cell (collective and size) of each job (default: 40; with "
+            "--quick: 20)."
+        ),
+    ] = None
+    seed: Annotated[
+        int | None,
+        option("Seed of the order of variants and calls (default: random; it is printed)."),
+    ] = None
+    as_json: Annotated[bool, option("Write JSON instead of tables.", "--json")] = False
+    json_file: Annotated[
+        str | None, option("Also write all numbers to this file.", metavar="FILE")
+    ] = None
+    plot: Annotated[str | None, option("Draw FILE.png and FILE.svg.", metavar="FILE")] = None
 
-    def given(self, *options: str) -> dict[str, bool]:
-        """Tells which of these options were given, as in given("--sizes", "--no-dirty")."""
+    def given(self, *options: str) -> list[str]:
+        """Those of these options that were given, as of given("--bytes", "--no-dirty")."""
         defaults = {field.name: field.default for field in fields(self)}
-        found = {}
+        found = []
         for option in options:
             name = FIELDS.get(option, option.removeprefix("--no-").lstrip("-").replace("-", "_"))
-            found[option] = getattr(self, name) not in (defaults[name], [])
+            if getattr(self, name) not in (defaults[name], []):
+                found.append(option)
         return found
 
     def check(self) -> None:
-        """Raises UserError if an option that all measurements have is wrong."""
-        if self.repetitions is not None and not 1 <= self.repetitions <= 1000:
-            raise UserError(
-                f"--repetitions: '{self.repetitions}' is not accepted; whole numbers from 1 to 1000 "
-                "are"
-            )
-        if self.budget_ms is not None and not 1 <= self.budget_ms <= 60000:
-            raise UserError(
-                f"--budget-ms: '{self.budget_ms}' is not accepted; whole numbers from 1 to 60000 are"
-            )
-        if self.words and self.app is None:
-            raise UserError(
-                f"'{self.words[0]}' is not understood; words after -- are options of an "
-                "application, which --app names"
-            )
-        if not 0 <= self.load <= MOST_BUSY:
-            raise UserError(
-                f"--load: {self.load} is not accepted; whole numbers from 0 to {MOST_BUSY} are"
-            )
-        if self.servers and self.app is None:
-            raise UserError(
-                f"--servers: it needs --app {' or '.join(FORMS)}; --overlap --hosts measures single "
-                "collectives with and without servers, and --one-sided --hosts transfers"
-            )
-
-    def console(self) -> Console:
-        """Tables that are not printed to a terminal are as wide as they need to be."""
-        between = self.one_sided and self.hosts is not None
-        wide = any((self.mixed, self.cold, self.kinds, self.form, self.halo, between))
-        if self.overlap:
-            return new_console(176)
-        return new_console(160 if wide else 132)
+        """Raises UserError if a number is out of its range."""
+        for name, least, most in (
+            ("repetitions", 1, 1000),
+            ("budget_ms", 1, 60000),
+            ("load", 0, MOST_BUSY),
+        ):
+            value = getattr(self, name)
+            if value is not None and not least <= value <= most:
+                raise UserError(
+                    f"--{name.replace('_', '-')}: '{value}' is not accepted; whole numbers from "
+                    f"{least} to {most} are"
+                )
 
     @property
     def count(self) -> int:
@@ -116,3 +262,25 @@ class Options:
     @property
     def cores(self) -> int:
         return len(os.sched_getaffinity(0))
+
+
+def taking(names: Sequence[str], run: Callable[[Options], None]) -> Callable[..., None]:
+    """A command that takes these fields of Options, and no others, and runs with them."""
+    types = get_type_hints(Options, include_extras=True)
+    defaults = {field.name: field.default for field in fields(Options)}
+
+    def command(**values: Any) -> None:
+        options = Options(**values)
+        options.check()
+        run(options)
+
+    command.__doc__ = run.__doc__
+    command.__annotations__ = {name: types[name] for name in names}
+    parameters = [
+        inspect.Parameter(
+            name, inspect.Parameter.KEYWORD_ONLY, default=defaults[name], annotation=types[name]
+        )
+        for name in names
+    ]
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return command

@@ -1,4 +1,4 @@
-"""`tutti bench --hosts` measures collectives over several nodes, with the host MPI and with Tutti.
+"""`tutti bench nodes` measures collectives over several nodes, with the host MPI and with Tutti.
 
 All nodes are emulated on this machine. Any collective can complete after one delay of the links,
 whatever the number of nodes, so times are also given in delays, which tell algorithms apart. All
@@ -9,12 +9,13 @@ computation for those of real nodes.
 import random
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tutti.bench.driver import JobNodes, run_job
 from tutti.bench.hosts import Hosts
 from tutti.bench.measurements import Measurements, Settings
+from tutti.bench.words import parse_delays, parse_nodes, require_per_node
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,19 @@ class Nodes:
     @property
     def jobs(self) -> int:
         return self.settings.jobs * len(self.delays)
+
+
+def nodes_plan(settings: Settings, hosts: str, nodes: str, per_node: int, delays: str) -> Nodes:
+    """The measurements over nodes that the options ask for. Raises UserError.
+
+    The MPIs run with the settings of tests/hosts/mpiexec, which yield, because nodes share cores.
+    """
+    require_per_node(per_node)
+    counts = parse_nodes(nodes)
+    Hosts(Path(hosts), max(counts))  # raises if a script is missing
+    ranks = [count * per_node for count in counts]
+    polite = replace(settings, ranks=ranks, peer_settings="default", bind="none", heap=False)
+    return Nodes(polite, Path(hosts), counts, per_node, parse_delays(delays))
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""Calls beside computations over several nodes (`tutti bench --overlap --hosts`), with --halo
+"""Calls beside computations over several nodes (`tutti bench overlap --hosts`), with --halo
 exchanges of ghost cells (halo.py), whose blocking call is MPI_Neighbor_alltoallw.
 
 Variants are the host MPI, the host with a progress thread of its own where it has one, and Tutti
@@ -12,6 +12,7 @@ import random
 import tempfile
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +20,15 @@ from rich.console import Console
 
 from tutti import __version__
 from tutti.bench.driver import JobNodes, run_job
-from tutti.bench.halo import WAYS as HALO_WAYS
 from tutti.bench.hosts import Hosts, cores_text, have_own_cores
 from tutti.bench.measurements import HALO, Cell, Measurements, Settings
 from tutti.bench.over_nodes import Nodes
 from tutti.bench.statistics import centre
-from tutti.bench.texts import size_text, time_text
+from tutti.bench.texts import optional_time, size_text, time_text
 from tutti.bench.variants import PROGRESS, PROGRESS_ENVIRONMENT, Variant
-from tutti.tables import Table
+from tutti.bench.ways import WAYS as HALO_WAYS
+from tutti.figures import Bars, draw_bars, legend_of, new_figure, save
+from tutti.tables import number, table_of, words
 
 TIMES_THE_CALL = 2
 # The form that is the blocking call, for a collective that has a name of its own for it.
@@ -196,45 +198,22 @@ def _row(measurements: Measurements, cell: Cell, variant: Variant, delay: float,
     )
 
 
-def overlap_table(rows: list[Row], title: str) -> Table:
-    table = Table(title=title, title_justify="left")
-    for column in ("collective", "size", "computes", "form", "variant"):
-        table.add_column(column, no_wrap=True)
-    for column in (
-        "call, us",
-        "compute, us",
-        "call, compute",
-        "start, us",
-        "others, us",
-        "wait, us",
-        "whole, us",
-        "of computation",
-        "overlap",
-    ):
-        table.add_column(column, justify="right")
-    last = None
-    for row in rows:
-        kind = (row.collective, row.bytes, row.compute, row.form)
-        if last is not None and kind != last:
-            table.add_section()
-        last = kind
-        table.add_row(
-            row.collective,
-            size_text(row.bytes) if row.bytes else "-",
-            row.compute,
-            HALO_WAYS.get(row.form, row.form),
-            row.variant,
-            time_text(row.blocking_us),
-            time_text(row.compute_us),
-            time_text(row.after_blocking_us),
-            time_text(row.start_us) if row.start_us is not None else "-",
-            time_text(row.others_us),
-            time_text(row.wait_us),
-            time_text(row.whole_us),
-            f"{row.whole_us / row.compute_us:.2f}x",
-            f"{row.overlap_percent:.0f}%",
-        )
-    return table
+COLUMNS = [
+    words("collective", lambda row: row.collective, no_wrap=True),
+    words("size", lambda row: size_text(row.bytes) if row.bytes else "-", no_wrap=True),
+    words("computes", lambda row: row.compute, no_wrap=True),
+    words("form", lambda row: HALO_WAYS.get(row.form, row.form), no_wrap=True),
+    words("variant", lambda row: row.variant, no_wrap=True),
+    number("call, us", lambda row: time_text(row.blocking_us)),
+    number("compute, us", lambda row: time_text(row.compute_us)),
+    number("call, compute", lambda row: time_text(row.after_blocking_us)),
+    number("start, us", lambda row: optional_time(row.start_us)),
+    number("others, us", lambda row: time_text(row.others_us)),
+    number("wait, us", lambda row: time_text(row.wait_us)),
+    number("whole, us", lambda row: time_text(row.whole_us)),
+    number("of computation", lambda row: f"{row.whole_us / row.compute_us:.2f}x"),
+    number("overlap", lambda row: f"{row.overlap_percent:.0f}%"),
+]
 
 
 def show_overlap(plan: Nodes, rows: list[Row], console: Console) -> None:
@@ -244,9 +223,9 @@ def show_overlap(plan: Nodes, rows: list[Row], console: Console) -> None:
                 row for row in rows if (row.delay_ms, row.nodes) == (milliseconds(delay), nodes)
             ]
             some.sort(key=lambda row: (row.mpi, row.collective, row.bytes, row.compute, row.form))
-            console.print(
-                overlap_table(some, f"{nodes} nodes of {plan.per_node} ranks, delay {delay}")
-            )
+            title = f"{nodes} nodes of {plan.per_node} ranks, delay {delay}"
+            kind = attrgetter("collective", "bytes", "compute", "form")
+            console.print(table_of(title, COLUMNS, some, kind))
     console.print(
         "call: the blocking one; call, compute: one after the other; whole: start, computation and "
         "wait; others: while a rank computes, what servers, other processes and the kernel's "
@@ -265,3 +244,59 @@ def overlap_json(plan: Nodes, rows: list[Row]) -> dict[str, Any]:
         "own_cores": have_own_cores(plan.most_nodes),
         "cells": [asdict(row) | {"overlap_percent": row.overlap_percent} for row in rows],
     }
+
+
+# Alpha and hatch for the end of a variant's name; the first that fits counts.
+STYLES = {"+servers": (1.0, ""), "+tutti": (0.75, "//"), f"@{PROGRESS}": (0.5, ".."), "": (0.3, "")}
+AFTER_BLOCKING = "blocking call, then computation"
+
+
+def _kind_text(kind: tuple[str, int, str]) -> str:
+    collective, size, form = kind
+    return " ".join(
+        filter(None, [collective, size_text(size) if size else "", HALO_WAYS.get(form, "")])
+    )
+
+
+def draw_overlap(rows: list[Row], stem: Path) -> list[Path]:
+    """Writes STEM.png and STEM.svg and returns their paths.
+
+    A panel for each delay, number of nodes, MPI and loop has a bar for each call and variant: the
+    whole time over that of the computation alone. A mark shows the time of the blocking call and
+    then the computation: what a call costs of which nothing is hidden.
+    """
+    panel_of, kind_of = (
+        attrgetter("delay_ms", "nodes", "mpi", "compute"),
+        attrgetter("collective", "bytes", "form"),
+    )
+    panels = sorted(dict.fromkeys(map(panel_of, rows)))
+    mpis = list(dict.fromkeys(row.mpi for row in rows))
+    width = max(9.0, 4 + 0.9 * len(set(map(kind_of, rows))))
+    figure, grid = new_figure(len(panels), 1, (width, 1 + 3.0 * len(panels)), layout="constrained")
+    for axes, panel in zip(grid[:, 0], panels, strict=True):
+        delay, nodes, mpi, compute = panel
+        some = {(row.variant, kind_of(row)): row for row in rows if panel_of(row) == panel}
+        kinds = list(
+            dict.fromkeys(kind_of(row) for row in rows if kind_of(row) in {k for _, k in some})
+        )
+        bars = []
+        for variant in dict.fromkeys(name for name, _ in some):
+            mine = [some.get((variant, kind)) for kind in kinds]
+            bars.append(
+                Bars(
+                    variant,
+                    [row.whole_us / row.compute_us if row else None for row in mine],
+                    mpis.index(mpi),
+                    *next(style for end, style in STYLES.items() if variant.endswith(end)),
+                    [row.after_blocking_us / row.compute_us if row else None for row in mine],
+                )
+            )
+        draw_bars(axes, list(map(_kind_text, kinds)), bars, AFTER_BLOCKING)
+        axes.set_ylabel("whole time over computation")
+        axes.set_title(
+            f"{nodes} nodes, delay {delay:g} ms one way, {mpi}, loop bound by {compute}; "
+            "1: all is hidden",
+            fontsize=10,
+        )
+        axes.legend(*legend_of([axes]), fontsize=8, loc="upper left", bbox_to_anchor=(1.01, 1))
+    return save(figure, stem)

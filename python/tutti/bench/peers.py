@@ -3,18 +3,20 @@
 The best peer is the fastest of the MPIs and settings that a user could choose instead.
 """
 
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from tutti.bench.measurements import Cell, Measurements
 from tutti.bench.results import (
-    SHORT_BYTES,
     Comparison,
-    by_collective,
+    Means,
     comparison_of,
+    means_json,
     plain_ranks,
+    ratios_json,
 )
-from tutti.bench.statistics import Ratio, centre, geometric_mean
+from tutti.bench.statistics import centre
 from tutti.bench.variants import Variant
 
 
@@ -22,10 +24,11 @@ from tutti.bench.variants import Variant
 class AgainstBest:
     """One cell: the time of the best peer over the time of a variant with Tutti.
 
-    The best peer has the smallest median over the repetitions.
+    The best peer has the smallest median over the repetitions, in whichever way is fastest.
     """
 
     peer: Variant
+    way: str
     comparison: Comparison
 
 
@@ -38,28 +41,8 @@ class BestPeers:
     cells: list[AgainstBest]
 
     @property
-    def every(self) -> Ratio:
-        return self._mean([entry.comparison for entry in self.cells])
-
-    @property
-    def short(self) -> Ratio | None:
-        """The geometric mean over the cells up to 64 KiB; None if there are none."""
-        cells = [
-            entry.comparison for entry in self.cells if entry.comparison.cell.bytes <= SHORT_BYTES
-        ]
-        return self._mean(cells) if cells else None
-
-    @property
-    def of_collectives(self) -> dict[str, Ratio]:
-        return by_collective([entry.comparison for entry in self.cells])
-
-    @property
-    def slower_cells(self) -> int:
-        return sum(entry.comparison.ratio.slower for entry in self.cells)
-
-    @staticmethod
-    def _mean(comparisons: list[Comparison]) -> Ratio:
-        return geometric_mean([c.times for c in comparisons])
+    def means(self) -> Means:
+        return Means([entry.comparison for entry in self.cells])
 
 
 def peers_of(measurements: Measurements, ranks: int) -> list[Variant]:
@@ -67,12 +50,22 @@ def peers_of(measurements: Measurements, ranks: int) -> list[Variant]:
 
 
 def against_best(
-    measurements: Measurements, cell: Cell, peers: list[Variant], variant: Variant
+    measurements: Measurements,
+    cell: Cell,
+    peers: list[Variant],
+    variant: Variant,
+    ways: Sequence[str] = (),
 ) -> AgainstBest:
-    by_variant = measurements.cells[cell]
-    peers = [one for one in peers if one.key in by_variant]
-    peer = min(peers, key=lambda one: centre(by_variant[one.key].median))
-    return AgainstBest(peer, comparison_of(cell, by_variant[peer.key], by_variant[variant.key]))
+    """`ways`: the ways of a peer to make this call; the same way if there are none."""
+    times = {
+        (peer, way): measurements.cells[cell.in_form(way)][peer.key]
+        for way in ways or (cell.form,)
+        for peer in peers
+        if peer.key in measurements.cells.get(cell.in_form(way), {})
+    }
+    peer, way = min(times, key=lambda one: centre(times[one].median))
+    mine = measurements.cells[cell][variant.key]
+    return AgainstBest(peer, way, comparison_of(cell, times[peer, way], mine))
 
 
 def best_peers(measurements: Measurements) -> list[BestPeers]:
@@ -99,27 +92,18 @@ def best_peers(measurements: Measurements) -> list[BestPeers]:
 
 def against_best_json(entry: AgainstBest) -> dict[str, Any]:
     comparison = entry.comparison
-    return comparison.cell.words | {
-        "peer": entry.peer.key,
-        "peer_median_us": centre(comparison.base.median),
-        "median_us": centre(comparison.other.median),
-        "ratio_of_medians": asdict(comparison.by_median),
-        "ratio_of_means": asdict(comparison.by_mean),
-        "two_modes": any(comparison.modes),
-        "slower": comparison.ratio.slower,
-    }
+    return (
+        comparison.cell.words
+        | {"peer": entry.peer.key, "median_us": centre(comparison.other.median)}
+        | ratios_json(comparison)
+        | {"slower": comparison.ratio.slower}
+    )
 
 
 def best_peers_json(measurements: Measurements) -> list[dict[str, Any]]:
     return [
-        {
-            "ranks": best.ranks,
-            "variant": best.variant.key,
-            "up_to_64_KiB": asdict(best.short) if best.short else None,
-            "all_cells": asdict(best.every),
-            "by_collective": {name: asdict(ratio) for name, ratio in best.of_collectives.items()},
-            "slower_cells": best.slower_cells,
-            "cells": [against_best_json(entry) for entry in best.cells],
-        }
+        {"ranks": best.ranks, "variant": best.variant.key}
+        | means_json(best.means)
+        | {"cells": [against_best_json(entry) for entry in best.cells]}
         for best in best_peers(measurements)
     ]

@@ -1,10 +1,14 @@
 """Remarks in the tables about single cells, and the lines below the tables that explain them."""
 
+from collections.abc import Iterable
 from typing import Any
+
+from rich.console import Console
 
 from tutti.bench.load import MOST_SHARE
 from tutti.bench.measurements import Measurements
-from tutti.bench.results import Comparison
+from tutti.bench.results import Comparison, measured_ranks
+from tutti.bench.states import states_of, states_text
 from tutti.bench.variants import Variant
 
 MODES = (
@@ -31,11 +35,6 @@ def remark(comparison: Comparison, under_load: bool, base_name: str = "host") ->
     words = ["[red]slower[/]"] if comparison.ratio.slower else []
     words += [f"[yellow]two modes ({', '.join(whose)})[/]"] if whose else []
     return ", ".join(words + (["[yellow]load[/]"] if under_load else []))
-
-
-def modes_mark(comparison: Comparison) -> str:
-    """A star for two modes, for rows with several cells."""
-    return "[yellow]*[/]" if any(comparison.modes) else ""
 
 
 def _numbers(repetitions: list[int]) -> str:
@@ -76,3 +75,27 @@ def load_json(measurements: Measurements) -> dict[str, Any]:
             for (ranks, key), shares in measurements.loads.items()
         ],
     }  # fmt: skip
+
+
+def show_lines(console: Console, lines: Iterable[str]) -> None:
+    """The lines below tables; empty ones are left out."""
+    for line in lines:
+        if line:
+            console.print(line, highlight=False, markup=False, soft_wrap=True)
+
+
+def show_notes(
+    measurements: Measurements, console: Console, first: list[str], compared: Iterable[Comparison]
+) -> None:
+    """The lines below the tables: those of the kind first, then what the machine did meanwhile."""
+    states = states_of(measurements)
+    show_lines(
+        console,
+        [
+            *first,
+            *(states_text(states, ranks) for ranks in measured_ranks(measurements)),
+            load_text(measurements),
+            f"seed {measurements.seed}",
+            MODES if any(any(comparison.modes) for comparison in compared) else "",
+        ],
+    )

@@ -1,20 +1,17 @@
-"""Prints the tables of a benchmark."""
+"""The tables and plots of `tutti bench calls`: single calls of collectives, repeated."""
 
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
-from tutti.bench.bounds import Bounded, bounded, tutti_variants
+from tutti.bench.bounds import bounded, tutti_variants
 from tutti.bench.conditions import condition_summaries
 from tutti.bench.conditions_report import means_table, show_conditions
-from tutti.bench.forms_report import show_forms
-from tutti.bench.halo import show_halo
-from tutti.bench.measurements import DEFAULT_COLLECTIVES, Cell, Measurements
-from tutti.bench.overlap_report import show_overlap
+from tutti.bench.measurements import DEFAULT_COLLECTIVES, ROOTED, Cell, Measurements
 from tutti.bench.peers import BestPeers, best_peers
-from tutti.bench.remarks import MODES, load_text, loaded, remark
+from tutti.bench.remarks import loaded, remark, show_notes
 from tutti.bench.results import (
-    Comparison,
     Nearness,
     Summary,
     compare_cells,
@@ -24,27 +21,26 @@ from tutti.bench.results import (
     summaries,
     typical_limits,
 )
-from tutti.bench.root_tables import roots_tables
-from tutti.bench.states import states_of, states_text
+from tutti.bench.roots import roots_tables, spread
 from tutti.bench.statistics import centre
-from tutti.bench.texts import factor_text, interval_text, ratio_text, size_text, time_text
+from tutti.bench.texts import (
+    call_columns,
+    cells_text,
+    factor_text,
+    interval_text,
+    ratio_columns,
+    ratio_text,
+    size_text,
+    time_text,
+)
 from tutti.bench.variants import Variant, binding_for
-from tutti.tables import Table
+from tutti.bench.ways import draw_ways, show_ways
+from tutti.figures import Line, Panel, draw_panels
+from tutti.tables import Column, Table, number, table_of, words
 
 
-def _comparison_row(comparison: Comparison, under_load: bool) -> list[str]:
-    cell, base, other = comparison.cell, comparison.base, comparison.other
-    return [
-        cell.collective,
-        size_text(cell.bytes) if cell.collective != "barrier" else "-",
-        *map(time_text, comparison.centres),
-        ratio_text(comparison.ratio),
-        interval_text(comparison.ratio),
-        time_text(centre(base.mean)),
-        time_text(centre(other.mean)),
-        ratio_text(comparison.by_mean),
-        remark(comparison, under_load),
-    ]
+def _of_collective(entry: Any) -> str:
+    return str(entry.cell.collective)
 
 
 def comparison_table(
@@ -55,98 +51,84 @@ def comparison_table(
     bound = {"core": "bound to cores", "none": "not bound"}.get(
         binding, "bound by the MPI's default"
     )
-    table = Table(
-        title=f"{ranks} ranks on {settings.cores} cores: {base.label}, without and with Tutti "
-        f"({bound})",
-        title_justify="left",
-    )
-    for column in ("collective", "size"):
-        table.add_column(column)
-    for column in ("host, us", "Tutti, us", "ratio", "95%"):
-        table.add_column(column, justify="right")
-    for column in ("host mean", "Tutti mean", "ratio"):
-        table.add_column(column, justify="right", spare=True)
-    table.add_column("")
-    last = None
     under_load = loaded(measurements, ranks, base, other)
-    for comparison in compare_cells(measurements, ranks, base, other):
-        if last is not None and comparison.cell.collective != last:
-            table.add_section()
-        last = comparison.cell.collective
-        table.add_row(*_comparison_row(comparison, under_load))
-    return table
+    columns = [
+        *call_columns(lambda row: row.cell),
+        number("host, us", lambda row: time_text(row.centres[0])),
+        number("Tutti, us", lambda row: time_text(row.centres[1])),
+        *ratio_columns(lambda row: row.ratio),
+        number("host mean", lambda row: time_text(centre(row.base.mean)), spare=True),
+        number("Tutti mean", lambda row: time_text(centre(row.other.mean)), spare=True),
+        number("ratio", lambda row: ratio_text(row.by_mean), spare=True),
+        words("", lambda row: remark(row, under_load)),
+    ]
+    title = (
+        f"{ranks} ranks on {settings.cores} cores: {base.label}, without and with Tutti ({bound})"
+    )
+    rows = compare_cells(measurements, ranks, base, other)
+    return table_of(title, columns, rows, _of_collective)
 
 
 def host_table(measurements: Measurements, ranks: int, variant: Variant) -> Table:
     """The table of an MPI that is measured without Tutti only."""
-    table = Table(
-        title=f"{ranks} ranks on {measurements.settings.cores} cores: {variant.label}",
-        title_justify="left",
+    names = {"median": "median", "mean": "mean", "min": "least", "p95": "percentile_95"}
+    columns = [
+        *call_columns(lambda row: row[0]),
+        *(
+            number(f"{head}, us", lambda row, name=name: time_text(centre(getattr(row[1], name))))
+            for head, name in names.items()
+        ),
+    ]
+    rows = [
+        (cell, by_variant[variant.key])
+        for cell, by_variant in measurements.cells.items()
+        if cell.ranks == ranks
+    ]
+    return table_of(
+        f"{ranks} ranks on {measurements.settings.cores} cores: {variant.label}", columns, rows
     )
-    for column in ("collective", "size", "median, us", "mean, us", "min, us", "p95, us"):
-        table.add_column(column, justify="left" if column in ("collective", "size") else "right")
-    for cell, by_variant in measurements.cells.items():
-        if cell.ranks != ranks:
-            continue
-        samples = by_variant[variant.key]
-        times = (samples.median, samples.mean, samples.least, samples.percentile_95)
-        table.add_row(
-            cell.collective,
-            size_text(cell.bytes) if cell.bytes else "-",
-            *(time_text(centre(t)) for t in times),
-        )
-    return table
 
 
-def _slower_text(cells: int) -> str:
-    if cells == 0:
-        return "-"
-    return f"[red]{cells} {'cell' if cells == 1 else 'cells'}[/]"
+def _means_columns(with_mean: bool) -> list[Column]:
+    """The columns of a row's means over cells."""
+    of_means = number("of means", lambda row: ratio_text(row.means.by_mean), spare=True)
+    return [
+        *ratio_columns(lambda row: row.means.short, "to 64 KiB"),
+        *ratio_columns(lambda row: row.means.every, "all sizes"),
+        *([of_means] if with_mean else []),
+    ]
 
 
 def summary_table(rows: list[Summary], against: str) -> Table:
     """Geometric means of Tutti against its host MPIs or other MPIs; `against` is for the title."""
-    table = Table(
-        title=f"Geometric means of the ratios, Tutti against {against} (above 1: Tutti is faster)",
-        title_justify="left",
-    )
-    table.add_column("ranks", justify="right")
-    table.add_column("without Tutti", no_wrap=True)
-    table.add_column("with Tutti", no_wrap=True)
-    for column in ("to 64 KiB", "95%", "all sizes", "95%", "of means", "slower"):
-        table.add_column(column, justify="right", spare=column == "of means")
-    for row in rows:
-        short = (ratio_text(row.short), interval_text(row.short)) if row.short else ("-", "-")
-        same = row.base.mpi == row.other.mpi
-        table.add_row(
-            str(row.ranks),
-            row.base.label,
-            "the same" if same else f"on {row.other.mpi.label}",
-            *short,
-            ratio_text(row.every),
-            interval_text(row.every),
-            ratio_text(row.by_mean),
-            _slower_text(row.slower_cells),
-        )
-    return table
+
+    def of_tutti(row: Summary) -> str:
+        return "the same" if row.base.mpi == row.other.mpi else f"on {row.other.mpi.label}"
+
+    def slower(row: Summary) -> str:
+        cells = row.means.slower_cells
+        many = "s" if cells > 1 else ""
+        return f"[red]{cells} cell{many}[/]" if cells else "-"
+
+    columns = [
+        number("ranks", lambda row: str(row.ranks)),
+        words("without Tutti", lambda row: row.base.label, no_wrap=True),
+        words("with Tutti", of_tutti, no_wrap=True),
+        *_means_columns(with_mean=True),
+        number("slower", slower),
+    ]
+    title = f"Geometric means of the ratios, Tutti against {against} (above 1: Tutti is faster)"
+    return table_of(title, columns, rows)
 
 
 def collectives_table(rows: list[Summary]) -> Table:
     """A row for each collective, columns for each host MPI; `rows` are of one rank count."""
-    table = Table(
-        title=f"{rows[0].ranks} ranks: geometric means over the sizes of each collective",
-        title_justify="left",
-    )
-    table.add_column("collective", min_width=max(map(len, rows[0].by_collective)))
+    columns = [words("collective", str, no_wrap=True)]
     for row in rows:
-        table.add_column(row.base.label, justify="right")
-        table.add_column("95%", justify="right")
-    for name in rows[0].by_collective:
-        ratios = [row.by_collective[name] for row in rows]
-        table.add_row(
-            name, *(text for ratio in ratios for text in (ratio_text(ratio), interval_text(ratio)))
-        )
-    return table
+        means = row.means.by_collective
+        columns += ratio_columns(lambda name, means=means: means[name], row.base.label)
+    title = f"{rows[0].ranks} ranks: geometric means over the sizes of each collective"
+    return table_of(title, columns, rows[0].means.by_collective)
 
 
 LATENCIES = {
@@ -192,99 +174,61 @@ def limits_table(limits: dict[str, Any]) -> Table:
 
 def nearness_table(rows: list[Nearness]) -> Table:
     """A row for each variant: its times as multiples of the flag exchange."""
-    table = Table(
-        title="Two ranks: times as multiples of the machine's flag exchange",
-        title_justify="left",
-    )
-    table.add_column("")
-    collectives = list(dict.fromkeys(row.cell.collective for row in rows))
-    for collective in collectives:
-        table.add_column(
-            "allreduce, 8 B" if collective == "allreduce" else collective, justify="right"
-        )
-        table.add_column("95%", justify="right")
-    for variant in dict.fromkeys(row.variant for row in rows):
-        cells = [row for row in rows if row.variant == variant]
-        texts = [
-            text
-            for row in cells
-            for text in (factor_text(row.ratio.value) + "x", interval_text(row.ratio))
+    of = {(row.variant, row.cell.collective): row.ratio for row in rows}
+    columns = [words("", lambda variant: variant.label)]
+    for name in dict.fromkeys(map(_of_collective, rows)):
+        head = "allreduce, 8 B" if name == "allreduce" else name
+        columns += [
+            number(head, lambda one, name=name: factor_text(of[one, name].value) + "x"),
+            number("95%", lambda one, name=name: interval_text(of[one, name])),
         ]
-        table.add_row(variant.label, *texts)
-    return table
+    title = "Two ranks: times as multiples of the machine's flag exchange"
+    return table_of(title, columns, dict.fromkeys(row.variant for row in rows))
 
 
 def best_peers_table(measurements: Measurements, best: BestPeers) -> Table:
     """A row for each cell: its fastest peer, and Tutti."""
-    table = Table(
-        title=f"{best.ranks} ranks: {best.variant.label}, against the best peer in each cell",
-        title_justify="left",
-    )
-    for column in ("collective", "size", "best peer"):
-        table.add_column(column)
-    for column in ("peer, us", "Tutti, us", "ratio", "95%"):
-        table.add_column(column, justify="right")
-    table.add_column("")
-    last = None
-    for entry in best.cells:
-        comparison = entry.comparison
-        cell = comparison.cell
-        if last is not None and cell.collective != last:
-            table.add_section()
-        last = cell.collective
-        table.add_row(
-            cell.collective,
-            size_text(cell.bytes) if cell.bytes else "-",
-            entry.peer.label,
-            *map(time_text, comparison.centres),
-            ratio_text(comparison.ratio),
-            interval_text(comparison.ratio),
-            remark(comparison, loaded(measurements, best.ranks, entry.peer, best.variant), "peer"),
-        )
-    return table
+
+    def under_load(entry: Any) -> bool:
+        return loaded(measurements, best.ranks, entry.peer, best.variant)
+
+    columns = [
+        *call_columns(lambda entry: entry.comparison.cell),
+        words("best peer", lambda entry: entry.peer.label),
+        number("peer, us", lambda entry: time_text(entry.comparison.centres[0])),
+        number("Tutti, us", lambda entry: time_text(entry.comparison.centres[1])),
+        *ratio_columns(lambda entry: entry.comparison.ratio),
+        words("", lambda entry: remark(entry.comparison, under_load(entry), "peer")),
+    ]
+    title = f"{best.ranks} ranks: {best.variant.label}, against the best peer in each cell"
+    return table_of(title, columns, best.cells, lambda entry: entry.comparison.cell.collective)
 
 
 def best_peers_summary(rows: list[BestPeers]) -> Table:
-    table = Table(
-        title="Geometric means of the ratios, Tutti against the best peer of each cell",
-        title_justify="left",
-    )
-    table.add_column("ranks", justify="right")
-    table.add_column("with Tutti", no_wrap=True)
-    for column in ("to 64 KiB", "95%", "all sizes", "95%", "slower"):
-        table.add_column(column, justify="right")
-    for row in rows:
-        short = (ratio_text(row.short), interval_text(row.short)) if row.short else ("-", "-")
-        table.add_row(
-            str(row.ranks),
-            row.variant.label,
-            *short,
-            ratio_text(row.every),
-            interval_text(row.every),
-            f"[red]{row.slower_cells} of {len(row.cells)}[/]" if row.slower_cells else "-",
-        )
-    return table
+    columns = [
+        number("ranks", lambda row: str(row.ranks)),
+        words("with Tutti", lambda row: row.variant.label, no_wrap=True),
+        *_means_columns(with_mean=False),
+        number("slower", lambda row: cells_text(row.means.slower_cells, len(row.cells))),
+    ]
+    title = "Geometric means of the ratios, Tutti against the best peer of each cell"
+    return table_of(title, columns, rows)
 
 
-def bounds_table(rows: list[Bounded], variants: list[Variant]) -> Table:
+def bounds_table(measurements: Measurements) -> Table:
     """A row for each cell: the lower bound, and each variant with Tutti as a multiple of it."""
-    table = Table(
-        title="Two ranks: times as multiples of the lower bound from the machine's copies and "
-        "additions",
-        title_justify="left",
+    columns = [
+        *call_columns(lambda row: row.cell),
+        number("bound, us", lambda row: time_text(row.bound)),
+        *(
+            number(one.label, lambda row, key=one.key: factor_text(row.times[key]) + "x")
+            for one in tutti_variants(measurements)
+        ),
+    ]
+    title = (
+        "Two ranks: times as multiples of the lower bound from the machine's copies and additions"
     )
-    for column in ("collective", "size"):
-        table.add_column(column)
-    for column in ("bound, us", *(variant.label for variant in variants)):
-        table.add_column(column, justify="right")
-    for row in rows:
-        table.add_row(
-            row.cell.collective,
-            size_text(row.cell.bytes) if row.cell.bytes else "-",
-            time_text(row.bound),
-            *(factor_text(row.times[variant.key]) + "x" for variant in variants),
-        )
-    return table
+    return table_of(title, columns, bounded(measurements))
 
 
 def left_out_text(cells: list[Cell]) -> str:
@@ -300,28 +244,10 @@ def left_out_text(cells: list[Cell]) -> str:
     return f"left out, because a rank's buffers would be too large: {'; '.join(texts)}"
 
 
-def _notes(measurements: Measurements) -> list[str]:
-    """The lines below the tables."""
-    states = states_of(measurements)
-    lines = [states_text(states, ranks) for ranks in measured_ranks(measurements)] + [
-        load_text(measurements)
-    ]
-    compared = [c for ranks in measured_ranks(measurements) for pair in pairs(measurements, ranks)
-                for c in compare_cells(measurements, ranks, *pair)]  # fmt: skip
-    compared += [entry.comparison for best in best_peers(measurements) for entry in best.cells]
-    return [line for line in lines if line] + (
-        [MODES] if any(any(c.modes) for c in compared) else []
-    )
-
-
 def show(measurements: Measurements, console: Console) -> None:
     settings = measurements.settings
-    if settings.faces:
-        return show_halo(measurements, console)
-    if settings.overlap:
-        return show_overlap(measurements, console)
-    if settings.forms:
-        return show_forms(measurements, console)
+    if settings.faces or settings.overlap or settings.forms:
+        return show_ways(measurements, console)
     if settings.kinds or len(settings.conditions) > 1:
         return show_conditions(measurements, console)
     for ranks in measured_ranks(measurements):
@@ -337,12 +263,11 @@ def show(measurements: Measurements, console: Console) -> None:
     console.print(limits_table(typical_limits(measurements.limits)))
     if near := nearness(measurements):
         console.print(nearness_table(near))
-    if settings.tutti and (bounds := bounded(measurements)):
-        console.print(bounds_table(bounds, tutti_variants(measurements)))
-    best = best_peers(measurements)
+    if settings.tutti and bounded(measurements):
+        console.print(bounds_table(measurements))
+    best, rows = best_peers(measurements), summaries(measurements)
     for row in best:
         console.print(best_peers_table(measurements, row))
-    rows = summaries(measurements)
     own = [row for row in rows if row.base.mpi == row.other.mpi]
     others = [row for row in rows if row.base.mpi != row.other.mpi]
     if len(settings.collectives) > len(DEFAULT_COLLECTIVES):
@@ -356,5 +281,78 @@ def show(measurements: Measurements, console: Console) -> None:
         console.print(best_peers_summary(best))
     if by_state := [row for row in condition_summaries(measurements) if row.state]:
         console.print(means_table(by_state))
-    for note in _notes(measurements):
-        console.print(note, highlight=False, markup=False, soft_wrap=True)
+    compared = [c for row in own for c in row.means.comparisons]
+    compared += [entry.comparison for row in best for entry in row.cells]
+    show_notes(measurements, console, [], compared)
+
+
+def _style(variant: Variant) -> str:
+    if variant.tutti:
+        return "-." if variant.heap else "-"
+    return "--" if variant.setting in ("default", "best") else ":"
+
+
+def _line(measurements: Measurements, cells: list[Cell], variant: Variant, place: float) -> Line:
+    """The line of a variant; `place`: from -0.5 to 0.5, its place among the variants."""
+    samples = [measurements.cells[cell][variant.key] for cell in cells]
+    spreads = [found for one in samples if (found := spread(one)) is not None]
+    names = [mpi.name for mpi in measurements.settings.mpis]
+    marker, alpha = "o" if variant.tutti else "x", 0.55 if variant.setting == "best" else 1.0
+
+    def draw_roots(axes: Any, sizes: Any, colour: str) -> None:
+        """A box for the middle half of the roots, whiskers to the fastest and slowest one, and a
+        median. Variants are beside each other, so that no whisker hides another."""
+        at = [size * 2 ** (0.7 * place) for size in sizes]
+        middles = [one.middle for one in spreads]
+        whiskers = [
+            [one.middle - one.least for one in spreads],
+            [one.most - one.middle for one in spreads],
+        ]
+        of_whiskers = {"ecolor": colour, "elinewidth": 1, "capsize": 2.5, "alpha": alpha}
+        axes.errorbar(at, middles, yerr=whiskers, linestyle="none", **of_whiskers)
+        lows, highs = [one.low for one in spreads], [one.high for one in spreads]
+        axes.vlines(at, lows, highs, color=colour, linewidth=5, alpha=0.35 * alpha)
+        style = {"color": colour, "marker": marker, "markersize": 4, "label": variant.label}
+        line = "-" if variant.tutti else ":"
+        axes.plot(at, middles, linestyle=line, linewidth=0.7, alpha=alpha, **style)
+
+    return Line(
+        variant.label,
+        [centre(one.median) for one in samples],
+        names.index(variant.mpi.name),
+        _style(variant),
+        marker,
+        alpha,
+        0.4 if variant.tutti else -0.4,
+        draw_roots if spreads else None,
+    )
+
+
+def _panel(measurements: Measurements, ranks: int, collective: str) -> Panel:
+    settings = measurements.settings
+    variants = settings.variants(ranks)
+    cells = [c for c in measurements.cells if (c.ranks, c.collective) == (ranks, collective)]
+    of_roots = ", every root" if settings.every_root and collective in ROOTED else ""
+    return Panel(
+        f"{collective}, {ranks} ranks{of_roots}",
+        [cell.bytes for cell in cells],
+        [
+            _line(measurements, cells, variant, (place + 0.5) / len(variants) - 0.5)
+            for place, variant in enumerate(variants)
+        ],
+        ("alone", "with Tutti"),
+    )
+
+
+def draw(measurements: Measurements, stem: Path) -> list[Path]:
+    """Draws time over size. Each rank count begins a row, with a panel for each collective."""
+    settings = measurements.settings
+    if settings.faces or settings.overlap or settings.forms:
+        return draw_ways(measurements, stem)
+    columns = min(4, len(settings.collectives))
+    panels: list[Panel | None] = []
+    for ranks in settings.ranks:
+        panels += [_panel(measurements, ranks, name) for name in settings.collectives]
+        panels += [None] * (-len(settings.collectives) % columns)
+    unit = "median and span of the roots, us" if settings.every_root else "median, us"
+    return draw_panels(panels, unit, stem, columns)

@@ -1,7 +1,7 @@
 """Ratios of the host's times to Tutti's, for each cell, and their geometric means."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from statistics import median
 from typing import Any
 
@@ -56,22 +56,74 @@ def comparison_of(cell: Cell, base: Samples, other: Samples) -> Comparison:
     )
 
 
+def ratios_json(comparison: Comparison) -> dict[str, Any]:
+    """The times of a comparison and their ratios; `base` is what the variant is compared with."""
+    return {
+        "base_median_us": centre(comparison.base.median),
+        "base_mean_us": centre(comparison.base.mean),
+        "ratio_of_medians": asdict(comparison.by_median),
+        "ratio_of_means": asdict(comparison.by_mean),
+        "two_modes": any(comparison.modes),
+    }
+
+
+def by_collective(comparisons: Sequence[Comparison]) -> dict[str, Ratio]:
+    """The geometric mean over the sizes of each collective, in the order measured."""
+    names = dict.fromkeys(c.cell.collective for c in comparisons)
+    return {
+        name: geometric_mean([c.times for c in comparisons if c.cell.collective == name])
+        for name in names
+    }
+
+
+@dataclass(frozen=True)
+class Means:
+    """Geometric means over cells of the ratios of medians, or of means if times have two modes."""
+
+    comparisons: Sequence[Comparison]
+
+    @property
+    def every(self) -> Ratio:
+        return geometric_mean([c.times for c in self.comparisons])
+
+    @property
+    def short(self) -> Ratio | None:
+        """The same over the cells up to 64 KiB; None if there are none."""
+        short = [c.times for c in self.comparisons if c.cell.bytes <= SHORT_BYTES]
+        return geometric_mean(short) if short else None
+
+    @property
+    def by_mean(self) -> Ratio:
+        """The ratio of means, over all cells."""
+        return geometric_mean([(c.base.mean, c.other.mean) for c in self.comparisons])
+
+    @property
+    def by_collective(self) -> dict[str, Ratio]:
+        return by_collective(self.comparisons)
+
+    @property
+    def slower_cells(self) -> int:
+        """The number of cells whose interval is below 0.95."""
+        return sum(c.ratio.slower for c in self.comparisons)
+
+
+def means_json(means: Means) -> dict[str, Any]:
+    return {
+        "up_to_64_KiB": asdict(means.short) if means.short else None,
+        "all_cells": asdict(means.every),
+        "by_collective": {name: asdict(ratio) for name, ratio in means.by_collective.items()},
+        "slower_cells": means.slower_cells,
+    }
+
+
 @dataclass(frozen=True)
 class Summary:
-    """Geometric means of `base` over `other`, over the cells of one rank count.
-
-    Only plain cells count.
-    """
+    """Means of `base` over `other`, over the plain cells of one rank count."""
 
     ranks: int
     base: Variant
     other: Variant
-    # Ratio of medians, or means if times have two modes; cells up to SHORT_BYTES.
-    short: Ratio | None
-    every: Ratio  # the same over all cells
-    by_mean: Ratio  # ratio of means, over all cells
-    by_collective: dict[str, Ratio]  # as `every`, over all sizes of each collective
-    slower_cells: int  # number of cells whose interval is below 0.95
+    means: Means
 
 
 def measured_ranks(measurements: Measurements) -> list[int]:
@@ -117,28 +169,9 @@ def compare_cells(
     return result
 
 
-def by_collective(comparisons: Sequence[Comparison]) -> dict[str, Ratio]:
-    """The geometric mean over the sizes of each collective, in the order measured."""
-    names = dict.fromkeys(c.cell.collective for c in comparisons)
-    return {
-        name: geometric_mean([c.times for c in comparisons if c.cell.collective == name])
-        for name in names
-    }
-
-
 def summarise(measurements: Measurements, ranks: int, base: Variant, other: Variant) -> Summary:
-    comparisons = [c for c in compare_cells(measurements, ranks, base, other) if c.cell.plain]
-    short = [c for c in comparisons if c.cell.bytes <= SHORT_BYTES]
-    return Summary(
-        ranks,
-        base,
-        other,
-        geometric_mean([c.times for c in short]) if short else None,
-        geometric_mean([c.times for c in comparisons]),
-        geometric_mean([(c.base.mean, c.other.mean) for c in comparisons]),
-        by_collective(comparisons),
-        sum(c.ratio.slower for c in comparisons),
-    )
+    comparisons = compare_cells(measurements, ranks, base, other)
+    return Summary(ranks, base, other, Means([c for c in comparisons if c.cell.plain]))
 
 
 def summaries(measurements: Measurements) -> list[Summary]:

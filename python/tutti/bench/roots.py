@@ -1,17 +1,21 @@
-"""How a collective's time depends on its root, if every root was measured (`--every-root`).
+"""How a collective's time depends on its root, if every root was measured (`--every-root`), and
+tables that show it.
 
 For each root the median over the repetitions is taken, so that the spread shows the roots and not
 the noise of the machine.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from statistics import median, quantiles
 from typing import Any
 
 from tutti.bench.measurements import Cell, Measurements, Samples
+from tutti.bench.results import pairs
 from tutti.bench.statistics import Ratio, centre, compare
+from tutti.bench.texts import call_columns, factor_text, ratio_columns, time_text
 from tutti.bench.variants import Variant
+from tutti.tables import Column, Table, number, table_of
 
 
 @dataclass(frozen=True)
@@ -96,11 +100,60 @@ def root_json(samples: Samples) -> dict[str, Any]:
     )
 
 
-def comparisons_json(
-    base: Variant, other: Variant, rows: Sequence[RootComparison]
-) -> list[dict[str, Any]]:
+def root_comparisons_json(measurements: Measurements, ranks: int) -> list[dict[str, Any]]:
     return [
         row.cell.words
         | {"base": base.key, "other": other.key, "ratio_of_slowest_roots": asdict(row.of_slowest)}
-        for row in rows
+        for base, other in pairs(measurements, ranks)
+        for row in compare_roots(measurements, ranks, base, other)
     ]
+
+
+def _spread_columns(get: Callable[[Any], Spread], who: str) -> list[Column]:
+    return [
+        *(
+            number(f"{who}{head}", lambda row, name=name: time_text(getattr(get(row), name)))
+            for head, name in (("min", "least"), ("median", "middle"), ("max", "most"))
+        ),
+        number(f"{who}slowest", lambda row: str(get(row).slowest_root)),
+        number(f"{who}max/min", lambda row: factor_text(get(row).factor) + "x"),
+    ]
+
+
+def roots_tables(measurements: Measurements, ranks: int, where: str = "") -> list[Table]:
+    """A table for each MPI, without and with Tutti, or without alone if Tutti was not measured.
+
+    `where` begins the titles; it is the number of ranks if empty.
+    """
+    where = where or f"{ranks} ranks"
+    both = [
+        *call_columns(lambda row: row.cell),
+        *_spread_columns(lambda row: row.base, "host "),
+        *_spread_columns(lambda row: row.other, "Tutti "),
+        *ratio_columns(lambda row: row.of_slowest, "slowest roots"),
+    ]
+    alone = [*call_columns(lambda row: row[0]), *_spread_columns(lambda row: row[1], "")]
+    entries: list[tuple[Variant, list[Column], list[Any]]] = [
+        (base, both, list(compare_roots(measurements, ranks, base, other)))
+        for base, other in pairs(measurements, ranks)
+    ]
+    if not measurements.settings.tutti:
+        entries = [
+            (variant, alone, _spreads(measurements, ranks, variant))
+            for variant in measurements.settings.variants(ranks)
+        ]
+    return [
+        table_of(f"{where}: {variant.label}, over the roots, us", columns, rows)
+        for variant, columns, rows in entries
+        if rows
+    ]
+
+
+def _spreads(measurements: Measurements, ranks: int, variant: Variant) -> list[Any]:
+    """(cell, its spread) for every cell whose roots were measured."""
+    found = [
+        (cell, spread(by_variant[variant.key]))
+        for cell, by_variant in measurements.cells.items()
+        if cell.ranks == ranks
+    ]
+    return [one for one in found if one[1] is not None]

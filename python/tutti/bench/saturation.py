@@ -1,4 +1,4 @@
-"""`tutti bench --saturation`: the saturation map of this node's memory, between threads on its
+"""`tutti bench saturation`: the saturation map of this node's memory, between threads on its
 cores. saturation_nodes measures that of the network between nodes.
 """
 
@@ -25,7 +25,7 @@ def measure(
     """The map's document. Each combination takes so many milliseconds, or a little more; lengths
     are the first and the last number of bytes of a message."""
     options = {
-        "cores": cores or require_two("--saturation"),
+        "cores": cores or require_two("saturation"),
         "milliseconds": milliseconds,
         "bytes": lengths,
         "messages": messages,

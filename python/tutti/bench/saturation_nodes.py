@@ -1,4 +1,4 @@
-"""`tutti bench --saturation --hosts`: the saturation map of the network between two nodes, by ranks
+"""`tutti bench saturation --hosts`: the saturation map of the network between two nodes, by ranks
 of one node whose one-sided transfers go to ranks of the other one.
 """
 

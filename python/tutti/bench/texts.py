@@ -1,7 +1,12 @@
-"""Formats numbers for the tables of `tutti bench`."""
+"""Formats numbers for the tables of `tutti bench`, and declares the columns that many of them have."""
+
+from collections.abc import Callable
+from typing import Any
 
 from tutti.bench.measurements import Cell
+from tutti.bench.results import Comparison
 from tutti.bench.statistics import Ratio
+from tutti.tables import Column, number, words
 
 # An interval whose upper end is more than so many times its lower end is shown as "wide".
 WIDEST_SHOWN = 100.0
@@ -71,3 +76,69 @@ def in_colour(factor: float, slower: bool, faster: bool) -> str:
     elif faster:
         colour = "green"
     return f"[{colour}]{factor_text(factor)}x[/]"
+
+
+def optional_time(microseconds: float | None, unknown: str = "-") -> str:
+    return unknown if microseconds is None else time_text(microseconds)
+
+
+def modes_mark(comparison: Comparison) -> str:
+    """A star for two modes, for rows with several cells."""
+    return "[yellow]*[/]" if any(comparison.modes) else ""
+
+
+def ratio_columns(
+    get: Callable[..., Ratio | None],
+    head: str = "ratio",
+    mark: Callable[[Any], str] = lambda entry: "",
+    unknown: str = "-",
+) -> list[Column]:
+    """The ratio of an entry and its interval."""
+
+    def text(entry: Any) -> str:
+        ratio = get(entry)
+        return unknown if ratio is None else mark(entry) + ratio_text(ratio)
+
+    def interval(entry: Any) -> str:
+        ratio = get(entry)
+        return unknown if ratio is None else interval_text(ratio)
+
+    return [number(head, text, no_wrap=True), number("95%", interval, no_wrap=True)]
+
+
+def compared(get: Callable[..., Comparison | None], head: str) -> list[Column]:
+    """The ratio of a comparison and its interval; a star marks two modes."""
+
+    def ratio(entry: Any) -> Ratio | None:
+        comparison = get(entry)
+        return None if comparison is None else comparison.ratio
+
+    def mark(entry: Any) -> str:
+        comparison = get(entry)
+        return "" if comparison is None else modes_mark(comparison)
+
+    return ratio_columns(ratio, head, mark)
+
+
+def timed(get: Callable[..., Comparison | None], head: str) -> list[Column]:
+    """The time of what a variant is compared with, the ratio and its interval."""
+
+    def time(entry: Any) -> str:
+        comparison = get(entry)
+        return "-" if comparison is None else time_text(comparison.centres[0])
+
+    return [number(head, time, no_wrap=True), *compared(get, "ratio")]
+
+
+def call_columns(get: Callable[[Any], Cell]) -> list[Column]:
+    """The collective of an entry and its size."""
+    return [
+        words("collective", lambda entry: get(entry).name),
+        words("size", lambda entry: size_text(get(entry).bytes) if get(entry).bytes else "-"),
+    ]
+
+
+def cells_text(slower: int, of: int | None = None) -> str:
+    """How many cells are slower, for a table."""
+    among = "" if of is None else f" of {of}"
+    return f"[red]{slower}{among}[/]" if slower else "-"

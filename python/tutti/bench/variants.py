@@ -106,6 +106,17 @@ def variants_for(
     return result
 
 
+def in_detail(variants: list[Variant]) -> list[Variant]:
+    """The variants with tables of their own: each MPI with its first setting.
+
+    The table of means has all variants.
+    """
+    firsts = {
+        (variant.mpi, variant.heap): variant for variant in reversed(variants) if variant.tutti
+    }
+    return [variant for variant in variants if variant in firsts.values()]
+
+
 def binding_for(chosen: str, oversubscribed: bool) -> str:
     if chosen == "auto":
         return "none" if oversubscribed else "core"

@@ -1,6 +1,6 @@
 """The command `tutti bench view`: tables of what was measured before, from files.
 
-It reads the documents of `tutti bench --json`, rows that compare cells with the best MPI
+It reads the documents of `tutti bench calls --json`, rows that compare cells with the best MPI
 (bench/table.py, docs/data), and rows of medians (scripts/candidate_rows.py).
 """
 
@@ -24,7 +24,7 @@ from tutti.tables import Table, new_console
 
 BEST = "best peer"
 FORMATS = (
-    "give a file of `tutti bench --json`, or a CSV file with the columns of docs/data or of "
+    "give a file of `tutti bench calls --json`, or a CSV file with the columns of docs/data or of "
     "scripts/candidate_rows.py"
 )
 OF_RULES = ("default", "host")  # the rules of rows that compare whole libraries
@@ -244,7 +244,9 @@ def _as_json(rows: list[Row]) -> dict[str, Any]:
 def view(
     files: Annotated[
         list[Path],
-        typer.Argument(metavar="FILES", help="Documents of `tutti bench --json`, or CSV files."),
+        typer.Argument(
+            metavar="FILES", help="Documents of `tutti bench calls --json`, or CSV files."
+        ),
     ],
     ranks: Annotated[str | None, typer.Option(help="Only these rank counts, as in 2,4.")] = None,
     cells: Annotated[

@@ -2,27 +2,45 @@
 
 import difflib
 import re
+from collections.abc import Sequence
 from math import isqrt
 
 from tutti.bench.measurements import COLLECTIVES, FORMS, LENGTHS, ROOTED
 from tutti.errors import UserError
 
 MOST_RANKS = 1024
+MOST_NODES = 32
 MOST_BYTES = 1 << 30
 MOST_FACE = 256 << 10
 PROGRAMS = "programs"
 
 
-def parse_ranks(text: str) -> list[int]:
-    result = []
+def _counts(option: str, text: str, least: int, most: int, what: str) -> list[int]:
     for word in text.split(","):
-        if not re.fullmatch(r"[0-9]{1,9}", word) or not 1 <= int(word) <= MOST_RANKS:
+        if not re.fullmatch(r"[0-9]{1,9}", word) or not least <= int(word) <= most:
             raise UserError(
-                f"--ranks: '{word}' is not a rank count; give whole numbers from 1 to {MOST_RANKS}"
+                f"{option}: '{word}' is not {what}; give whole numbers from {least} to {most}"
             )
-        if int(word) not in result:
-            result.append(int(word))
-    return result
+    return list(dict.fromkeys(map(int, text.split(","))))
+
+
+def parse_ranks(text: str) -> list[int]:
+    return _counts("--ranks", text, 1, MOST_RANKS, "a rank count")
+
+
+def parse_nodes(text: str) -> list[int]:
+    return _counts("--nodes", text, 2, MOST_NODES, "a number of nodes")
+
+
+def require_per_node(count: int) -> int:
+    return _counts("--per-node", str(count), 1, MOST_NODES, "accepted")[0]
+
+
+def parse_delays(text: str) -> list[str]:
+    for word in text.split(","):
+        if not re.fullmatch(r"0|[0-9]+(\.[0-9]+)?(ns|us|ms|s)", word):
+            raise UserError(f"--delay: '{word}' is not a delay; write 0, 50us, 1ms or 0.5s")
+    return list(dict.fromkeys(text.split(",")))
 
 
 def _bytes(word: str) -> int:
@@ -32,17 +50,26 @@ def _bytes(word: str) -> int:
 
 
 def parse_sizes(text: str) -> list[int]:
-    result = []
     for word in text.split(","):
         size = _bytes(word)
         if size == 0 or size % 8 or size > MOST_BYTES:
             raise UserError(
-                f"--sizes: '{word}' is not a size; give multiples of 8 bytes up to 1024M, as in "
+                f"--bytes: '{word}' is not a size; give multiples of 8 bytes up to 1024M, as in "
                 "8,64,4K,1M"
             )
-        if size not in result:
-            result.append(size)
-    return result
+    return list(dict.fromkeys(map(_bytes, text.split(","))))
+
+
+def parse_faces(text: str) -> tuple[int, ...]:
+    """Bytes of the faces of cubes of 4-byte cells."""
+    for word in text.split(","):
+        size = _bytes(word)
+        if size % 4 or not 0 < size <= MOST_FACE or isqrt(size // 4) ** 2 != size // 4:
+            raise UserError(
+                f"--faces: '{word}' is not the size of a face; a face is a square of 4-byte cells "
+                "of up to 256K, as in 4,64,1K,64K"
+            )
+    return tuple(dict.fromkeys(map(_bytes, text.split(","))))
 
 
 def parse_bytes(option: str, text: str) -> int:
@@ -53,6 +80,16 @@ def parse_bytes(option: str, text: str) -> int:
             "or 4M"
         )
     return size
+
+
+def parse_microseconds(text: str | None) -> float | None:
+    if text is None:
+        return None
+    if not re.fullmatch(r"[0-9]{1,7}(\.[0-9]{1,4})?", text) or not 0 < float(text) <= 1e6:
+        raise UserError(
+            f"--compute: '{text}' is not a duration; give microseconds up to 1000000, as in 2.5"
+        )
+    return float(text)
 
 
 def parse_kinds(text: str) -> str:
@@ -84,57 +121,35 @@ def parse_kinds(text: str) -> str:
     return text
 
 
-def parse_collectives(text: str, known: tuple[str, ...] = COLLECTIVES) -> list[str]:
-    """The collectives that `text` lists, each once and in this order; `all` lists every known one."""
-    if text == "all":
-        return list(known)
-    result = []
-    for word in text.split(","):
+def near_text(word: str, known: Sequence[str]) -> str:
+    """A hint at the known word that is most like this one; empty if there is none."""
+    near = difflib.get_close_matches(word, known, n=1)
+    return f"did you mean {near[0]}? " if near else ""
+
+
+def some_of(option: str, text: str, known: Sequence[str], more: str = "") -> list[str]:
+    """The words that `text` lists, each once and in this order; `all` lists every known one."""
+    words = known if text == "all" else text.split(",")
+    for word in words:
         if word not in known:
-            near = difflib.get_close_matches(word, known, n=1)
-            hint = f"did you mean {near[0]}? " if near else ""
             raise UserError(
-                f"--collectives: '{word}' is unknown; {hint}known are all, {', '.join(known)}"
+                f"{option}: '{word}' is unknown; {near_text(word, known)}known are all, "
+                f"{', '.join(known)}{more}"
             )
-        if word not in result:
-            result.append(word)
-    return result
+    return list(dict.fromkeys(words))
+
+
+def parse_collectives(text: str, known: tuple[str, ...] = COLLECTIVES) -> list[str]:
+    return some_of("--collectives", text, known)
 
 
 def parse_forms(text: str) -> tuple[str, ...]:
-    """The forms that `text` lists, each once; `all` lists both."""
-    words = FORMS if text == "all" else tuple(dict.fromkeys(text.split(",")))
-    for word in words:
-        if word not in FORMS:
-            raise UserError(
-                f"--form: '{word}' is unknown; known are {', '.join(FORMS)} and all (the blocking "
-                "form is always measured beside them)"
-            )
-    return words
+    beside = " (the blocking form is always measured beside them)"
+    return tuple(some_of("--form", text, FORMS, beside))
 
 
 def parse_lengths(text: str) -> tuple[str, ...]:
-    """The lengths that `text` lists, each once; `all` lists every one."""
-    words = LENGTHS if text == "all" else tuple(dict.fromkeys(text.split(",")))
-    for word in words:
-        if word not in LENGTHS:
-            raise UserError(f"--lengths: '{word}' is unknown; known are all, {', '.join(LENGTHS)}")
-    return words
-
-
-def parse_faces(text: str) -> tuple[int, ...]:
-    """Bytes of the faces of cubes of 4-byte cells."""
-    result = []
-    for word in text.split(","):
-        size = _bytes(word)
-        if size % 4 or not 0 < size <= MOST_FACE or isqrt(size // 4) ** 2 != size // 4:
-            raise UserError(
-                f"--faces: '{word}' is not the size of a face; a face is a square of 4-byte cells "
-                "of up to 256K, as in 4,64,1K,64K"
-            )
-        if size not in result:
-            result.append(size)
-    return tuple(result)
+    return tuple(some_of("--lengths", text, LENGTHS))
 
 
 def one_of(option: str, word: str, words: tuple[str, ...]) -> str:

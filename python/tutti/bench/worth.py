@@ -1,4 +1,4 @@
-"""`tutti bench --hosts --worth` tells whether shared memory within the nodes pays off.
+"""`tutti bench worth --hosts` tells whether shared memory within the nodes pays off.
 
 The method is that of the paper on MPICH2's hierarchical collectives, section 4.4. The paper
 measures the time between nodes and takes the time within nodes as 0. By Amdahl's law this bounds
@@ -7,6 +7,7 @@ alone (TUTTI_REACH=net); with shared memory within nodes, as Tutti runs it; and 
 each node, which has the data of all ranks of its node. The last one is the time between nodes.
 """
 
+import operator
 import random
 import tempfile
 from collections.abc import Callable
@@ -23,9 +24,9 @@ from tutti.bench.mpis import Mpi
 from tutti.bench.nodes_report import machine_json
 from tutti.bench.over_nodes import Nodes
 from tutti.bench.statistics import Ratio, centre, compare
-from tutti.bench.texts import factor_text, interval_text, ratio_text, size_text, time_text
+from tutti.bench.texts import call_columns, factor_text, ratio_columns, time_text
 from tutti.bench.variants import Variant
-from tutti.tables import Table
+from tutti.tables import number, table_of
 
 MESSAGES, SHARED, BETWEEN = "messages", "shared", "between"
 PAIRWISE = ("alltoall", "alltoallv", "alltoallw")
@@ -40,6 +41,10 @@ class Worth:
     collective: str
     bytes: int
     times: dict[str, list[float]] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        return self.collective
 
     @property
     def could_give(self) -> Ratio:
@@ -152,45 +157,19 @@ def _order(plan: Nodes, row: Worth) -> tuple[int, int]:
     return plan.settings.collectives.index(row.collective), row.bytes
 
 
-def _table(plan: Nodes, rows: list[Worth]) -> Table:
-    table = Table(
-        title=f"{rows[0].nodes} nodes of {plan.per_node} ranks, delay {plan.delays[0]}: "
-        f"{rows[0].mpi.label}, Tutti",
-        title_justify="left",
-    )
-    for column in ("collective", "size"):
-        table.add_column(column)
-    for column in (
-        "messages alone, us",
-        "between nodes, us",
-        "could give",
-        "shared memory, us",
-        "gives",
-        "95%",
-        "of it",
-    ):
-        table.add_column(column, justify="right")
-    last = None
-    for row in sorted(rows, key=lambda one: _order(plan, one)):
-        if last is not None and row.collective != last:
-            table.add_section()
-        last = row.collective
-        alone, between, shared = (
-            time_text(centre(row.times[way])) for way in (MESSAGES, BETWEEN, SHARED)
-        )
-        share = "-" if row.share is None else f"{100 * row.share:.0f}%"
-        table.add_row(
-            row.collective,
-            size_text(row.bytes) if row.bytes else "-",
-            alone,
-            between,
-            factor_text(row.could_give.value) + "x",
-            shared,
-            ratio_text(row.gives),
-            interval_text(row.gives),
-            share,
-        )
-    return table
+def _time(way: str) -> Callable[[Worth], str]:
+    return lambda row: time_text(centre(row.times[way]))
+
+
+COLUMNS = [
+    *call_columns(lambda row: row),
+    number("messages alone, us", _time(MESSAGES)),
+    number("between nodes, us", _time(BETWEEN)),
+    number("could give", lambda row: factor_text(row.could_give.value) + "x"),
+    number("shared memory, us", _time(SHARED)),
+    *ratio_columns(lambda row: row.gives, "gives"),
+    number("of it", lambda row: "-" if row.share is None else f"{100 * row.share:.0f}%"),
+]
 
 
 def show_worth(plan: Nodes, rows: list[Worth], console: Console) -> None:
@@ -198,7 +177,12 @@ def show_worth(plan: Nodes, rows: list[Worth], console: Console) -> None:
         for mpi in plan.settings.mpis:
             mine = [row for row in rows if row.nodes == nodes and row.mpi == mpi]
             if mine:
-                console.print(_table(plan, mine))
+                title = (
+                    f"{nodes} nodes of {plan.per_node} ranks, delay {plan.delays[0]}: {mpi.label}"
+                )
+                mine.sort(key=lambda row: _order(plan, row))
+                of_collective = operator.attrgetter("collective")
+                console.print(table_of(f"{title}, Tutti", COLUMNS, mine, of_collective))
     console.print(
         "could give: the speed-up if the time within nodes were 0 (Amdahl's law); of it: the "
         "share of that time that shared memory saves. With one rank on each "

@@ -9,7 +9,7 @@ from tutti.errors import UserError
 from tutti.model.measure import Unit, steps_of
 from tutti.places import core
 from tutti.plan.machine import Machine
-from tutti.rows import Row, job_of, microseconds, rows_of
+from tutti.rows import PrintedRow, job_of, microseconds, rows_of
 
 SECONDS = 3000
 REACHES = ("threads", "mapped", "slots")
@@ -65,7 +65,7 @@ def levels_here(ranks: int) -> str:
     return here.place(ranks).levels() if ranks <= here.cores else ""
 
 
-def _cells_of(rows: Sequence[Row]) -> list[dict[str, Any]]:
+def _cells_of(rows: Sequence[PrintedRow]) -> list[dict[str, Any]]:
     """The cells, each with microseconds by repetition."""
     cells: dict[tuple[Any, ...], dict[str, Any]] = {}
     for row in rows:

@@ -138,7 +138,7 @@ def predict_command(
         str | None,
         typer.Option(help=f"{ALGORITHM_HELP} Several, with commas between, make a table."),
     ] = None,
-    sizes: Annotated[
+    bytes: Annotated[
         str,
         typer.Option(help="Bytes of the vector or of one part; 64,4K,1M makes a table."),
     ] = "64",
@@ -228,7 +228,7 @@ def predict_command(
         parse_late(late, ranks),
     )
     plans = _plans(collective_or_file, algorithm, ranks, root, levels)
-    wanted = [(size, name) for size in parse_sizes(sizes) for name in plans]
+    wanted = [(size, name) for size in parse_sizes(bytes) for name in plans]
     if trace is not None and len(wanted) > 1:
         raise UserError(f"--trace: it is for one prediction, not for {len(wanted)}")
     if export is not None:
@@ -397,7 +397,7 @@ def check_command(
     collectives: Annotated[
         str, typer.Option(help="Collectives, with commas between, or all.")
     ] = "barrier,bcast,reduce,allreduce",
-    sizes: Annotated[
+    bytes: Annotated[
         str, typer.Option(help="Bytes of the vector or of one part.")
     ] = "8,64,512,4K,32K,256K,1M,4M",
     repetitions: Annotated[int, typer.Option(min=2, max=1000, help="Of each cell.")] = 10,
@@ -416,7 +416,7 @@ def check_command(
     ] = None,
     mpi: Annotated[
         str | None,
-        typer.Option(help="Measure over jobs of this MPI, as `tutti bench --mpi` takes it."),
+        typer.Option(help="Measure over jobs of this MPI, as `tutti bench calls --mpi` takes it."),
     ] = None,
     budget: Annotated[
         float | None,
@@ -427,10 +427,10 @@ def check_command(
             "20 ms, and if that is not enough there are fewer repetitions, but 2 at least.",
         ),
     ] = None,
-    shuffled: Annotated[
+    mixed: Annotated[
         bool,
         typer.Option(
-            "--shuffled", help="Make the calls of all kinds in a shuffled order, not repeated."
+            "--mixed", help="Make the calls of all kinds in a shuffled order, not repeated."
         ),
     ] = False,
     late: Annotated[
@@ -448,8 +448,8 @@ def check_command(
     best. With more ranks than cores only the regret is judged.
     """
     counts = parse_ranks(ranks)
-    names, lengths = parse_collectives(collectives), parse_sizes(sizes)
-    conditions = _conditions(counts, reach, shuffled, late, mpi, budget)
+    names, lengths = parse_collectives(collectives), parse_sizes(bytes)
+    conditions = _conditions(counts, reach, mixed, late, mpi, budget)
     model = read_model(machine) if machine is not None else None
     checked = with_progress(
         checking.steps_of(counts, repetitions, conditions),
@@ -474,7 +474,7 @@ def rules_command(
     collectives: Annotated[
         str, typer.Option(help="Collectives, with commas between, or all.")
     ] = "barrier,bcast,reduce,allreduce",
-    sizes: Annotated[
+    bytes: Annotated[
         str, typer.Option(help="Bytes of the vector or of one part.")
     ] = "8,64,512,2K,8K,32K,128K,1M",
     ranks: Annotated[
@@ -511,7 +511,7 @@ def rules_command(
     The regret of a rule is how much longer its choice takes than the best. Calls with a root are
     predicted with roots in different positions, and count by the mean.
     """
-    names, wanted = parse_collectives(collectives), parse_sizes(sizes)
+    names, wanted = parse_collectives(collectives), parse_sizes(bytes)
     file = output_file("--output", output)
     if table is not None and not table.is_file():
         raise UserError(f"--table: '{table}' is no file; give a table, as `tutti tune` writes it")

@@ -18,7 +18,7 @@ import numpy as np
 from tutti.bench.driver import execute_own
 from tutti.errors import UserError
 from tutti.places import core
-from tutti.rows import Row
+from tutti.rows import PrintedRow
 
 LEVELS = ("node", "socket", "numa", "cache", "core")
 MOST_AT_ONCE = 16
@@ -102,7 +102,7 @@ def units_to_measure(places: dict[int, dict[str, int]]) -> list[Unit]:
     return result
 
 
-def steps_of(rows: Sequence[Row]) -> dict[str, Any]:
+def steps_of(rows: Sequence[PrintedRow]) -> dict[str, Any]:
     """Nanoseconds by step, or by step and bytes; and whether the state of the cores was steady."""
     steps: dict[str, Any] = {}
     for row in rows:

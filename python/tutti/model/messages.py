@@ -17,11 +17,11 @@ from tutti.bench.checks import choose_mpis
 from tutti.bench.driver import execute_rows
 from tutti.bench.hosts import Hosts
 from tutti.bench.mpis import Mpi, find_mpis
-from tutti.bench.nodes_command import parse_delays
 from tutti.bench.variants import Variant, command, environment
+from tutti.bench.words import parse_delays
 from tutti.errors import UserError
 from tutti.places import core, program
-from tutti.rows import Row, job_of, rows_of
+from tutti.rows import PrintedRow, job_of, rows_of
 
 BUDGET_MS = 40  # for each value
 SECONDS = 120
@@ -109,7 +109,7 @@ def over_hosts(mpi: Mpi, hosts: tuple[str, str], program_words: list[str]) -> li
     return words + program_words
 
 
-def found_by(rows: Sequence[Row]) -> dict[str, Any]:
+def found_by(rows: Sequence[PrintedRow]) -> dict[str, Any]:
     """The measurements of the kind `messages` of tutti-ranks, in microseconds."""
     found = job_of(rows)
     for row in rows_of(rows, "message"):

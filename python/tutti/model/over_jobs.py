@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tutti.bench import driver
-from tutti.bench.measurements import Settings
 from tutti.bench.mpis import Mpi
 from tutti.bench.variants import Variant
 from tutti.model.measure import Steps, measure_steps
@@ -95,28 +94,23 @@ def _run(grid: Grid, repetition: int, directory: Path) -> dict[Key, float]:
     file = directory / "trials"
     file.write_text(trials_text(trials))
     ours = {bench_name(name): name for name in grid.names}
-    settings = Settings(
-        mpis=[grid.mpi],
-        ranks=[grid.ranks],
-        cores=grid.cores,
-        collectives=list(ours),
-        sizes=list(grid.sizes),
-        repetitions=1,
-        peer_settings="default",
-        budget_ms=grid.cell_ms,
-        mixed=grid.shuffled,
-        order_seed=repetition + 1,
-        trials=(str(file), len(trials)),
-    )
-    variant = Variant(grid.mpi, "default", True, grid.mapped)
     with chosen_by(None):
-        job = driver.run_job(settings, grid.ranks, variant, directory)
-    condition = "mixed" if grid.shuffled else "plain"
+        rows = driver.medians_of(
+            Variant(grid.mpi, "default", True, grid.mapped),
+            grid.ranks,
+            grid.cores,
+            list(ours),
+            grid.sizes,
+            directory,
+            budget_ms=grid.cell_ms,
+            mixed=grid.shuffled,
+            order_seed=repetition + 1,
+            trials=(str(file), len(trials)),
+        )
     return {
-        (name, trials[cell["trial"] - 1][name], cell["bytes"]): cell["median_us"]
-        for cell in job["cells"]
-        if cell["condition"] == condition
-        for name in (ours[cell["collective"]],)
+        (name, trials[row.call["trial"] - 1][name], row.bytes): row.microseconds
+        for row in rows
+        for name in (ours[row.what],)
     }
 
 

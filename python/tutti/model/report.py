@@ -9,7 +9,7 @@ from tutti.bench.texts import size_text
 from tutti.model.check import LEAST_STEADY, OUTLIER, Checked, Compared, families, judged, regrets
 from tutti.model.prediction import Cell
 from tutti.model.rules import RuleCell, by_call, summaries
-from tutti.tables import Table, new_console
+from tutti.tables import Table, new_console, number, table_of, words
 
 MOST_STEPS = 40  # steps of a critical path, in a report for people
 
@@ -69,43 +69,40 @@ def print_one(cell: Cell, title: str) -> None:
         print(f"  ... and {len(critical) - MOST_STEPS} more; --json has all")
     if not found["loads"]:
         return
-    table = Table(title="links", title_justify="left")
-    for name in ("link", "busy us", "of the time", "bytes", "at once"):
-        table.add_column(name, justify="left" if name == "link" else "right")
-    for load in sorted(found["loads"], key=lambda load: -load["busy_ns"])[:MOST_STEPS]:
-        table.add_row(
-            load["name"],
-            _microseconds(load["busy_ns"]),
-            f"{100 * load['busy_ns'] / found['ns']:.0f}%" if found["ns"] > 0 else "",
-            f"{load['bytes']:.0f}",
-            str(load["most"]),
-        )
+    whole = found["ns"]
+    columns = [
+        words("link", lambda load: load["name"]),
+        number("busy us", lambda load: _microseconds(load["busy_ns"])),
+        number(
+            "of the time", lambda load: f"{100 * load['busy_ns'] / whole:.0f}%" if whole else ""
+        ),
+        number("bytes", lambda load: f"{load['bytes']:.0f}"),
+        number("at once", lambda load: str(load["most"])),
+    ]
+    loads = sorted(found["loads"], key=lambda load: -load["busy_ns"])[:MOST_STEPS]
     print()
-    _console().print(table)
+    _console().print(table_of("links", columns, loads))
 
 
 def print_table(cells: list[Cell], title: str) -> None:
     """Times of several algorithms or sizes; the quickest of each size is marked."""
     algorithms = list(dict.fromkeys(cell.algorithm for cell in cells))
-    sizes = list(dict.fromkeys(cell.size for cell in cells))
-    times = {(cell.algorithm, cell.size): cell.microseconds for cell in cells}
-    table = Table(title=f"{title}: predicted us", title_justify="left")
-    table.add_column("size")
-    for algorithm in algorithms:
-        table.add_column(algorithm, justify="right")
+    times: dict[int, dict[str, float]] = {}
+    for cell in cells:
+        times.setdefault(cell.size, {})[cell.algorithm] = cell.microseconds
+
+    def after_the_quickest(size: int) -> str:
+        first, second = sorted(times[size].values())[:2]
+        return f"{second / first:.2f}x" if first > 0 else ""
+
+    columns = [words("size", size_text)]
+    columns += [
+        number(name, lambda size, name=name: f"{times[size][name]:.3f}") for name in algorithms
+    ]
     if len(algorithms) > 1:
-        table.add_column("quickest")
-        table.add_column("next", justify="right")
-    for size in sizes:
-        row = [times[algorithm, size] for algorithm in algorithms]
-        words = [f"{time:.3f}" for time in row]
-        if len(algorithms) > 1:
-            ordered = sorted(range(len(row)), key=lambda place: row[place])
-            first, second = row[ordered[0]], row[ordered[1]]
-            words.append(algorithms[ordered[0]])
-            words.append(f"{second / first:.2f}x" if first > 0 else "")
-        table.add_row(size_text(size), *words)
-    _console().print(table)
+        columns.append(words("quickest", lambda size: min(algorithms, key=times[size].__getitem__)))
+        columns.append(number("next", after_the_quickest))
+    _console().print(table_of(f"{title}: predicted us", columns, times))
 
 
 def print_machines(machines: list[dict[str, Any]]) -> None:
@@ -163,13 +160,13 @@ def print_machine(machine: dict[str, Any]) -> None:
     for name in ("level", "hand-over ns", "access", *map(size_text, lengths)):
         table.add_column(name, justify="left" if name in ("level", "access") else "right")
     for level in machine["levels"]:
-        for kind, words in ACCESSES.items():
+        for kind, access in ACCESSES.items():
             if kind in level:
                 first = kind == "byte"
                 table.add_row(
                     level["name"] if first else "",
                     f"{level['hand_over']:.1f}" if first else "",
-                    words,
+                    access,
                     *(_at(level[kind], length) for length in lengths),
                 )
     own = machine["own"]
@@ -189,22 +186,18 @@ def _percent(value: float) -> str:
 
 def print_check(checked: Checked) -> None:
     cells, rated = checked.cells, judged(checked.cells)
-    table = Table(title="predictions and measurements", title_justify="left")
-    names = ("collective", "ranks", "size", "algorithm")
-    for name in (*names, "predicted us", "measured us", "spread", "error"):
-        table.add_column(name, justify="left" if name in ("collective", "algorithm") else "right")
-    for one in sorted(cells, key=lambda one: (one.collective, one.ranks, one.size, one.measured)):
-        table.add_row(
-            one.collective,
-            str(one.ranks),
-            size_text(one.size),
-            one.algorithm,
-            f"{one.predicted:.3f}",
-            f"{one.measured:.3f}",
-            _percent(one.spread),
-            _error_text(one) if one in rated else "not judged",
-        )
-    _console().print(table)
+    columns = [
+        words("collective", lambda one: one.collective),
+        number("ranks", lambda one: str(one.ranks)),
+        number("size", lambda one: size_text(one.size)),
+        words("algorithm", lambda one: one.algorithm),
+        number("predicted us", lambda one: f"{one.predicted:.3f}"),
+        number("measured us", lambda one: f"{one.measured:.3f}"),
+        number("spread", lambda one: _percent(one.spread)),
+        number("error", lambda one: _error_text(one) if one in rated else "not judged"),
+    ]
+    ordered = sorted(cells, key=lambda one: (one.collective, one.ranks, one.size, one.measured))
+    _console().print(table_of("predictions and measurements", columns, ordered))
     if rated:
         _print_families(rated)
     if len(rated) < len(cells):
@@ -220,18 +213,14 @@ def _error_text(one: Compared) -> str:
 
 
 def _print_families(cells: list[Compared]) -> None:
-    summary = Table(title="errors by family", title_justify="left")
-    for name in ("family", "cells", "median", "90th percentile", "spread of repetitions"):
-        summary.add_column(name, justify="left" if name == "family" else "right")
-    for family, found in families(cells).items():
-        summary.add_row(
-            family,
-            str(int(found["cells"])),
-            _percent(found["median"]),
-            _percent(found["percentile_90"]),
-            _percent(found["spread"]),
-        )
-    _console().print(summary)
+    columns = [
+        words("family", lambda entry: entry[0]),
+        number("cells", lambda entry: str(int(entry[1]["cells"]))),
+        number("median", lambda entry: _percent(entry[1]["median"])),
+        number("90th percentile", lambda entry: _percent(entry[1]["percentile_90"])),
+        number("spread of repetitions", lambda entry: _percent(entry[1]["spread"])),
+    ]
+    _console().print(table_of("errors by family", columns, families(cells).items()))
 
 
 def _print_regrets(checked: Checked) -> None:
@@ -272,23 +261,19 @@ def print_rules(cells: list[RuleCell], table: str = "") -> None:
             f"{_percent(worst.regret):>6}: {worst.ranks} ranks, {size}: {worst.us:.2f} us, "
             f"{worst.best_us:.2f} by {worst.best}"
         )
-    grid = Table(title="regret of what runs, by the model", title_justify="left")
-    for name in ("machine", "ranks", "collective", "mean", "worst", "bytes", "runs", "best"):
-        grid.add_column(name, justify="right" if name in ("ranks", "mean", "worst") else "left")
-    for (machine, ranks, collective), mine in by_call(cells):
-        worst = max(mine, key=lambda one: one.regret)
-        grid.add_row(
-            machine,
-            str(ranks),
-            collective,
-            _percent(fmean(one.regret for one in mine)),
-            _percent(worst.regret),
-            size_text(worst.size) if worst.size else "",
-            worst.runs,
-            worst.best,
-        )
+    rows = [(call, mine, max(mine, key=lambda one: one.regret)) for call, mine in by_call(cells)]
+    columns = [
+        words("machine", lambda row: row[0][0]),
+        number("ranks", lambda row: str(row[0][1])),
+        words("collective", lambda row: row[0][2]),
+        number("mean", lambda row: _percent(fmean(one.regret for one in row[1]))),
+        number("worst", lambda row: _percent(row[2].regret)),
+        words("bytes", lambda row: size_text(row[2].size) if row[2].size else ""),
+        words("runs", lambda row: row[2].runs),
+        words("best", lambda row: row[2].best),
+    ]
     print()
-    _console().print(grid)
+    _console().print(table_of("regret of what runs, by the model", columns, rows))
     print(
         "This says how far the rules agree with the model, which also judges them; it says nothing "
         "about speed."

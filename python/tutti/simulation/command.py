@@ -1,18 +1,17 @@
 """The command `tutti sim`. It checks all options before anything runs."""
 
-import json
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from tutti.bench.checks import output_file, plot_stem
 from tutti.bench.measurements import COLLECTIVES, ROOTED, VECTORS
+from tutti.bench.present import Output
 from tutti.bench.words import MOST_BYTES, parse_collectives, parse_sizes
-from tutti.errors import UserError, cannot_write
+from tutti.errors import UserError
 from tutti.simulation import applications, injection
 from tutti.simulation.jobs import Cell, Settings, simulate, simulated_program, smpirun, write_files
 from tutti.simulation.machines import MACHINES, MOST_NODES, OWN, Clusters, Machine, checked, named
@@ -20,9 +19,9 @@ from tutti.simulation.predictions import as_json as predictions_json
 from tutti.simulation.predictions import model_of_cluster, predict_all
 from tutti.simulation.predictions import show as show_predictions
 from tutti.simulation.report import machines_table, show
-from tutti.simulation.results import Results, as_json
+from tutti.simulation.results import Results
+from tutti.simulation.results import as_json as results_json
 from tutti.simulation.variants import AGAINST, TUTTI, Variant, parse_against
-from tutti.tables import new_console
 
 DEFAULT_SIZES = "8,1K,64K,1M"
 DEFAULT_ROOTS = "0"
@@ -92,7 +91,7 @@ def cells_of(collectives: list[str], sizes: list[int], roots: list[int], ranks: 
             for size in [0] if collective == "barrier" else sizes:
                 if collective not in VECTORS and size * ranks > MOST_BYTES:
                     raise UserError(
-                        f"--sizes: in {collective}, {size} bytes for each of {ranks} ranks are "
+                        f"--bytes: in {collective}, {size} bytes for each of {ranks} ranks are "
                         "more than 1024M; give smaller sizes or fewer ranks"
                     )
                 cells.append(Cell(collective, size, root))
@@ -102,7 +101,7 @@ def cells_of(collectives: list[str], sizes: list[int], roots: list[int], ranks: 
 def cells_of_application(app: str, collectives: str, sizes: str | None, roots: str) -> list[Cell]:
     for option, given in (
         ("collectives", collectives != ALL),
-        ("--sizes", sizes is not None),
+        ("--bytes", sizes is not None),
         ("--roots", roots != DEFAULT_ROOTS),
     ):
         if given:
@@ -129,32 +128,19 @@ def run(settings: Settings, console: Console) -> Results:
     return Results(settings, runs)
 
 
-def _write_json(document: Any, name: str, console: Console) -> None:
-    text = json.dumps(document, indent=1)
-    if name == "-":
-        print(text)
-        return
-    try:
-        Path(name).write_text(text + "\n")
-    except OSError as error:
-        raise cannot_write(error, name) from error
-    console.print(f"wrote {name}", highlight=False)
-
-
-def _list(name: str | None, json_name: str | None, console: Console) -> None:
+def _list(name: str | None, output: Output) -> None:
     """All known machines, or one with all that is said of it."""
     machines = [named(name)] if name is not None else list(MACHINES.values())
-    if json_name is not None:
-        return _write_json(
-            {"format": "tutti-sim-machines 1", "machines": [asdict(one) for one in machines]},
-            json_name,
-            console,
-        )
-    console.print(machines_table(machines))
+    more = "`tutti sim --list --machine NAME` says where the figures are from."
     if name is not None:
-        console.print(f"figures from: {machines[0].source}", highlight=False)
-    else:
-        console.print("`tutti sim --list --machine NAME` says where the figures are from.")
+        more = f"figures from: {machines[0].source}"
+
+    def show_machines(console: Console) -> None:
+        console.print(machines_table(machines))
+        console.print(more, highlight=False)
+
+    document = {"format": "tutti-sim-machines 1", "machines": [asdict(one) for one in machines]}
+    output.present(show_machines, document)
 
 
 def _directory(name: str) -> Path:
@@ -173,9 +159,7 @@ def _servers(
     machine: str,
     nodes: int | None,
     sizes: str | None,
-    json_name: str | None,
-    stem: Path | None,
-    console: Console,
+    output: Output,
 ) -> None:
     """`tutti sim --servers`."""
     from tutti.simulation.injection_report import draw, show
@@ -194,13 +178,9 @@ def _servers(
     document = injection.experiment(
         simulator, wanted, count, parse_sizes(sizes) if sizes is not None else None
     )
-    if json_name != "-":
-        show(document, console)
-    if json_name is not None:
-        _write_json(document, json_name, console)
-    if stem is not None:
-        for written in draw(document, stem):
-            console.print(f"wrote {written}", highlight=False)
+    output.present(
+        lambda console: show(document, console), document, lambda stem: draw(document, stem)
+    )
 
 
 def _numbers(warm: int, operations: int, seconds: float) -> None:
@@ -281,7 +261,7 @@ def sim(
     deal: Annotated[
         str, typer.Option(help="How ranks are placed on nodes: block or round_robin.")
     ] = "block",
-    sizes: Annotated[
+    bytes: Annotated[
         str | None,
         typer.Option(
             help="Message sizes in bytes: of one rank's part, or of the whole vector if all ranks "
@@ -318,9 +298,9 @@ def sim(
             "difference.",
         ),
     ] = False,
-    json_name: Annotated[
-        str | None,
-        typer.Option("--json", metavar="FILE", help="Write all numbers to FILE; - is stdout."),
+    as_json: Annotated[bool, typer.Option("--json", help="Write JSON instead of tables.")] = False,
+    json_file: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Also write all numbers to this file.")
     ] = None,
     plot: Annotated[
         str | None, typer.Option(metavar="FILE", help="Draw FILE.png and FILE.svg.")
@@ -334,14 +314,11 @@ def sim(
 
     It needs SimGrid, a package of the system (docs/simulation.md).
     """
-    console = new_console(160, stderr=json_name == "-")
-    if json_name is not None and json_name != "-":
-        output_file("--json", json_name)
+    output = Output(as_json, json_file, plot, 160)
     if list_:
-        return _list(machine, json_name, console)
-    stem = plot_stem(plot)
+        return _list(machine, output)
     if servers:
-        return _servers(collectives, machine or "edison", nodes, sizes, json_name, stem, console)
+        return _servers(collectives, machine or "edison", nodes, bytes, output)
     _numbers(warm, operations, seconds)
     place = machine_of(
         machine,
@@ -358,11 +335,11 @@ def sim(
     if not variants:
         raise UserError("--no-tutti --against none: nothing is left to simulate; leave one out")
     if app is not None:
-        cells = cells_of_application(app, collectives, sizes, roots)
+        cells = cells_of_application(app, collectives, bytes, roots)
     else:
         cells = cells_of(
             parse_collectives(collectives, SIMULATED),
-            parse_sizes(DEFAULT_SIZES if sizes is None else sizes),
+            parse_sizes(DEFAULT_SIZES if bytes is None else bytes),
             parse_roots(roots, count),
             count,
         )
@@ -376,24 +353,25 @@ def sim(
         simulated_program(variant.tutti)
     if files is not None:
         write_files(settings, _directory(files))
-    results = run(settings, console)
-    if json_name != "-":
-        show(results, console)
+    results = run(settings, output.console)
     total = applications.total_of(app, results) if app is not None else None
-    if total is not None and json_name != "-":
-        console.print(applications.table_of(total, results))
     predictions = predict_all(settings, results) if predict else []
-    if predict and json_name != "-":
-        show_predictions(predictions, console)
-    if json_name is not None:
-        document = as_json(results)
+    document = results_json(results)
+    if total is not None:
+        document["application"] = applications.as_json(total)
+    if predict:
+        document["predictions"] = predictions_json(predictions)
+
+    def show_all(console: Console) -> None:
+        show(results, console)
         if total is not None:
-            document["application"] = applications.as_json(total)
+            console.print(applications.table_of(total, results))
         if predict:
-            document["predictions"] = predictions_json(predictions)
-        _write_json(document, json_name, console)
-    if stem is not None:
+            show_predictions(predictions, console)
+
+    def draw_results(stem: Path) -> list[Path]:
         from tutti.simulation.plot import draw
 
-        for name in draw(results, stem):
-            console.print(f"wrote {name}", highlight=False)
+        return draw(results, stem)
+
+    output.present(show_all, document, draw_results)

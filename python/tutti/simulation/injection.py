@@ -16,7 +16,7 @@ from typing import Any
 from tutti import __version__
 from tutti.errors import RunError, UserError
 from tutti.places import program
-from tutti.rows import Row, read_rows, rows_of
+from tutti.rows import PrintedRow, read_rows, rows_of
 from tutti.saturation import KINDS, map_of
 
 FILES = Path(__file__).parent.parent / "machines" / "injection"
@@ -82,7 +82,7 @@ class Simulator:
             for row in rows_of(self.rows(settings), "injection")
         ]
 
-    def rows(self, settings: Iterable[dict[str, Any]], map_: bool = False) -> list[Row]:
+    def rows(self, settings: Iterable[dict[str, Any]], map_: bool = False) -> list[PrintedRow]:
         usual = {
             "nodes": 2, "clients": 1, "servers": 0, "kind": "get", "bytes": 8, "messages": 1,
             "all_to_all": False, "most_outstanding": 128, "policy": "own",

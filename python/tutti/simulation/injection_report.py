@@ -6,7 +6,8 @@ from typing import Any
 from rich.console import Console
 
 from tutti.bench.texts import size_text
-from tutti.saturation import KINDS, draw_map, new_table, save_figure, show_map
+from tutti.figures import new_figure, save
+from tutti.saturation import KINDS, draw_map, new_table, show_map
 
 
 def _show_parallel(document: dict[str, Any], console: Console) -> None:
@@ -180,18 +181,13 @@ def _logarithmic(axes: Any) -> None:
 
 def draw(document: dict[str, Any], stem: Path) -> list[Path]:
     """Writes a picture for each experiment, STEM-EXPERIMENT.png and .svg. Returns their paths."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
     written = []
     if "map" in document:
         written += draw_map(document["map"], stem.with_name(stem.name + "-saturation"))
     for name, kinds in (("parallel", 2), ("alltoall", 1), ("trends", 2), ("fft", 1)):
         if name not in document:
             continue
-        figure, axes = pyplot.subplots(1, kinds, figsize=(5.5 * kinds, 4.5), squeeze=False)
+        figure, axes = new_figure(1, kinds, (5.5 * kinds, 4.5))
         for one, kind in zip(axes[0], KINDS, strict=False):
             if name == "parallel":
                 _draw_parallel(one, document, kind)
@@ -203,6 +199,5 @@ def draw(document: dict[str, Any], stem: Path) -> list[Path]:
                 _draw_trends(one, document, kind)
         figure.suptitle(f"simulated: {document['machine']['name']}", fontsize=10)
         figure.tight_layout()
-        written += save_figure(figure, stem.with_name(f"{stem.name}-{name}"))
-    pyplot.close("all")
+        written += save(figure, stem.with_name(f"{stem.name}-{name}"))
     return written

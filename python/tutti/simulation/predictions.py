@@ -21,7 +21,7 @@ from tutti.simulation.jobs import Cell, Settings
 from tutti.simulation.machines import MACHINES, OWN_BASE, Machine
 from tutti.simulation.results import Results
 from tutti.simulation.variants import SIMULATED, TUTTI
-from tutti.tables import Table
+from tutti.tables import number, table_of, words
 from tutti.tuning.candidates import BENCH_NAMES, Candidate
 
 
@@ -131,20 +131,23 @@ def as_json(predictions: list[Prediction]) -> dict[str, Any]:
     }
 
 
+COLUMNS = [
+    words("collective", lambda one: one.cell.collective),
+    number("size", lambda one: size_text(one.cell.bytes) if one.cell.bytes else ""),
+    words("algorithm", lambda one: one.algorithm),
+    number("simulated us", lambda one: "" if one.simulated is None else f"{one.simulated:.2f}"),
+    number(
+        "predicted us", lambda one: one.why_not if one.predicted is None else f"{one.predicted:.2f}"
+    ),
+    number(
+        "difference", lambda one: "" if one.difference is None else f"{100 * one.difference:+.1f}%"
+    ),
+]
+
+
 def show(predictions: list[Prediction], console: Console) -> None:
-    table = Table(title="predictions beside the simulation of Tutti", title_justify="left")
-    for name in ("collective", "size", "algorithm", "simulated us", "predicted us", "difference"):
-        table.add_column(name, justify="left" if name in ("collective", "algorithm") else "right")
-    for one in predictions:
-        table.add_row(
-            one.cell.collective,
-            size_text(one.cell.bytes) if one.cell.bytes else "",
-            one.algorithm,
-            "" if one.simulated is None else f"{one.simulated:.2f}",
-            one.why_not if one.predicted is None else f"{one.predicted:.2f}",
-            "" if one.difference is None else f"{100 * one.difference:+.1f}%",
-        )
-    console.print(table)
+    title = "predictions beside the simulation of Tutti"
+    console.print(table_of(title, COLUMNS, predictions))
     found = as_json(predictions)["median_difference"]
     if found is not None:
         console.print(f"median difference: {100 * found:.1f}%", highlight=False)

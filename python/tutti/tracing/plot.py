@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from tutti.bench.lines import COLOURS
 from tutti.errors import UserError
+from tutti.figures import colour_of, legend_below, new_figure, save
 from tutti.tracing.trace import ELSEWHERE, WAITING, Array, Trace
 
 WAITS = "#c8c8c8"
@@ -54,10 +54,6 @@ def draw(trace: Trace, window: Window, stem: Path) -> list[Path]:
     The time between the start and the completion of a call that outlives it stays blank. Raises
     UserError if no call lies in the window.
     """
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
     from matplotlib.patches import Rectangle
 
     operations, steps = trace.operations, trace.steps
@@ -77,12 +73,12 @@ def draw(trace: Trace, window: Window, stem: Path) -> list[Path]:
     step_rank = operations["rank"][steps["operation"]]
     step_begin, step_end = milliseconds(steps["begin"]), milliseconds(steps["end"])
     present = sorted({int(one) for one in operations["collective"][inside]})
-    colours = {one: COLOURS[place % len(COLOURS)] for place, one in enumerate(present)}
+    colours = {one: colour_of(place) for place, one in enumerate(present)}
 
     rows = len(trace.ranks)
     many = int(inside.sum()) > MOST_EDGED * rows
     edge = 0 if many else EDGE
-    figure, axes = pyplot.subplots(figsize=(9, 1.3 + 0.45 * min(rows, 40)))
+    figure, ((axes,),) = new_figure(1, 1, (9, 1.3 + 0.45 * min(rows, 40)))
     for rank in range(rows):
         whole = (rank - HEIGHT / 2, HEIGHT)
         for collective, colour in colours.items():
@@ -104,10 +100,5 @@ def draw(trace: Trace, window: Window, stem: Path) -> list[Path]:
     handles = [Rectangle((0, 0), 1, 1, color=colour) for colour in colours.values()]
     handles.append(Rectangle((0, 0), 1, 1, color=WAITS))
     names = [trace.collectives[one] for one in colours]
-    figure.legend(handles, [*names, "waiting"], loc="lower center", ncols=7, fontsize=8)
-    figure.tight_layout(rect=(0, 0.35 / figure.get_figheight(), 1, 1))
-    written = [stem.with_name(stem.name + suffix) for suffix in (".png", ".svg")]
-    for path in written:
-        figure.savefig(path, dpi=110)
-    pyplot.close(figure)
-    return written
+    legend_below(figure, handles, [*names, "waiting"], columns=7)
+    return save(figure, stem, dpi=110)

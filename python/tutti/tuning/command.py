@@ -352,7 +352,7 @@ def tune(
     collectives: Annotated[
         str, typer.Option(help="Which collectives: all, or names that `tutti explain` takes.")
     ] = "all",
-    sizes: Annotated[
+    bytes: Annotated[
         str,
         typer.Option(
             help="Message sizes in bytes: of one rank's part, or of the whole vector if all ranks "
@@ -429,8 +429,8 @@ def tune(
         ),
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the order in which candidates run.")] = 1,
-    json_name: Annotated[
-        str | None, typer.Option("--json", metavar="FILE", help="Write all measurements here.")
+    json_file: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Write all measurements to this file.")
     ] = None,
 ) -> None:
     """Measure which algorithms suit this machine, and write a table.
@@ -445,9 +445,9 @@ def tune(
         raise UserError(
             f"{other}: --install writes this machine's own file; leave one of the two out"
         )
-    json_file = output_file("--json", json_name)
+    document_file = output_file("--json-file", json_file)
     settings = _settings(
-        ranks, collectives, sizes, mpi, repetitions, budget_ms, margin, seed, shared_heap, by_model,
+        ranks, collectives, bytes, mpi, repetitions, budget_ms, margin, seed, shared_heap, by_model,
         shape,
     )  # fmt: skip
     if install is None:
@@ -460,7 +460,7 @@ def tune(
     if by_model:
         if resume or mpi is not None:
             raise UserError("--model: it needs neither --mpi nor --resume; leave them out")
-        _tune_by_model(settings, table, json_file, machine, console)
+        _tune_by_model(settings, table, document_file, machine, console)
         return
     if machine is not None:
         raise UserError("--machine: it is for --model; add that, or leave --machine out")
@@ -476,7 +476,7 @@ def tune(
         raise RunError(
             f"{minutes:g} minutes were enough for {repetitions_done} repetitions and {again} that "
             f"confirm, but a choice needs {LEAST_REPETITIONS} of each; give more --minutes with "
-            "--resume, or fewer --ranks, --collectives or --sizes"
+            "--resume, or fewer --ranks, --collectives or --bytes"
         )
     defaults = _defaults(picks, settings)
     rules = rules_of(picks, settings.cores, core().line_payload, settings.shared_heap)
@@ -488,10 +488,10 @@ def tune(
     show_summary(picks, defaults, unconfirmed, console)
     _write(table, text, console)
     report_older_rules(picks, settings, table, console)
-    if json_file is not None:
+    if document_file is not None:
         document = state.as_json() | {
             "format": "tutti-tune 1",
             "picks": [asdict(one) for one in picks],
         }
-        _write(json_file, json.dumps(document, indent=1) + "\n", console)
+        _write(document_file, json.dumps(document, indent=1) + "\n", console)
     _state_file(table).unlink(missing_ok=True)

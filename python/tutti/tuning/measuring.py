@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tutti.bench import driver
-from tutti.bench.measurements import Settings
 from tutti.bench.variants import Variant
 from tutti.errors import RunError
 from tutti.places import core
@@ -76,34 +75,23 @@ def run_job(
     """
     assert settings.mpi is not None
     ours = {bench_name(name): name for name, _ in job.labels}
-    bench = Settings(
-        mpis=[settings.mpi],
-        ranks=[job.ranks],
-        cores=settings.cores,
-        collectives=list(ours),
-        sizes=list(job.sizes),
-        repetitions=1,
-        peer_settings="default",
-        budget_ms=settings.budget_ms,
-        mixed=condition == "mixed",
-        order_seed=job.repetition + 1,
-    )
     table = directory / PICKED_FILE
     if not any(label.startswith(TUNED) for _, label in job.labels):
         table = directory / "candidates.map"
         table.write_text(table_of(job))
     with chosen_by(table):
-        result = driver.run_job(
-            bench,
-            job.ranks,
+        rows = driver.medians_of(
             Variant(settings.mpi, "default", True, settings.shared_heap),
+            job.ranks,
+            settings.cores,
+            list(ours),
+            job.sizes,
             directory,
+            budget_ms=settings.budget_ms,
+            mixed=condition == "mixed",
+            order_seed=job.repetition + 1,
         )
-    return {
-        (ours[cell["collective"]], cell["bytes"]): cell["median_us"]
-        for cell in result["cells"]
-        if cell.get("condition", "plain") == condition
-    }
+    return {(ours[row.what], row.bytes): row.microseconds for row in rows}
 
 
 def _again_if_it_fails(

@@ -11,7 +11,7 @@ from tutti.bench.document import processor_name
 from tutti.bench.statistics import Ratio
 from tutti.bench.texts import size_text, time_text
 from tutti.places import core
-from tutti.tables import Table
+from tutti.tables import number, table_of, words
 from tutti.tuning.candidates import Candidate, size_word
 from tutti.tuning.jobs import TuneSettings
 from tutti.tuning.keeping import BEFORE, WRITTEN, kept_rules
@@ -170,33 +170,18 @@ def show_summary(
     """
     changed = [one for one in picks if one.label is not None]
     if changed:
-        table = Table(title="Changes from the default (microseconds)")
-        for column in (
-            "collective",
-            "ranks",
-            "bytes",
-            "default",
-            "tuned",
-            "default us",
-            "tuned us",
-            "speed-up (95%)",
-        ):
-            table.add_column(
-                column, justify="left" if column in ("collective", "default", "tuned") else "right"
-            )
-        for one in changed:
-            assert one.ratio is not None and one.label is not None
-            table.add_row(
-                one.cell.collective,
-                str(one.cell.ranks),
-                size_text(one.cell.bytes) if one.cell.bytes else "",
-                defaults[one],
-                one.label,
-                time_text(one.default_us),
-                time_text(one.tuned_us),
-                ratio_words(one.ratio),
-            )
-        console.print(table)
+        columns = [
+            words("collective", lambda one: one.cell.collective),
+            number("ranks", lambda one: str(one.cell.ranks)),
+            number("bytes", lambda one: size_text(one.cell.bytes) if one.cell.bytes else ""),
+            words("default", lambda one: defaults[one]),
+            words("tuned", lambda one: one.label),
+            number("default us", lambda one: time_text(one.default_us)),
+            number("tuned us", lambda one: time_text(one.tuned_us)),
+            number("speed-up (95%)", lambda one: ratio_words(one.ratio)),
+        ]
+        title = "Changes from the default (microseconds)"
+        console.print(table_of(title, columns, changed, title_justify="center"))
     more = (
         f", {unconfirmed} of them because a second measurement did not confirm a candidate's lead"
         if unconfirmed

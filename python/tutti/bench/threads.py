@@ -1,0 +1,311 @@
+"""Measurements that need no collectives of an MPI: one-sided transfers (`tutti bench one-sided`, `alltoall`),
+ranks as threads beside OpenMP (`openmp`), and the reduction of a shared array (`array`).
+
+Every document has times by repetition. Its views say which way is compared with which.
+"""
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from tutti.bench.cores import require_two, two_cores
+from tutti.bench.driver import execute, execute_own, execute_rows
+from tutti.bench.mpis import Mpi
+from tutti.bench.reading import (
+    document_of_alltoall,
+    document_of_array,
+    document_of_openmp,
+    document_of_transfers,
+    rows_of_array,
+    rows_of_openmp,
+    rows_of_transfers,
+)
+from tutti.bench.rows import times_of
+from tutti.bench.statistics import Ratio, centre, compare
+from tutti.bench.texts import interval_text, ratio_columns, ratio_text, size_text, time_text
+from tutti.bench.variants import Variant, command, environment
+from tutti.errors import RunError, UserError
+from tutti.places import find_program, program
+from tutti.rows import read_rows
+from tutti.tables import Column, Table, number, table_of, words
+
+SECONDS = 600
+ALLTOALL_SECONDS = 1800
+# Indexed by way: the times, one for each repetition.
+Times = Mapping[str, Sequence[float]]
+
+
+@dataclass(frozen=True)
+class Way:
+    """A row of a view: a way that is measured, and the way that it is compared with, if any."""
+
+    name: str
+    text: str
+    base: str = ""
+    base_text: str = ""
+    times: int = 1  # how often the other way goes into this one
+
+    def of(self, measured: Times) -> list[float]:
+        return list(measured[self.name])
+
+    def of_base(self, measured: Times) -> list[float]:
+        return [self.times * time for time in measured[self.base]]
+
+    def ratio(self, measured: Times) -> Ratio | None:
+        """How many times as long this way takes as the other one."""
+        return compare(self.of(measured), self.of_base(measured)) if self.base else None
+
+
+# One-sided transfers, in nanoseconds.
+BY_CALLER = (
+    Way("put", "put of 8 B by the caller", "store", "a store to the line"),
+    Way("get", "get of 8 B by the caller", "load", "a load of the line"),
+    Way("served_put", "put of 8 B by a server", "line", "4 ways of a line", 4),
+    Way("served_get", "get of 8 B by a server", "line", "4 ways of a line", 4),
+)
+THREADS = (*BY_CALLER, Way("queue", "a request through a queue", "ring", "through a bare ring"))
+PROCESSES = (
+    *BY_CALLER,
+    Way("asleep_put", "put of 8 B by a sleeping server", "wake", "waking a process"),
+    Way("asleep_get", "get of 8 B by a sleeping server", "wake", "waking a process"),
+    Way("asleep_wait", "the same, by tutti_wait", "wake", "waking a process"),
+)
+
+
+@contextmanager
+def _only_on(cores: Sequence[int]) -> Iterator[None]:
+    """While it lasts, this process and those that it starts run on these cores."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, cores)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
+
+
+def ratios(ways: Sequence[Way], document: dict[str, Any]) -> list[dict[str, Any]]:
+    measured = times_of(rows_of_transfers(document), "what")
+    return [
+        {"what": way.name, "beside": way.base, "times": way.times} | asdict(ratio)
+        for way in ways
+        if (ratio := way.ratio(measured)) is not None
+    ]
+
+
+def measure_processes(mpi: Mpi, repetitions: int) -> dict[str, Any]:
+    """Two ranks of a job of this MPI under tutti-run, bound to two cores, which alone it has."""
+    variant = Variant(mpi, "default", tutti=True)
+    bench = [str(program(f"tutti-ranks-{mpi.abi}")), "transfers", str(repetitions)]
+    started = command(variant, 2, "core", bench, program("tutti-run"))
+    with (
+        tempfile.TemporaryDirectory(prefix="tutti-bench-") as directory,
+        _only_on(two_cores("one-sided")),
+    ):
+        environ = environment(variant, "core", Path(directory))
+        rows = execute_rows(f"{variant.label}, 2 ranks", started, environ, SECONDS)
+    document = {"mpi": mpi.name, "label": mpi.label} | document_of_transfers(rows)
+    return document | {"ratios": ratios(PROCESSES, document)}
+
+
+def measure_one_sided(
+    repetitions: int, mpis: Sequence[Mpi], before_job: Callable[[str], None]
+) -> dict[str, Any]:
+    before_job("threads")
+    options = {"cores": two_cores("one-sided"), "repetitions": repetitions}
+    rows = execute_own("transfers", options, SECONDS)
+    document = {"format": "tutti-transfers 1"} | document_of_transfers(rows)
+    document |= {"ratios": ratios(THREADS, document), "processes": []}
+    for mpi in mpis:
+        before_job(f"processes, {mpi.label}")
+        document["processes"].append(measure_processes(mpi, repetitions))
+    return document
+
+
+def _transfers_table(title: str, ways: Sequence[Way], job: dict[str, Any]) -> Table:
+    measured = times_of(rows_of_transfers(job), "what")
+    columns = [
+        words("what", lambda way: way.text),
+        number("ns", lambda way: f"{centre(way.of(measured)):.1f}"),
+        words("beside it", lambda way: way.base_text),
+        number("ns", lambda way: f"{centre(way.of_base(measured)):.1f}"),
+        *ratio_columns(lambda way: way.ratio(measured)),
+    ]
+    return table_of(title, columns, ways, title_justify="center")
+
+
+def show_one_sided(document: dict[str, Any], console: Console) -> None:
+    on = f"on cores {' and '.join(map(str, document['cores']))}"
+    title = f"one-sided transfers {on}, {len(document['repetitions'])} repetitions"
+    console.print(_transfers_table(title, THREADS, document))
+    for job in document["processes"]:
+        on = f"on cores {' and '.join(map(str, job['cores']))}"
+        title = f"between processes {on}, {job['label']}"
+        console.print(_transfers_table(title, PROCESSES, job))
+    if not document["processes"]:
+        console.print("No MPI was found, so no transfers between processes were measured.")
+
+
+# The reduction of a shared array among two threads, beside what programs do without it (NUMACol,
+# section 4.2.2: doubles, 2,048 and 131,072 of each rank), in nanoseconds.
+ARRAY = (
+    Way("array", "tutti_reduce_array"),
+    Way("plain", "a loop, tutti_reduce of one element", "array"),
+    Way("vectors", "tutti_reduce of vectors, a loop", "array"),
+    Way("fold", "alone: tutti_fold of a part"),
+    Way("loop", "alone: a loop over a part", "fold"),
+    Way("one_element", "alone: tutti_reduce of one element"),
+)
+
+
+def measure_array(repetitions: int) -> dict[str, Any]:
+    options = {"cores": two_cores("array"), "repetitions": repetitions}
+    return document_of_array(execute_own("array", options, SECONDS))
+
+
+def times_by_length(document: dict[str, Any]) -> dict[int, dict[str, list[float]]]:
+    """The times of each way, by the elements of a rank."""
+    found: dict[int, dict[str, list[float]]] = {}
+    for (elements, way), times in times_of(rows_of_array(document), "elements", "what").items():
+        found.setdefault(elements, {})[way] = times
+    return found
+
+
+def show_array(document: dict[str, Any], console: Console) -> None:
+    for length, measured in times_by_length(document).items():
+        columns = [
+            words("what", lambda way: way.text),
+            number("us", lambda way, of=measured: f"{centre(way.of(of)) / 1000:.2f}"),
+            *ratio_columns(lambda way, of=measured: way.ratio(of), "times as long", unknown=""),
+        ]
+        title = (
+            f"a sum of {length:,} doubles of each rank, on cores "
+            f"{' and '.join(map(str, document['cores']))}, "
+            f"{len(document['repetitions'])} repetitions"
+        )
+        console.print(table_of(title, columns, ARRAY, title_justify="center"))
+
+
+# An all-to-all of gets between thread ranks ("Exploiting Communication Concurrency", section 5.2),
+# in microseconds. All ways are compared with the first.
+ALLTOALL = {
+    "own": "by the ranks",
+    "served": "by servers",
+    "selective": "what gains by servers",
+    "collective": "tutti_alltoall",
+}
+ALLTOALL_RANKS = 16
+ALLTOALL_SIZES = [8 << i for i in range(0, 14, 2)]  # to 32 KiB
+
+
+def with_ratios(document: dict[str, Any]) -> dict[str, Any]:
+    for cell in document["cells"]:
+        cell["ratios"] = {
+            way: asdict(compare(cell["own"], cell[way])) for way in ALLTOALL if way != "own"
+        }
+    return document
+
+
+def measure_alltoall(ranks: int, sizes: list[int], repetitions: int) -> dict[str, Any]:
+    """A quarter of the cores, at least one, is the servers'."""
+    cores = require_two("alltoall")
+    options = {
+        "cores": cores,
+        "ranks": ranks,
+        "servers": max(1, len(cores) // 4),
+        "bytes": sizes,
+        "repetitions": repetitions,
+    }
+    rows = execute_own("alltoall", options, ALLTOALL_SECONDS)
+    return with_ratios(document_of_alltoall(rows, list(ALLTOALL)))
+
+
+def show_alltoall(document: dict[str, Any], console: Console) -> None:
+    columns = [words("bytes", lambda cell: size_text(cell["bytes"]))]
+    for way, text in ALLTOALL.items():
+        columns.append(number(f"{text}, us", lambda cell, way=way: time_text(centre(cell[way]))))
+        if way != "own":
+            columns += ratio_columns(lambda cell, way=way: Ratio(**cell["ratios"][way]), "faster")
+    of_ranks = len(set(document["cores_of_ranks"]))
+    title = (
+        f"an all-to-all of gets, {document['ranks']} ranks on {of_ranks} core(s), "
+        f"{document['servers']} server(s), at most 128 gets of a rank outstanding"
+    )
+    console.print(table_of(title, columns, document["cells"], title_justify="center"))
+    rules = document["saturation_map"] or "their length alone (TUTTI_SATURATION names no map)"
+    console.print(f"What gains is decided by {rules}.", highlight=False)
+
+
+# Ranks as threads beside OpenMP's array reductions (HMPI, section 3.5), in microseconds. OpenMP
+# leaves one result that all threads share, so both reduce and allreduce are compared with it.
+OPENMP = ("openmp_c", "openmp_fortran")
+TUTTI = ("tutti_reduce", "tutti_allreduce")
+
+
+def openmp_times(document: dict[str, Any]) -> dict[int, dict[str, list[float]]]:
+    """The times of each variant, by bytes."""
+    found: dict[int, dict[str, list[float]]] = {}
+    for (size, variant), times in times_of(rows_of_openmp(document), "bytes", "what").items():
+        found.setdefault(size, {})[variant] = [time / 1000 for time in times]
+    return found
+
+
+def measure_openmp(
+    threads: int, sizes: Sequence[int], repetitions: int, budget_ms: int
+) -> dict[str, Any]:
+    bench = find_program("tutti-openmp")
+    if bench is None:
+        raise UserError(
+            "the program tutti-openmp is missing; build Tutti with a C compiler that has OpenMP"
+        )
+    started = [str(bench), str(threads), str(repetitions), str(budget_ms), *map(str, sizes)]
+    # Each thread's stack holds a private copy of the vector. Waiting threads keep their cores.
+    environ = dict(os.environ) | {
+        "OMP_STACKSIZE": f"{max(sizes) // 1024 + 8192}K",
+        "OMP_DYNAMIC": "false",
+    }
+    if threads <= len(os.sched_getaffinity(0)):
+        environ |= {"OMP_PROC_BIND": "true", "OMP_WAIT_POLICY": "active"}
+    limited = ["sh", "-c", 'ulimit -s unlimited 2>/dev/null; exec "$@"', "sh", *started]
+    code, out, err = execute(limited, environ)
+    if code != 0:
+        raise RunError(f"tutti-openmp: exit code {code}: {err.strip()}")
+    return document_of_openmp(read_rows(out.splitlines()))
+
+
+def _over(base: str, other: str) -> Column:
+    def text(entry: Any) -> str:
+        ratio = compare(entry[1][base], entry[1][other])
+        return f"{ratio_text(ratio)} {interval_text(ratio)}"
+
+    return number(f"{other.removeprefix('tutti_')} / {base.removeprefix('openmp_')}", text)
+
+
+def show_openmp(documents: Sequence[dict[str, Any]], console: Console) -> None:
+    for document in documents:
+        console.print(_openmp_table(document))
+
+
+def _openmp_table(document: dict[str, Any]) -> Table:
+    cells = openmp_times(document)
+    names = [name for name in (*OPENMP, *TUTTI) if name in next(iter(cells.values()))]
+    columns = [
+        number("bytes", lambda entry: size_text(entry[0])),
+        *(
+            number(
+                name.replace("_", " "), lambda entry, name=name: time_text(centre(entry[1][name]))
+            )
+            for name in names
+        ),
+        *(_over(base, other) for base in OPENMP if base in names for other in TUTTI),
+    ]
+    title = (
+        f"{document['threads']} ranks as threads: microseconds, and how many times faster than "
+        "OpenMP"
+    )
+    return table_of(title, columns, cells.items(), title_justify="center")
