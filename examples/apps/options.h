@@ -56,8 +56,11 @@ static inline void* options_memory(const char* program, size_t count, size_t siz
 static inline const char* options_taken(const Option* option, char text[160]) {
   int length = 0;
   if (option->words == NULL) {
-    snprintf(text, 160, "%d whole number%s from %ld to %ld", option->count > 1 ? option->count : 1,
-             option->count > 1 ? "s" : "", option->least, option->most);
+    if (option->count > 1)
+      snprintf(text, 160, "%d whole numbers from %ld to %ld", option->count, option->least,
+               option->most);
+    else
+      snprintf(text, 160, "a whole number from %ld to %ld", option->least, option->most);
     return text;
   }
   for (int i = 0; i <= option->most; ++i) {

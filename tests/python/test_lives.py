@@ -1,4 +1,4 @@
-"""The benchmark of short-lived communicators (bench/lives) runs and reports its measurements."""
+"""The benchmark of short-lived communicators (bench/programs/lives.py) runs and reports its measurements."""
 
 import json
 import os
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-SCRIPT = ROOT / "bench" / "lives" / "lives.py"
+SCRIPT = ROOT / "bench" / "programs" / "lives.py"
 pytestmark = pytest.mark.mpi
 
 

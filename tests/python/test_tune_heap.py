@@ -4,7 +4,6 @@ import io
 import json
 import os
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from conftest import mpis
@@ -146,8 +145,11 @@ def test_a_job_without_the_heap_that_it_asked_for_is_refused(monkeypatch, tmp_pa
 
     def without_heap(words: list[str], env: dict[str, str], seconds: float) -> tuple[int, str, str]:
         assert "--shared-heap" in words
-        Path(words[words.index("--json") + 1]).write_text('{"interposed": true, "cells": []}')
-        return 0, "", "tutti-run: no shared heap, the program has its usual memory: no memfd\n"
+        return (
+            0,
+            '{"what":"job","interposed":true}',
+            "tutti-run: no shared heap, the program has its usual memory: no memfd\n",
+        )
 
     monkeypatch.setattr(driver, "execute_job", without_heap)
     settings = replace(SETTINGS, shared_heap=True)
