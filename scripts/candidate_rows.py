@@ -20,9 +20,9 @@ from pathlib import Path
 from tutti.bench import driver
 from tutti.bench.mpis import Mpi, find_mpis
 from tutti.bench.variants import Variant
+from tutti.choose.candidates import algorithms_for, bench_name
 from tutti.errors import RunError
 from tutti.model.over_jobs import table_of
-from tutti.tuning.candidates import algorithms_for, bench_name
 from tutti.tuning.measuring import chosen_by
 
 COLLECTIVES = ("barrier", "bcast", "reduce", "allreduce", "gather", "scatter", "allgather",

@@ -16,8 +16,8 @@ from statistics import fmean
 
 from experiment import STARS, numbers
 from tutti.bench.texts import size_text
-from tutti.model.machines import read_model
-from tutti.model.prediction import Where, predict, shared_levels
+from tutti.predict.machines import read_model
+from tutti.predict.prediction import Where, predict, shared_levels
 from tutti.plan import Machine
 
 

@@ -13,14 +13,14 @@ import typer
 from tutti import __version__, probes
 from tutti.bench.mpis import Mpi, find_mpis
 from tutti.bench.texts import size_text
+from tutti.choose.found import directories, found_table
 from tutti.errors import UserError
-from tutti.model.binding import gain_of_binding
 from tutti.model.measure import places_of
 from tutti.places import INTERPOSERS, core, find_interposer, find_library, find_program
 from tutti.plan.machine import Machine
 from tutti.plan.node import read_node
+from tutti.predict.binding import gain_of_binding
 from tutti.tables import Table, new_console
-from tutti.tuning.found import directories, found_table
 
 GOOD, POOR, BAD = "ok", "note", "missing"
 

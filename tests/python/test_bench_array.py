@@ -32,7 +32,7 @@ def test_mistakes(tutti):
     for other in ("--halo", "--one-sided"):
         result = tutti("bench", "array", other)
         assert result.returncode == 2
-        assert other in result.stderr and "--array" in result.stderr
+        assert other in result.stderr and "bench array" in result.stderr
     for words in (
         [],
         ["--cores", "x", "--repetitions", "1"],

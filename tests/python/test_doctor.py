@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from tutti import doctor, probes
 from tutti.doctor import BAD, GOOD, POOR, Finding
-from tutti.model.binding import gain_of_binding
 from tutti.plan.machine import Machine
+from tutti.predict.binding import gain_of_binding
 
 
 def test_doctor_reports_its_findings(tutti):

@@ -7,12 +7,12 @@ calls and steps. Where ours differ from the paper, docs/papers.md says so.
 import json
 
 import pytest
-from tutti.model.choice import Question, predicted
-from tutti.model.machines import known_costs, model_of
-from tutti.model.prediction import Where, predict, shared_levels
+from tutti.choose.candidates import Candidate
+from tutti.choose.choice import Question, predicted
 from tutti.places import core
 from tutti.plan.machine import Machine
-from tutti.tuning.candidates import Candidate
+from tutti.predict.machines import known_costs, model_of
+from tutti.predict.prediction import Where, predict, shared_levels
 
 WHOLE = 1 << 26  # bytes of a segment
 SIZES = [64 << (2 * place) for place in range(7)]  # to 256 KiB

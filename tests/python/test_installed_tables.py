@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 from tutti.bench.mpis import Mpi
+from tutti.choose.found import directories, found_table, place_for
 from tutti.doctor import GOOD, POOR, examine_tables
 from tutti.errors import UserError
 from tutti.places import core
-from tutti.tuning.found import directories, found_table, place_for
 
 HERE = Path("/nowhere/bin/mpiexec")
 MPIS = [Mpi("a", "mpich", "5.0.2", HERE, None), Mpi("b", "openmpi", "5.0.11", HERE, None)]

@@ -4,9 +4,9 @@ import json
 
 import pytest
 import tutti.plan as tp
+from tutti.choose import candidates
 from tutti.places import core
 from tutti.plan.machine import Machine
-from tutti.tuning import candidates
 
 ROUND_ROBIN = [0, 4, 1, 5, 2, 6, 3, 7]
 

@@ -3,13 +3,13 @@
 import json
 
 import pytest
+from tutti.choose.candidates import Candidate
+from tutti.choose.choice import Question, predicted
 from tutti.errors import UserError
-from tutti.model.choice import Question, predicted
-from tutti.model.machines import known_costs, known_files, model_of, read_model
-from tutti.model.prediction import Where, shared_levels
 from tutti.plan.machine import Machine
+from tutti.predict.machines import known_costs, known_files, model_of, read_model
+from tutti.predict.prediction import Where, shared_levels
 from tutti.simulation.machines import MACHINES
-from tutti.tuning.candidates import Candidate
 
 
 @pytest.mark.parametrize("name", known_files())

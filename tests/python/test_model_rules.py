@@ -5,10 +5,10 @@ import random
 from statistics import fmean
 
 import pytest
-from tutti.model.machines import known_files, read_model
-from tutti.model.proposals import losses, proposals
-from tutti.model.rules import RuleCell, placements_of, rule_cells, summaries
+from tutti.choose.proposals import losses, proposals
+from tutti.choose.rules import RuleCell, placements_of, rule_cells, summaries
 from tutti.plan.machine import Machine
+from tutti.predict.machines import known_files, read_model
 
 
 def cell(place, machine, us, best_us):

@@ -5,9 +5,9 @@ from statistics import fmean
 
 import pytest
 from tutti.errors import UserError
-from tutti.model.machines import known_files, read_model
-from tutti.model.prediction import Where, predict, shared_levels
 from tutti.plan import Context, Machine, Tree, algo, collective, lam
+from tutti.predict.machines import known_files, read_model
+from tutti.predict.prediction import Where, predict, shared_levels
 
 EIGHT_WAY = {"lam": 1.98 * 1322, "hierarchical": 1444, "two_groups": 1322, "three_layers": 1534}
 

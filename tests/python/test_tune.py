@@ -12,10 +12,7 @@ from tutti.bench.driver import execute
 from tutti.bench.measurements import Cell
 from tutti.bench.mpis import Mpi
 from tutti.bench.variants import Variant, command, environment
-from tutti.errors import RunError, UserError
-from tutti.places import core, find_program
-from tutti.tuning import measuring, state
-from tutti.tuning.candidates import (
+from tutti.choose.candidates import (
     HALVES,
     Candidate,
     algorithms_for,
@@ -23,10 +20,13 @@ from tutti.tuning.candidates import (
     parse_collectives,
     size_word,
 )
+from tutti.choose.links import links_of, links_of_this_machine
+from tutti.choose.picking import DEFAULT, TUNED, Pick, confirmed, in_the_race, pick, rules_of
+from tutti.errors import RunError, UserError
+from tutti.places import core, find_program
+from tutti.tuning import measuring, state
 from tutti.tuning.jobs import Job, TuneSettings, jobs_of
-from tutti.tuning.links import links_of, links_of_this_machine
 from tutti.tuning.measuring import chosen_by, table_of
-from tutti.tuning.picking import DEFAULT, TUNED, Pick, confirmed, in_the_race, pick, rules_of
 from tutti.tuning.writing import default_of, rule_text, table_text
 
 MPICH = Mpi(

@@ -5,10 +5,14 @@ import os
 
 import pytest
 from tutti.bench.measurements import Cell
-from tutti.model.choice import Predicted, Question, predicted
-from tutti.model.machines import known_files, model_of, read_model
-from tutti.model.prediction import Where
+from tutti.choose.candidates import Candidate
+from tutti.choose.choice import Predicted, Question, predicted
+from tutti.choose.parameters import specs_for_model
+from tutti.choose.placement import Placement, placement_on, roots_to_try
+from tutti.choose.search import algorithms_for_model, search
 from tutti.places import core
+from tutti.predict.machines import known_files, model_of, read_model
+from tutti.predict.prediction import Where
 from tutti.tuning.by_model import (
     FAR,
     MOST_MEASURED,
@@ -18,10 +22,6 @@ from tutti.tuning.by_model import (
     decide_here,
     decide_unmeasured,
 )
-from tutti.tuning.candidates import Candidate
-from tutti.tuning.parameters import specs_for_model
-from tutti.tuning.placement import Placement, placement_on, roots_to_try
-from tutti.tuning.search import algorithms_for_model, search
 
 TWO_UNITS = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs two cores")
 MACHINE = {

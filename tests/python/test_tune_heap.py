@@ -10,13 +10,13 @@ from conftest import mpis
 from rich.console import Console
 from test_tune import SETTINGS, picked
 from tutti.bench import driver
+from tutti.choose.picking import DEFAULT, TUNED, rules_of
 from tutti.doctor import GOOD, examine_heap
 from tutti.errors import RunError
 from tutti.places import core
 from tutti.tuning import measuring
 from tutti.tuning.command import report_older_rules
 from tutti.tuning.jobs import Job
-from tutti.tuning.picking import DEFAULT, TUNED, rules_of
 from tutti.tuning.writing import table_text
 
 

@@ -1,7 +1,8 @@
 """`tutti bench`: host MPIs with and without Tutti, measured in one interleaved run.
 
-mpis finds the MPIs, variants says how to start each, and driver runs the jobs in shuffled order.
-statistics turns the results into ratios with 95% confidence intervals; report and plot show them.
-load watches other processes, states finds the states of the machine, and conditions compares calls
-that are repeated or shuffled, with warm or cold caches.
+A subcommand (command.py) names its options (options.py). mpis finds the MPIs, variants says how to
+start each, and driver runs the jobs in shuffled order. reading makes rows of what the programs
+print. results, peers and statistics turn rows into ratios with 95% confidence intervals. Each kind
+of measurement is a view of these: declared columns (tables.py) and panels (figures.py). load
+watches other processes, and states finds the states of the machine.
 """

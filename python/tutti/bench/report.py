@@ -34,7 +34,7 @@ from tutti.bench.texts import (
     time_text,
 )
 from tutti.bench.variants import Variant, binding_for
-from tutti.bench.ways import draw_ways, show_ways
+from tutti.bench.ways_report import draw_ways, show_ways
 from tutti.figures import Line, Panel, draw_panels
 from tutti.tables import Column, Table, number, table_of, words
 

@@ -21,7 +21,7 @@ class Row:
     repetition: int
     nanoseconds: float
     statistic: str = "median"  # over the calls of the repetition
-    conditions: dict[str, Any] = field(default_factory=dict)  # of the machine
+    conditions: dict[str, Any] = field(default_factory=dict)  # those of the machine
 
     @property
     def microseconds(self) -> float:

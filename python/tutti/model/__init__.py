@@ -1,4 +1,4 @@
 """`tutti model`: how long plans take on a machine, in virtual time.
 
-The commands ask the C++ code (`src/model`) through tutti._core.
+The commands measure machines, show predictions of the room `predict`, and compare both.
 """

@@ -13,13 +13,13 @@ from statistics import fmean, median
 from typing import Any
 
 from tutti.bench.mpis import Mpi
+from tutti.choose.candidates import algorithms_for
 from tutti.model.algorithms import Late, MeasuredCall, levels_here, run_algorithms
-from tutti.model.machines import model_of
 from tutti.model.measure import Steps, machine_here, units_here
 from tutti.model.over_jobs import Grid, run_over_jobs
-from tutti.model.prediction import Where, predict, shared_levels
 from tutti.places import core
-from tutti.tuning.candidates import algorithms_for
+from tutti.predict.machines import model_of
+from tutti.predict.prediction import Where, predict, shared_levels
 
 OUTLIER = 0.25
 STEADY = 1.3  # hand-overs that differ by a smaller factor are of one state of the machine

@@ -12,16 +12,15 @@ from tutti.bench.checks import choose_mpis, output_file, plot_stem, with_tutti
 from tutti.bench.mpis import find_mpis
 from tutti.bench.progress import with_progress
 from tutti.bench.words import parse_ranks, parse_sizes
+from tutti.choose import rules
+from tutti.choose.candidates import parse_collectives
+from tutti.choose.proposals import proposals, table_text
 from tutti.errors import UserError
 from tutti.model import check as checking
-from tutti.model import rules
 from tutti.model.algorithms import Late, checked_reach
-from tutti.model.machines import known_costs, known_files, model_of, read_model
 from tutti.model.measure import measure, units_here
 from tutti.model.messages import choose_mpi, measure_messages, parse_between
 from tutti.model.plot import draw
-from tutti.model.prediction import Cell, Where, parse_late, predict, shared_levels
-from tutti.model.proposals import proposals, table_text
 from tutti.model.report import (
     print_check,
     print_machine,
@@ -40,7 +39,8 @@ from tutti.plan.command.files import (
     read,
 )
 from tutti.plan.command.machines import DEAL_HELP, SHAPES, levels_of, nodes_of
-from tutti.tuning.candidates import parse_collectives
+from tutti.predict.machines import known_costs, known_files, model_of, read_model
+from tutti.predict.prediction import Cell, Where, parse_late, predict, shared_levels
 
 app = typer.Typer(help="Predict how long collectives take on a machine.", no_args_is_help=True)
 

@@ -13,9 +13,9 @@ from pathlib import Path
 from tutti.bench import driver
 from tutti.bench.mpis import Mpi
 from tutti.bench.variants import Variant
+from tutti.choose.candidates import algorithms_for, bench_name
 from tutti.model.measure import Steps, measure_steps
 from tutti.places import core
-from tutti.tuning.candidates import algorithms_for, bench_name
 from tutti.tuning.measuring import chosen_by
 
 CELL_MS = 20  # the time of a cell of a job

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tutti.figures import Line, Panel, draw_panels
-from tutti.model.prediction import Cell
+from tutti.predict.prediction import Cell
 
 
 def draw(cells: Sequence[Cell], title: str, stem: Path) -> list[Path]:

@@ -6,9 +6,9 @@ from typing import Any
 from rich.console import Console
 
 from tutti.bench.texts import size_text
+from tutti.choose.rules import RuleCell, by_call, summaries
 from tutti.model.check import LEAST_STEADY, OUTLIER, Checked, Compared, families, judged, regrets
-from tutti.model.prediction import Cell
-from tutti.model.rules import RuleCell, by_call, summaries
+from tutti.predict.prediction import Cell
 from tutti.tables import Table, new_console, number, table_of, words
 
 MOST_STEPS = 40  # steps of a critical path, in a report for people

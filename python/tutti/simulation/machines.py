@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tutti.errors import UserError
-from tutti.model.machines import known_costs, known_files
+from tutti.predict.machines import known_costs, known_files
 
 
 @dataclass(frozen=True)

@@ -11,18 +11,18 @@ from typing import Any
 from rich.console import Console
 
 from tutti.bench.texts import size_text
+from tutti.choose.candidates import BENCH_NAMES, Candidate
+from tutti.choose.choice import Question, predicted
 from tutti.errors import UserError
-from tutti.model.choice import Question, predicted
-from tutti.model.machines import known_costs, model_of
-from tutti.model.prediction import Where, shared_levels
 from tutti.places import core
 from tutti.plan import machine as plan_machine
+from tutti.predict.machines import known_costs, model_of
+from tutti.predict.prediction import Where, shared_levels
 from tutti.simulation.jobs import Cell, Settings
 from tutti.simulation.machines import MACHINES, OWN_BASE, Machine
 from tutti.simulation.results import Results
 from tutti.simulation.variants import SIMULATED, TUTTI
 from tutti.tables import number, table_of, words
-from tutti.tuning.candidates import BENCH_NAMES, Candidate
 
 
 @dataclass(frozen=True)

@@ -15,14 +15,14 @@ from typing import Any
 
 from tutti.bench.measurements import Cell
 from tutti.bench.statistics import Ratio
+from tutti.choose.candidates import LONG_BYTES, Candidate, candidates_for
+from tutti.choose.choice import Predicted
+from tutti.choose.picking import DEFAULT, Pick, pick
+from tutti.choose.placement import Placement, placement_here, placement_on, roots_to_try
+from tutti.choose.search import search
 from tutti.model.algorithms import MeasuredCall, run_algorithms
-from tutti.model.choice import Predicted
-from tutti.tuning.candidates import LONG_BYTES, Candidate, candidates_for
 from tutti.tuning.jobs import TuneSettings
 from tutti.tuning.measuring import chosen_by
-from tutti.tuning.picking import DEFAULT, Pick, pick
-from tutti.tuning.placement import Placement, placement_here, placement_on, roots_to_try
-from tutti.tuning.search import search
 from tutti.tuning.writing import default_on
 
 # Nine of ten predictions are nearer to the measurement than this (docs/model.md). Candidates whose

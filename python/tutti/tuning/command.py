@@ -18,24 +18,24 @@ from tutti.bench.checks import choose_mpis, default_ranks, output_file, with_tut
 from tutti.bench.mpis import find_mpis
 from tutti.bench.progress import with_progress
 from tutti.bench.words import parse_ranks, parse_sizes
+from tutti.choose.candidates import parse_collectives
+from tutti.choose.found import place_for
+from tutti.choose.links import links_of_this_machine
+from tutti.choose.picking import LEAST_REPETITIONS, Pick, rules_of
+from tutti.choose.placement import Placement, placement_here, placement_on
 from tutti.doctor import GOOD, examine_heap
 from tutti.errors import RunError, UserError, cannot_write
-from tutti.model.machines import foreign, model_of, read_model
 from tutti.model.measure import machine_here, measure_steps
 from tutti.places import core
 from tutti.plan.command.machines import SHAPES
 from tutti.plan.command.machines import machine as placed_machine
+from tutti.predict.machines import foreign, model_of, read_model
 from tutti.tables import new_console
 from tutti.tuning import state as states
 from tutti.tuning.by_model import Outcome, choose
-from tutti.tuning.candidates import parse_collectives
-from tutti.tuning.found import place_for
 from tutti.tuning.jobs import TuneSettings
 from tutti.tuning.keeping import existing_table
-from tutti.tuning.links import links_of_this_machine
 from tutti.tuning.measuring import Measuring, chosen_by, still_racing
-from tutti.tuning.picking import LEAST_REPETITIONS, Pick, rules_of
-from tutti.tuning.placement import Placement, placement_here, placement_on
 from tutti.tuning.writing import default_of, show_summary, table_text
 
 MEASUREMENTS_OF_STEPS = 5  # the model takes the mean of these

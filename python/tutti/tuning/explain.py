@@ -10,15 +10,15 @@ from typing import Annotated, Any
 import typer
 
 from tutti.bench.texts import size_text
+from tutti.choose.candidates import BENCH_NAMES, Candidate, algorithms_for, size_word
+from tutti.choose.choice import Question, predicted
+from tutti.choose.found import NO_TABLE, Found, found_by_jobs
 from tutti.errors import UserError
-from tutti.model.choice import Question, predicted
-from tutti.model.machines import read_model
-from tutti.model.prediction import Where, shared_levels
 from tutti.places import core
 from tutti.plan.command.machines import DEAL_HELP, SHAPES, levels_of, nodes_of
 from tutti.plan.command.machines import machine as machine_of
-from tutti.tuning.candidates import BENCH_NAMES, Candidate, algorithms_for, size_word
-from tutti.tuning.found import NO_TABLE, Found, found_by_jobs
+from tutti.predict.machines import read_model
+from tutti.predict.prediction import Where, shared_levels
 
 MOST_RANKS = 1024
 MOST_COMPARED = 256  # with more ranks only what runs is predicted, not its rivals

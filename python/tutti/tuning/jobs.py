@@ -11,8 +11,8 @@ import random
 from dataclasses import dataclass
 
 from tutti.bench.mpis import Mpi
-from tutti.tuning.candidates import LONG_BYTES, Candidate, candidates_for
-from tutti.tuning.picking import DEFAULT, Pick, Times, in_the_race
+from tutti.choose.candidates import LONG_BYTES, Candidate, candidates_for
+from tutti.choose.picking import DEFAULT, Pick, Times, in_the_race
 
 
 @dataclass(frozen=True)

@@ -10,12 +10,12 @@ from pathlib import Path
 
 from tutti.bench import driver
 from tutti.bench.variants import Variant
+from tutti.choose.candidates import bench_name
+from tutti.choose.found import NO_TABLE
+from tutti.choose.picking import DEFAULT, TUNED, Pick, confirmed, pick, rules_of
 from tutti.errors import RunError
 from tutti.places import core
-from tutti.tuning.candidates import bench_name
-from tutti.tuning.found import NO_TABLE
 from tutti.tuning.jobs import Job, TuneSettings, confirming_jobs, jobs_of
-from tutti.tuning.picking import DEFAULT, TUNED, Pick, confirmed, pick, rules_of
 from tutti.tuning.state import State
 from tutti.tuning.writing import rule_text
 

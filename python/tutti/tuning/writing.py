@@ -10,13 +10,13 @@ from tutti import __version__
 from tutti.bench.document import processor_name
 from tutti.bench.statistics import Ratio
 from tutti.bench.texts import size_text, time_text
+from tutti.choose.candidates import Candidate, size_word
+from tutti.choose.picking import Pick, TunedRule
+from tutti.choose.placement import Placement
 from tutti.places import core
 from tutti.tables import number, table_of, words
-from tutti.tuning.candidates import Candidate, size_word
 from tutti.tuning.jobs import TuneSettings
 from tutti.tuning.keeping import BEFORE, WRITTEN, kept_rules
-from tutti.tuning.picking import Pick, TunedRule
-from tutti.tuning.placement import Placement
 
 
 def ratio_words(ratio: Ratio) -> str:

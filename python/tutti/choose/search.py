@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tutti.model.choice import Predicted, Question, predicted_for_roots
-from tutti.model.prediction import shared_levels
-from tutti.tuning.candidates import LONG_BYTES, Candidate
-from tutti.tuning.parameters import SEGMENTS, specs_for_model
-from tutti.tuning.placement import Placement, roots_to_try
+from tutti.choose.candidates import LONG_BYTES, Candidate
+from tutti.choose.choice import Predicted, Question, predicted_for_roots
+from tutti.choose.parameters import SEGMENTS, specs_for_model
+from tutti.choose.placement import Placement, roots_to_try
+from tutti.predict.prediction import shared_levels
 
 LEADING = 8  # algorithms whose other parameters are tried
 

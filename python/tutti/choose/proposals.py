@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isqrt
 
-from tutti.model.rules import RuleCell
-from tutti.tuning.candidates import size_word
+from tutti.choose.candidates import size_word
+from tutti.choose.rules import RuleCell
 
 NEAR = 0.05  # a candidate whose loss exceeds the least by no more does as well
 Call = tuple[str, int, int]  # collective, nodes, size

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 from tutti.model.algorithms import levels_here
-from tutti.model.prediction import Where, shared_levels
 from tutti.places import core
 from tutti.plan.command.machines import levels_of, nodes_of
+from tutti.predict.prediction import Where, shared_levels
 
 
 @dataclass(frozen=True)

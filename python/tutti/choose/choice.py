@@ -6,10 +6,10 @@ from functools import lru_cache
 from statistics import fmean
 from typing import Any
 
+from tutti.choose.candidates import Candidate
 from tutti.errors import UserError
-from tutti.model.prediction import Where, predict
 from tutti.places import core
-from tutti.tuning.candidates import Candidate
+from tutti.predict.prediction import Where, predict
 
 # How ranks move data where a rule says `reach`.
 REACHES = {"staged": "slots", "cma": "cma"}

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
+from tutti.choose.candidates import HALVES, MOST_DIRECT_RANKS
+from tutti.choose.placement import Placement
 from tutti.places import core
-from tutti.tuning.candidates import HALVES, MOST_DIRECT_RANKS
-from tutti.tuning.placement import Placement
 
 SEGMENTS = (8 << 10, 16 << 10, 24 << 10, 32 << 10, 64 << 10, 128 << 10, 256 << 10, HALVES)
 # For each family: degrees of trees, transfers under way at once, messages that a rank sends first.

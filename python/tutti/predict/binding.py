@@ -9,11 +9,11 @@ import random
 from dataclasses import dataclass
 from statistics import geometric_mean
 
-from tutti.model.choice import Question, predicted
-from tutti.model.machines import known_files, read_model
+from tutti.choose.choice import Question, predicted
+from tutti.choose.placement import Placement
 from tutti.plan.machine import Machine
+from tutti.predict.machines import known_files, read_model
 from tutti.tuning.measuring import chosen_by
-from tutti.tuning.placement import Placement
 from tutti.tuning.writing import default_on
 
 CALLS = [(name, size) for name in ("bcast", "reduce", "allreduce") for size in (64, 4096, 65536)]
