@@ -93,5 +93,6 @@ void stream_close(Stream* stream) { free(stream->words); }
 
 void stream_over(const Stream* stream) {
   for (size_t i = 0; i < stream->count; ++i) ++stream->words[i];
-  __asm__ volatile("" ::"r"(stream->words) : "memory"); /* else the compiler could remove the loop */
+  __asm__ volatile("" ::"r"(stream->words)
+                   : "memory"); /* else the compiler could remove the loop */
 }
