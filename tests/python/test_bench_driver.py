@@ -490,6 +490,7 @@ def ends(pid, seconds=20.0):
 
 
 @pytest.mark.mpi
+@pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
 def test_hosts_alone(tutti, tmp_path, mpi):
     file = tmp_path / "hosts.json"
     done = tutti(

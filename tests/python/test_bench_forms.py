@@ -313,6 +313,7 @@ def test_a_run_of_forms_repeated_and_shuffled(run_bench):
 
 
 @pytest.mark.mpi
+@pytest.mark.parametrize("mpi", ["openmpi"], indirect=True)
 def test_a_run_beside_computations(run_bench):
     document, output, with_tutti = run_bench(
         "overlap", "--collectives", "bcast,barrier", "--bytes", "8,4K"

@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 
 import pytest
+from test_tune_by_model import MACHINE
 from tutti.bench.mpis import Mpi
 from tutti.choose.found import directories, found_table, place_for
 from tutti.doctor import GOOD, POOR, examine_tables
@@ -79,8 +80,10 @@ def test_explain_follows_the_table_that_jobs_find(users, tutti):
         assert runs != "nary:3" and notes == []
 
 
-def test_a_tuning_installs_its_table(users, tutti):
-    words = ["tune", "--model", "--install", "user", "--ranks", "2"]
+def test_a_tuning_installs_its_table(users, tutti, tmp_path):
+    machine = tmp_path / "machine.json"
+    machine.write_text(json.dumps(MACHINE))
+    words = ["tune", "--model", "--machine", machine, "--install", "user", "--ranks", "2"]
     words += ["--collectives", "bcast", "--bytes", "8"]
     done = tutti(
         *words, environment={name: os.environ[name] for name in ("XDG_CONFIG_HOME", "PATH")}
