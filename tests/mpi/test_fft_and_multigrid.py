@@ -171,7 +171,7 @@ def test_conjugate_gradients(host_named, name, ranks):
         ("fft", "--grid 3 1", "--grid 3 1 needs 3 ranks, and there are 1"),
         ("fft", "--slices 2", "--slices needs --overlap"),
         ("fft", "--ahead 2", "--ahead needs --overlap"),
-        ("fft", "--overlap --ahead 9", "give 1 whole number from 0 to 8"),
+        ("fft", "--overlap --ahead 9", "give a whole number from 0 to 8"),
         ("fft", "--fast", "unknown option '--fast'"),
         ("multigrid", "--exchange pigeons", "give messages, get"),
         ("multigrid", "--side 24", "--side takes a power of two"),
