@@ -66,13 +66,15 @@ MemberMemory::~MemberMemory() {
     if (file >= 0) close(file);
 }
 
-void MemberMemory::attempt(std::span<Introduction> members, int own_member, bool may_ask_for_cma,
+void MemberMemory::attempt(std::span<Introduction> members, int own_member,
+                           const std::function<bool()>& may_ask_for_cma,
                            const std::function<void()>& meet) {
   const ReachChoice choice = options().reach;
   Introduction& own = members[static_cast<size_t>(own_member)];
   // Copies by the system are seldom faster (docs/decisions/deep-rings.md), so they are tried only
   // if TUTTI_REACH or a rule may ask for them.
-  bool cma = choice == ReachChoice::cma || (choice == ReachChoice::automatic && may_ask_for_cma);
+  bool cma = choice == ReachChoice::cma ||
+             (choice == ReachChoice::automatic && may_ask_for_cma && may_ask_for_cma());
   std::vector<Offer> offers;
   for (const Introduction& member : members) offers.push_back(member.offer);
   const uint64_t here = own.offer.namespace_of_processes;

@@ -26,8 +26,8 @@ class MemberMemory {
   // Tries every kind of reach to every member, and introduces what works. `may_ask_for_cma`: rules
   // may ask for copies by the system. `meet` waits for all members; it is called only if
   // TUTTI_REACH asks for these copies.
-  void attempt(std::span<Introduction> members, int own, bool may_ask_for_cma,
-               const std::function<void()>& meet);
+  void attempt(std::span<Introduction> members, int own,
+               const std::function<bool()>& may_ask_for_cma, const std::function<void()>& meet);
   // Keeps what all members have introduced as working.
   void settle(std::span<const Introduction> members, int own);
 

@@ -77,7 +77,8 @@ Team::Team(Comm communicator, bool of_world)
     : NodeTeam({.hook = {progress, &pending_},
                 .missing_types = missing_types(),
                 .reported_as = Ranks(communicator).rank(),
-                .may_ask_for_cma = select::may_ask_for_cma(overrides_of_job(of_world)),
+                .may_ask_for_cma =
+                    [of_world] { return select::may_ask_for_cma(overrides_of_job(of_world)); },
                 .needs_shape = !options().plans.empty() || table_of_job(of_world) != nullptr}),
       of_world_(of_world) {}
 
