@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from conftest import mpis
+from made_up_jobs import MPICH, OPENMPI
 from tutti.bench import driver
 from tutti.bench.checks import choose_mpis, default_ranks, plot_stem
 from tutti.bench.document import as_json, comparison_json
@@ -21,16 +22,6 @@ from tutti.bench.words import parse_collectives, parse_ranks, parse_sizes
 from tutti.errors import RunError, UserError
 from tutti.places import find_interposer, find_program
 
-MPICH = Mpi(
-    "mpich", "mpich", "5.0.2", Path("/opt/mpich/bin/mpiexec"), Path("/opt/mpich/lib/libmpi.so.12")
-)
-OPENMPI = Mpi(
-    "openmpi",
-    "openmpi",
-    "5.0.11",
-    Path("/opt/ompi/bin/mpiexec"),
-    Path("/opt/ompi/lib/libmpi.so.40"),
-)
 INTEL = Mpi(
     "intel", "intel", "2021.19", Path("/opt/intel/bin/mpiexec"), Path("/opt/intel/lib/libmpi.so.12")
 )

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT
+from made_up_jobs import MPICH, OPENMPI
 from rich.console import Console
 from tutti.bench import over_nodes, worth
 from tutti.bench.checks import startable
@@ -20,16 +21,6 @@ from tutti.bench.worth import BETWEEN, MESSAGES, SHARED, Worth, together
 from tutti.errors import RunError, UserError
 
 HOSTS = ROOT / "tests" / "hosts"
-MPICH = Mpi(
-    "mpich", "mpich", "5.0.2", Path("/opt/mpich/bin/mpiexec"), Path("/opt/mpich/lib/libmpi.so.12")
-)
-OPENMPI = Mpi(
-    "openmpi",
-    "openmpi",
-    "5.0.11",
-    Path("/opt/ompi/bin/mpiexec"),
-    Path("/opt/ompi/lib/libmpi.so.40"),
-)
 INTEL = Mpi(
     "intel", "intel", "2021.19", Path("/opt/intel/bin/mpiexec"), Path("/opt/intel/lib/libmpi.so.12")
 )

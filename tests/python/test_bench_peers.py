@@ -4,25 +4,14 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
+from made_up_jobs import MPICH, OPENMPI
 from rich.console import Console
 from tutti.bench.bounds import Machine, bounded, interpolated, machine_of
 from tutti.bench.document import as_json
 from tutti.bench.measurements import Measurements, Settings
-from tutti.bench.mpis import Mpi
 from tutti.bench.peers import best_peers
 from tutti.bench.report import show
 from tutti.bench.variants import Variant, command, environment, variants_for
-
-MPICH = Mpi(
-    "mpich", "mpich", "5.0.2", Path("/opt/mpich/bin/mpiexec"), Path("/opt/mpich/lib/libmpi.so.12")
-)
-OPENMPI = Mpi(
-    "openmpi",
-    "openmpi",
-    "5.0.11",
-    Path("/opt/ompi/bin/mpiexec"),
-    Path("/opt/ompi/lib/libmpi.so.40"),
-)
 
 LIMITS = {
     "format": "tutti-limits 1", "flag_exchange_ns": 200.0,

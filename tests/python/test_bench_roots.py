@@ -2,23 +2,19 @@
 
 import json
 from io import StringIO
-from pathlib import Path
 
 import pytest
+from made_up_jobs import MPICH
 from rich.console import Console
 from test_bench_program import launch
 from tutti.bench.document import as_json
 from tutti.bench.driver import bench_job
 from tutti.bench.measurements import ROOTED, Measurements, Samples, Settings
-from tutti.bench.mpis import Mpi
 from tutti.bench.report import show
 from tutti.bench.results import compare_cells, pairs
 from tutti.bench.roots import compare_roots, spread
 from tutti.rows import read_rows
 
-MPICH = Mpi(
-    "mpich", "mpich", "5.0.2", Path("/opt/mpich/bin/mpiexec"), Path("/opt/mpich/lib/libmpi.so.12")
-)
 # Microseconds by root. A tree that ignores the topology is fast from root 0. With Tutti all roots
 # take the same time.
 HOST, TUTTI = (4.0, 10.0, 6.0, 8.0), (3.0, 3.0, 3.0, 3.0)
