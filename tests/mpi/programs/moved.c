@@ -1,6 +1,7 @@
 // All ranks move to one core after MPI_Init. Their waits must soon give the core to each other
-// instead of polling on it. What a call costs is counted in the processor's time, which other
-// programs do not disturb.
+// instead of polling on it. A call's cost is counted in the processor's time, which other programs
+// disturb little: with ranks that poll for 100 us in each wait it is 400 us and more, with ranks
+// that yield 10 to 31 us.
 #define _GNU_SOURCE
 #include <sched.h>
 #include <time.h>
@@ -40,7 +41,7 @@ int main(int argc, char** argv) {
   calls(measured);
   double us = (double)(clock() - before) * 1e6 / CLOCKS_PER_SEC / measured, most;
   MPI_Allreduce(&us, &most, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-  CHECK(most <= 30, "a call takes %.1f us of a rank's core", most);
+  CHECK(most <= 150, "a call takes %.1f us of a rank's core", most);
   MPI_Finalize();
   if (world_rank == 0) puts("ok");
   return 0;
