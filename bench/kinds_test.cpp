@@ -6,6 +6,7 @@ extern "C" {
 #include "pattern.h"
 }
 
+#include <cstddef>
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>

@@ -12,6 +12,7 @@
 //
 // Adds rows (rows.h). Times are medians of several rounds. Memory is the most that became resident
 // at one time, and the amount that the allocator keeps.
+#include <exception>
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

@@ -10,6 +10,7 @@
 //
 // Writes rows (rows.h): those of the map, if it was asked for (saturation_map.h), and one for each
 // setting; of an adaptive one with the rule that it follows, if there is one.
+#include <exception>
 #include <algorithm>
 #include <cstdio>
 #include <iostream>

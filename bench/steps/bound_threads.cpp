@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include <utility>
 #include <algorithm>
 #include <charconv>
 #include <cstdio>

@@ -1,4 +1,6 @@
 // Reductions of a shared array, on thread ranks.
+#include <algorithm>
+#include <cstddef>
 #include <cmath>
 #include <complex>
 #include <cstring>

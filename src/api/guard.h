@@ -2,6 +2,7 @@
 // src/api.
 #pragma once
 
+#include <exception>
 #include <new>
 #include <string>
 #include <utility>

@@ -5,6 +5,7 @@
 // "m.json: levels[1].hand_over: must be a number".
 #pragma once
 
+#include <utility>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -1,6 +1,7 @@
 // Records of the executor, by thread ranks that share one tracer.
 #include <gtest/gtest.h>
 
+#include <tuple>
 #include <algorithm>
 #include <atomic>
 #include <chrono>

@@ -2,6 +2,7 @@
 // no peer is reported to be in another collective.
 #include <gtest/gtest.h>
 
+#include <tuple>
 #include <chrono>
 #include <random>
 #include <thread>

@@ -2,6 +2,7 @@
 // the last root, in place and with two buffers.
 #include <gtest/gtest.h>
 
+#include <tuple>
 #include <algorithm>
 
 #include "algo/algo.h"

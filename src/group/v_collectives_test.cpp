@@ -1,6 +1,7 @@
 // Compares v-collectives of thread ranks on one node with the results that MPI defines.
 #include <gtest/gtest.h>
 
+#include <tuple>
 #include <array>
 #include <cstdint>
 #include <span>

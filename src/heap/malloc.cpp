@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <iterator>
 #include <algorithm>
 #include <atomic>
 #include <cstdint>

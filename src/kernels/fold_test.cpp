@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <algorithm>
 #include <cmath>
 #include <cstring>

@@ -1,5 +1,7 @@
 #include "kernels/strided.h"
 
+#include <utility>
+
 #include "kernels/kernels.h"
 
 namespace tutti::kernels {

@@ -11,6 +11,7 @@
 // Source: PATHS, section 6 (two clusters over a slow link).
 #pragma once
 
+#include <functional>
 #include <cstdint>
 #include <map>
 #include <string>

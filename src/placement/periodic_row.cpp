@@ -1,5 +1,6 @@
 #include "placement/periodic_row.h"
 
+#include <utility>
 #include <algorithm>
 #include <charconv>
 

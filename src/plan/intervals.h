@@ -1,6 +1,7 @@
 // Sets of ranks as intervals, and their text form in messages. Internal to src/plan.
 #pragma once
 
+#include <utility>
 #include <algorithm>
 #include <cstdint>
 #include <memory>

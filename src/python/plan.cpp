@@ -1,4 +1,6 @@
 // Plans, their check, and the programs lowered from them.
+#include <tuple>
+
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>

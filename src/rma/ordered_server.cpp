@@ -7,6 +7,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <exception>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>

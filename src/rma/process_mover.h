@@ -6,6 +6,7 @@
 // child, which has no other process's memory. Any thread may move.
 #pragma once
 
+#include <utility>
 #include <cstddef>
 #include <cstdint>
 #include <vector>

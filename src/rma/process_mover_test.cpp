@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <utility>
 #include <cstring>
 #include <numeric>
 #include <vector>

@@ -7,6 +7,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include <exception>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>

@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include <utility>
 #include <cerrno>
 #include <cstring>
 #include <fstream>

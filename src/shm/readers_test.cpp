@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <utility>
 #include <filesystem>
 #include <fstream>
 

@@ -2,6 +2,7 @@
 // restriction, and the text.
 #include <gtest/gtest.h>
 
+#include <utility>
 #include <random>
 
 #include "base/error.h"

@@ -1,5 +1,6 @@
 // Threads pass memory to each other: all of it is in the heap, and any thread may free it. Threads
 // end while memory that they have allocated is still in use.
+#include <utility>
 #include <array>
 #include <memory>
 #include <mutex>

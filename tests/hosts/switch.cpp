@@ -22,6 +22,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <cstddef>
+#include <exception>
 #include <algorithm>
 #include <array>
 #include <cerrno>

@@ -11,6 +11,7 @@
 //       A
 #pragma once
 
+#include <cstddef>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>

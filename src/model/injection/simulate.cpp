@@ -1,5 +1,6 @@
 #include "model/injection/simulate.h"
 
+#include <functional>
 #include <algorithm>
 #include <deque>
 #include <queue>

@@ -2,6 +2,9 @@
 #pragma once
 
 #define MPICH_SKIP_MPICXX 1
+#include <cstdint>
+#include <string_view>
+
 #include <mpi.h>
 
 // Fortran's handles are the same integers as those of C.

@@ -1,6 +1,9 @@
 // The ABI of Open MPI. Its handles are addresses of its data.
 #pragma once
 
+#include <cstdint>
+#include <string_view>
+
 #include <link.h>
 
 #define OMPI_SKIP_MPICXX 1

@@ -1,6 +1,8 @@
 // The ABI of SMPI, SimGrid's MPI, whose ranks are simulated.
 #pragma once
 
+#include <string_view>
+
 #include <mpi.h>
 
 // SMPI's header defines these by names that it does not declare, and SMPI has only one float

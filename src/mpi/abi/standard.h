@@ -1,6 +1,9 @@
 // The standard ABI, that of MPI 5.
 #pragma once
 
+#include <cstdint>
+#include <string_view>
+
 #include <mpi_abi.h>
 
 #define TUTTI_FORTRAN_TO_C(kind) "PMPI_" #kind "_fromint"

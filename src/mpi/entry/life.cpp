@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <exception>
 #include <algorithm>
 #include <atomic>
 #include <functional>

@@ -1,5 +1,6 @@
 // tutti_comm_table, by which a program changes the rules of one communicator while it runs
 // (docs/tuning.md). Programs find it by dlsym, because it is there only under Tutti.
+#include <exception>
 #include <string>
 
 #include "base/hash.h"

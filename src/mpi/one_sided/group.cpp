@@ -2,6 +2,7 @@
 // functions in the place of libtutti.so's.
 #include <dlfcn.h>
 
+#include <exception>
 #include <memory>
 #include <string>
 

@@ -1,5 +1,6 @@
 #include "mpi/requests/record_request.h"
 
+#include <exception>
 #include <algorithm>
 #include <utility>
 
