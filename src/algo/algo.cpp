@@ -37,10 +37,6 @@ const Collectives tree_collectives = {Collective::barrier, Collective::bcast,
                                       Collective::reduce,  Collective::allreduce,
                                       Collective::gather,  Collective::scatter};
 
-bool is_scan(Collective collective) {
-  return collective == Collective::scan || collective == Collective::exscan;
-}
-
 plan::Plan of_branches(const Request& request, const Branch& up, const Branch& down) {
   if (plan::parted(request.collective))
     return parts_tree(request.collective, request.ranks, request.root, up);
@@ -72,21 +68,22 @@ plan::Plan tree_on_levels(const Request& request) {
 plan::Plan flat(const Request& request) {
   if (plan::parted(request.collective))
     return one_hand_over(request.collective, request.ranks, request.root, most_window);
-  return is_scan(request.collective) ? scan_chain(request.collective, request.ranks)
-                                     : one_tree(request, {0});
+  return plan::is_scan(request.collective) ? scan_chain(request.collective, request.ranks)
+                                           : one_tree(request, {0});
 }
 
 plan::Plan one_step(const Request& request) {
   const int ranks = request.ranks;
   if (plan::parted(request.collective))
     return one_hand_over(request.collective, ranks, request.root, ranks + ranks % 2);
-  return is_scan(request.collective) ? scan_all_read(request.collective, ranks)
-                                     : all_read_all(request.collective, ranks);
+  return plan::is_scan(request.collective) ? scan_all_read(request.collective, ranks)
+                                           : all_read_all(request.collective, ranks);
 }
 
 plan::Plan by_doubling(const Request& request) {
-  return is_scan(request.collective) ? scan_doubling(request.collective, request.ranks)
-                                     : doubling(request.collective, request.ranks, request.levels);
+  return plan::is_scan(request.collective)
+             ? scan_doubling(request.collective, request.ranks)
+             : doubling(request.collective, request.ranks, request.levels);
 }
 
 // The groups of some ranks on the levels from `level` on. A level that does not divide them is left
@@ -158,9 +155,17 @@ void check_request(const Algorithm& algorithm, const Request& request) {
 std::vector<Algorithm> table() {
   using C = Collective;
   return {
-      {"flat", "direct",
+      {"flat",
+       "direct",
        "every rank hands its data to the ranks that want it, through the root if there is one",
-       false, 0, all_collectives, flat},
+       false,
+       0,
+       all_collectives,
+       flat,
+       {},
+       {},
+       false,
+       Order::folded},
       {"binomial",
        "tree",
        "binomial tree, in rank order",
@@ -235,7 +240,11 @@ std::vector<Algorithm> table() {
        false,
        0,
        {C::barrier, C::allreduce, C::allgather, C::alltoall, C::reduce_scatter, C::scan, C::exscan},
-       one_step},
+       one_step,
+       {},
+       {},
+       false,
+       Order::folded},
       {"ring",
        "ring",
        "every rank reads from its left neighbour what that rank read or combined one step before",
@@ -253,7 +262,11 @@ std::vector<Algorithm> table() {
        false,
        0,
        {C::scan, C::exscan},
-       [](const Request& r) { return scan_chain(r.collective, r.ranks); }},
+       [](const Request& r) { return scan_chain(r.collective, r.ranks); },
+       {},
+       {},
+       false,
+       Order::folded},
       {"tiled",
        "tiled",
        "every rank combines one tile of the vector for all ranks, for long vectors (HMPI 2.4)",
@@ -263,7 +276,8 @@ std::vector<Algorithm> table() {
        in_tiles,
        {"cyclic", "levels"},
        {"tiled:cyclic", "tiled:levels"},
-       true},
+       true,
+       Order::folded},
       {"doubling",
        "dissemination",
        "pairs at doubling distances exchange all they have",
@@ -374,13 +388,18 @@ Serves serves(Collective collective, std::string_view spec, const placement::Lev
   const Algorithm& algorithm = named(spec);
   if (!plan::combines(collective)) return {};
   const Form form = form_of(algorithm, spec, 1);
-  if (algorithm.is_composed) return hierarchical_serves(collective, form, levels);
+  if (algorithm.is_composed) {
+    Serves composed = hierarchical_serves(collective, form, levels);
+    composed.folds = false;
+    return composed;
+  }
   Order order = algorithm.order;
   if (form.levels) order = Order::kept_in_runs;
   if (form.cyclic) order = Order::lost;
-  if (is_scan(collective)) order = Order::kept;
-  return {order == Order::kept || (order == Order::kept_in_runs && levels.in_rank_order()),
-          algorithm.uniform};
+  const bool folds = order == Order::folded;
+  if (plan::is_scan(collective)) order = Order::kept;
+  return {folds || order == Order::kept || (order == Order::kept_in_runs && levels.in_rank_order()),
+          algorithm.uniform, folds};
 }
 
 }  // namespace tutti::algo

@@ -44,9 +44,10 @@ struct Request {
   Form form;
 };
 
-// The order of the ranks in a result: operations that do not commute need rank order. kept_in_runs:
+// The order of the ranks in a result: operations that do not commute need rank order. folded: kept,
+// and no partial results are combined, but the ranks' own data one after another. kept_in_runs:
 // only if each group is a run of consecutive ranks.
-enum class Order : uint8_t { kept, kept_in_runs, lost };
+enum class Order : uint8_t { folded, kept, kept_in_runs, lost };
 
 struct Algorithm {
   std::string_view name;     // as users write it; "nary" takes a parameter: "nary:4"
@@ -90,9 +91,9 @@ bool goes_by_levels(std::string_view spec);
 
 // The properties of a spec's plan that decide which operations it serves. They are those that
 // plan::check would find, and no plan is made. rank_order: operations that do not commute are
-// served. uniform: all ranks get the same bits.
+// served. uniform: all ranks get the same bits. folds: the bits do not depend on where ranks are.
 struct Serves {
-  bool rank_order = true, uniform = true;
+  bool rank_order = true, uniform = true, folds = true;
 };
 Serves serves(plan::Collective collective, std::string_view spec, const placement::Levels& levels);
 

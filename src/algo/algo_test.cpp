@@ -10,7 +10,9 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <map>
 #include <sstream>
+#include <tuple>
 
 #include "base/error.h"
 #include "base/sanitized.h"
@@ -94,6 +96,58 @@ TEST(Algorithms, PlansAreRightForAllRanksAndRoots) {
     }
     EXPECT_TRUE(verdict.in_place);
   });
+}
+
+// Combines the names of ranks as a plan combines their data.
+class Expressions {
+ public:
+  explicit Expressions(const Plan& plan) {
+    for (const plan::Transfer& transfer : plan.transfers)
+      for (int32_t k = 0; k < transfer.dst.count; ++k) execute(transfer, k);
+  }
+
+  // True if no partial results were combined, but the ranks' data one after another.
+  bool fold() const { return fold_; }
+
+ private:
+  // The ranks of a value, in the order in which they were combined.
+  using Value = std::vector<int32_t>;
+  using Block = std::tuple<int32_t, plan::Buffer, int32_t>;
+
+  static Block block_of(const plan::Region& region, int32_t k) {
+    return {region.rank, region.buffer, region.first + k * region.stride};
+  }
+
+  Value value_of(const plan::Region& region, int32_t k) {
+    const auto found = values_.find(block_of(region, k));
+    return found == values_.end() ? Value{region.rank} : found->second;
+  }
+
+  void execute(const plan::Transfer& transfer, int32_t k) {
+    Value combined = value_of(transfer.src.front(), k);
+    for (size_t i = 1; i < transfer.src.size(); ++i) {
+      const Value next = value_of(transfer.src[i], k);
+      fold_ &= next.size() == 1 && combined.back() < next.front();
+      combined.insert(combined.end(), next.begin(), next.end());
+    }
+    values_[block_of(transfer.dst, k)] = std::move(combined);
+  }
+
+  std::map<Block, Value> values_;  // none yet: `in`
+  bool fold_ = true;
+};
+
+TEST(Algorithms, ResultsThatDoNotDependOnPlacementAreFolds) {
+  int folds = 0, others = 0;
+  for_each_shape(5, 7, [&](const Plan& plan) {
+    if (!plan::combines(plan.collective) || plan.collective == Collective::barrier) return;
+    const bool promised = serves(plan.collective, plan.algorithm, {}).folds;
+    const bool found = Expressions(plan).fold();
+    if (promised) EXPECT_TRUE(found);
+    ++(found ? folds : others);
+  });
+  EXPECT_GT(folds, 0);
+  EXPECT_GT(others, 0) << "trees combine partial results";
 }
 
 TEST(Algorithms, StagedPlansAreRightForAllRanksAndRoots) {
@@ -354,31 +408,6 @@ TEST(Algorithms, ARingWithAThresholdGoesOnWithTheLastBytes) {
   }
   EXPECT_EQ(served_as("token_ring:1:threshold=64K", 65537).algorithm, "token_ring:1:threshold=64K");
   EXPECT_EQ(served_as("binomial", 8).most, SIZE_MAX);
-}
-
-double median_milliseconds(const std::function<void()>& work) {
-  std::vector<double> times;
-  for (int round = 0; round < 25; ++round) {
-    const auto begin = std::chrono::steady_clock::now();
-    work();
-    times.push_back(
-        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
-            .count());
-  }
-  std::sort(times.begin(), times.end());
-  return times[times.size() / 2];
-}
-
-// Reported only: a timing is a benchmark.
-TEST(Algorithms, TimesOfA64RankTree) {
-  for (Carrier carrier : {Carrier::line, Carrier::slot}) {
-    const double lower_time = median_milliseconds(
-        [&] { plan::lower(generate(Collective::allreduce, "binomial", 64, 0), 5, carrier); });
-    std::printf("generate and lower one rank's program, over %s: %.3f ms\n",
-                carrier == Carrier::line ? "lines" : "slots", lower_time);
-  }
-  const Plan plan = generate(Collective::allreduce, "binomial", 64, 0);
-  std::printf("check the whole plan: %.3f ms\n", median_milliseconds([&] { plan::check(plan); }));
 }
 
 TEST(Algorithms, UnknownNamesAreRefused) {

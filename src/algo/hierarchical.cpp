@@ -18,10 +18,6 @@ bool by_dissemination(Collective collective, std::string_view between) {
   return collective == Collective::allreduce && between.starts_with("dissemination");
 }
 
-bool is_scan(Collective collective) {
-  return collective == Collective::scan || collective == Collective::exscan;
-}
-
 // The collective that leaders execute, and those that are executed within nodes.
 Collective between_nodes(Collective collective) {
   return collective == Collective::scan ? Collective::exscan : collective;
@@ -149,7 +145,7 @@ plan::Plan hierarchical(const Request& request) {
 Serves hierarchical_serves(Collective collective, const Form& form, const Levels& levels) {
   const int32_t at = node_level(levels);
   if (at < 0) return serves(collective, alone(form, collective, levels, 1), levels);
-  if (is_scan(collective)) return {};
+  if (plan::is_scan(collective)) return {};
   const auto& all = levels.all();
   const Levels in_order;
   const bool outside = std::all_of(all.begin(), all.begin() + at + 1, in_rank_order);

@@ -84,9 +84,8 @@ Hierarchy::Hierarchy(const Request& request)
   for (const std::vector<int32_t>& ranks : members_) largest = std::max(largest, ranks.size());
   if (takes_leaders(request.collective))
     rails_ = std::min(request.form.leaders, static_cast<int32_t>(largest));
-  const bool scan =
-      request.collective == Collective::scan || request.collective == Collective::exscan;
-  plan_.commutative = plan::combines(request.collective) && !scan && !in_runs_;
+  plan_.commutative =
+      plan::combines(request.collective) && !plan::is_scan(request.collective) && !in_runs_;
   by_host_ = request.form.between == host_word;
   between_spec_ = request.form.between.empty() || by_host_
                       ? usual_between(request.collective, nodes())

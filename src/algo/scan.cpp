@@ -33,7 +33,7 @@ Plan scan_all_read(Collective collective, int ranks) {
 
 Plan scan_chain(Collective collective, int ranks) {
   Plan plan = empty_plan(collective, ranks);
-  const bool is_scan = collective == Collective::scan;
+  const bool is_inclusive = collective == Collective::scan;
   for (int32_t rank = 0; rank < ranks; ++rank) {
     const bool last = rank + 1 == ranks;
     std::vector<Region> sources;
@@ -41,16 +41,16 @@ Plan scan_chain(Collective collective, int ranks) {
     sources.push_back(plan::in(rank));
     // The right neighbour waits for `tmp`, and no rank waits for `out`, so `tmp` is written first.
     if (!last) plan.reduce(plan::tmp(rank), sources);
-    if (is_scan && last) plan.reduce(plan::out(rank), sources);
-    if (is_scan && !last) plan.copy(plan::out(rank), plan::tmp(rank));
-    if (!is_scan && rank > 0) plan.copy(plan::out(rank), plan::tmp(rank - 1));
+    if (is_inclusive && last) plan.reduce(plan::out(rank), sources);
+    if (is_inclusive && !last) plan.copy(plan::out(rank), plan::tmp(rank));
+    if (!is_inclusive && rank > 0) plan.copy(plan::out(rank), plan::tmp(rank - 1));
   }
   return plan;
 }
 
 Plan scan_doubling(Collective collective, int ranks) {
   Plan plan = empty_plan(collective, ranks);
-  const bool is_scan = collective == Collective::scan;
+  const bool is_inclusive = collective == Collective::scan;
   // Indexed by rank: the combined values of itself and of the ranks before it.
   std::vector<Region> value;
   // Indexed by rank: the values that it has read, from the farthest rank on, without its own.
@@ -67,22 +67,23 @@ Plan scan_doubling(Collective collective, int ranks) {
       const auto at = static_cast<size_t>(rank);
       const bool goes_on = rank + 2 * distance<ranks, is_last = 2 * distance> rank;
       Region theirs = taken[at - static_cast<size_t>(distance)];
-      if (!is_scan && goes_on) {
+      if (!is_inclusive && goes_on) {
         // It is combined twice, but read from the other rank only once.
         plan.copy(plan::tmp(rank, next[at]), theirs);
         theirs = plan::tmp(rank, next[at]++);
       }
-      if (!is_scan) before[at].insert(before[at].begin(), theirs);
-      if (!is_scan && !goes_on) continue;
+      if (!is_inclusive) before[at].insert(before[at].begin(), theirs);
+      if (!is_inclusive && !goes_on) continue;
       const Region mine = value[at];
-      value[at] = is_scan && is_last && !goes_on ? plan::out(rank) : plan::tmp(rank, next[at]++);
+      value[at] =
+          is_inclusive && is_last && !goes_on ? plan::out(rank) : plan::tmp(rank, next[at]++);
       plan.reduce(value[at], {theirs, mine});
     }
   }
   for (int32_t rank = 0; rank < ranks; ++rank) {
     const auto at = static_cast<size_t>(rank);
-    if (is_scan && !(value[at] == plan::out(rank))) plan.copy(plan::out(rank), value[at]);
-    if (!is_scan && rank > 0) plan.reduce(plan::out(rank), std::move(before[at]));
+    if (is_inclusive && !(value[at] == plan::out(rank))) plan.copy(plan::out(rank), value[at]);
+    if (!is_inclusive && rank > 0) plan.reduce(plan::out(rank), std::move(before[at]));
   }
   return plan;
 }

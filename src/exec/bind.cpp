@@ -1,4 +1,5 @@
 // Binding: the places that a program names become addresses in one rank's memory.
+#include <algorithm>
 #include <utility>
 
 #include "exec/exchange.h"
@@ -31,17 +32,123 @@ BoundOperand named(plan::Space space, int32_t block) {
   return operand;
 }
 
-void append_elsewhere(BoundProgram& bound, const plan::Program& program, const plan::Step& step) {
-  for (int32_t i = 0; i < step.operand_count; ++i) {
-    const plan::Operand& operand = program.operands[static_cast<size_t>(step.first_operand + i)];
-    bound.elsewhere.push_back(
-        operand.bypassable
-            ? Elsewhere{operand.rank, named(operand.bypass_space, operand.bypass_block)}
-            : Elsewhere{});
-  }
-}
-
 }  // namespace
+
+// Binds one program for the rank of one channel.
+class Channel::Binder {
+ public:
+  Binder(const Channel& channel, const plan::Program& program, BoundProgram& bound)
+      : channel_(channel), program_(program), bound_(bound) {}
+
+  void steps() {
+    for (const plan::Step& step : program_.steps) {
+      BoundStep bound = without_line(step);
+      if (step.kind == plan::StepKind::stamp && is_stamped_with_last_step(bound)) {
+        bound_.steps.back().then_stamp = true;
+        bound_.steps.back().line = line_of(channel_.index_, step.line);
+      } else if (step.kind == plan::StepKind::wait_return) {
+        bound_.returns.push_back(bound);
+      } else {
+        const bool is_peers = step.kind == plan::StepKind::wait_line;
+        bound.line = line_of(is_peers ? bound.peer : channel_.index_, step.line);
+        bound_.steps.push_back(bound);
+      }
+    }
+  }
+
+  void arrivals() {
+    for (const plan::Arrival& arrival : program_.arrivals) {
+      const int32_t peer = index_of(arrival.peer);
+      bound_.arrivals.push_back({peer, offset_of(arrival.number_stage, arrival.number),
+                                 peer < 0 ? 0 : line_of(peer, arrival.line)});
+    }
+  }
+
+  void messages() {
+    for (const plan::Piece& piece : program_.pieces) {
+      bound_.pieces.push_back({bind(piece.operand), static_cast<uint32_t>(piece.extent_first),
+                               static_cast<uint32_t>(piece.extent_count)});
+    }
+    for (const plan::Message& message : program_.messages) {
+      bound_.messages.push_back(
+          {message.peer, offset_of(message.number_stage, message.number),
+           offset_of(message.posted_stage, message.posted),
+           static_cast<uint32_t>(message.first_piece), static_cast<uint32_t>(message.piece_count),
+           static_cast<uint32_t>(message.first_request), static_cast<uint32_t>(message.in_flight)});
+    }
+  }
+
+ private:
+  // Negative numbers stand for no rank and stay.
+  int32_t index_of(int32_t rank) const { return rank < 0 ? rank : channel_.index_of(rank); }
+
+  uint32_t line_of(int index, int32_t line) const {
+    const size_t stride = channel_.stride_ / shm::line_size;
+    return static_cast<uint32_t>(static_cast<size_t>(index) * stride + static_cast<size_t>(line));
+  }
+
+  uint64_t offset_of(int32_t stage, int32_t number) const {
+    return static_cast<uint64_t>(plan::first_number(program_.transfers, stage, number));
+  }
+
+  BoundOperand bind(const plan::Operand& operand) const {
+    BoundOperand bound = named(operand.space, operand.block);
+    if (operand.space == plan::Space::slot) bound.lines = line_of(index_of(operand.rank), 0);
+    if (operand.space == plan::Space::line)
+      bound.lines = line_of(index_of(operand.rank), operand.line);
+    return bound;
+  }
+
+  BoundStep without_line(const plan::Step& step) {
+    BoundStep bound{};
+    bound.kind = step.kind;
+    bound.operand_count = static_cast<uint16_t>(step.operand_count);
+    bound.elidable = step.elidable;
+    bound.stage = step.stage;
+    bound.peer = index_of(step.peer);
+    bound.offset = offset_of(step.number_stage, step.number);
+    bound.details = static_cast<uint32_t>(bound_.details.size());
+    bound.place = static_cast<uint32_t>(&step - program_.steps.data());
+    bound_.details.push_back(
+        {static_cast<uint32_t>(bound_.operands.size()), static_cast<uint32_t>(step.first_arrival),
+         static_cast<uint32_t>(step.extent_first), static_cast<uint32_t>(step.extent_count),
+         static_cast<uint32_t>(step.message)});
+    const plan::Operand* const operands = program_.operands.data() + step.first_operand;
+    for (int32_t i = 0; i < step.operand_count; ++i) {
+      if (i < 3) {
+        bound.operands[i] = bind(operands[i]);
+      } else {
+        bound_.operands.push_back(bind(operands[i]));
+      }
+    }
+    bound.elsewhere = second_places(operands, step.operand_count);
+    return bound;
+  }
+
+  // Where the operands' second places start in BoundProgram::elsewhere.
+  uint32_t second_places(const plan::Operand* operands, int32_t count) {
+    const auto is_bypassable = [](const plan::Operand& operand) { return operand.bypassable; };
+    if (std::none_of(operands, operands + count, is_bypassable)) return BoundStep::nowhere;
+    const auto first = static_cast<uint32_t>(bound_.elsewhere.size());
+    for (const plan::Operand* operand = operands; operand != operands + count; ++operand) {
+      bound_.elsewhere.push_back(
+          operand->bypassable
+              ? Elsewhere{operand->rank, named(operand->bypass_space, operand->bypass_block)}
+              : Elsewhere{});
+    }
+    return first;
+  }
+
+  // True if a stamp belongs to the last step, which writes the line that it stamps.
+  bool is_stamped_with_last_step(const BoundStep& stamp) const {
+    return !bound_.steps.empty() && bound_.steps.back().operand_count > 0 &&
+           bound_.steps.back().offset == stamp.offset;
+  }
+
+  const Channel& channel_;
+  const plan::Program& program_;
+  BoundProgram& bound_;
+};
 
 std::unique_ptr<const BoundProgram> Channel::bind(std::shared_ptr<const plan::Program> shared,
                                                   ReachChoice reach, Among among) const {
@@ -53,79 +160,10 @@ std::unique_ptr<const BoundProgram> Channel::bind(std::shared_ptr<const plan::Pr
   bound.within_node = among == Among::node;
   bound.reach_from = from.any;
   bound.cma_from = from.cma;
-  const size_t stride = stride_ / shm::line_size;
-  auto line_of = [&](int index, int32_t line) {
-    return static_cast<uint32_t>(static_cast<size_t>(index) * stride + static_cast<size_t>(line));
-  };
-  auto resolve = [&](const plan::Operand& operand) {
-    BoundOperand resolved = named(operand.space, operand.block);
-    if (operand.space == plan::Space::slot) resolved.lines = line_of(index_of(operand.rank), 0);
-    if (operand.space == plan::Space::line)
-      resolved.lines = line_of(index_of(operand.rank), operand.line);
-    return resolved;
-  };
-  auto offset_of = [&](int32_t stage, int32_t number) {
-    return static_cast<uint64_t>(plan::first_number(program.transfers, stage, number));
-  };
-  for (const plan::Step& step : program.steps) {
-    BoundStep resolved{};
-    resolved.kind = step.kind;
-    resolved.operand_count = static_cast<uint16_t>(step.operand_count);
-    resolved.elidable = step.elidable;
-    resolved.elsewhere = BoundStep::nowhere;
-    resolved.stage = step.stage;
-    resolved.peer = step.peer < 0 ? step.peer : index_of(step.peer);
-    resolved.details = static_cast<uint32_t>(bound.details.size());
-    resolved.place = static_cast<uint32_t>(&step - program.steps.data());
-    bound.details.push_back(
-        {static_cast<uint32_t>(bound.operands.size()), static_cast<uint32_t>(step.first_arrival),
-         static_cast<uint32_t>(step.extent_first), static_cast<uint32_t>(step.extent_count),
-         static_cast<uint32_t>(step.message)});
-    for (int32_t i = 0; i < step.operand_count; ++i) {
-      const BoundOperand operand =
-          resolve(program.operands[static_cast<size_t>(step.first_operand + i)]);
-      if (program.operands[static_cast<size_t>(step.first_operand + i)].bypassable &&
-          resolved.elsewhere == BoundStep::nowhere) {
-        resolved.elsewhere = static_cast<uint32_t>(bound.elsewhere.size());
-        append_elsewhere(bound, program, step);
-      }
-      if (i < 3) {
-        resolved.operands[i] = operand;
-      } else {
-        bound.operands.push_back(operand);
-      }
-    }
-    resolved.offset = offset_of(step.number_stage, step.number);
-    if (step.kind == plan::StepKind::stamp && !bound.steps.empty() &&
-        bound.steps.back().operand_count > 0 && bound.steps.back().offset == resolved.offset) {
-      bound.steps.back().then_stamp = true;
-      bound.steps.back().line = line_of(index_, step.line);
-      continue;
-    }
-    if (step.kind == plan::StepKind::wait_return) {
-      bound.returns.push_back(resolved);
-      continue;
-    }
-    const int32_t owner = step.kind == plan::StepKind::wait_line ? resolved.peer : index_;
-    resolved.line = line_of(owner, step.line);
-    bound.steps.push_back(resolved);
-  }
-  for (const plan::Arrival& arrival : program.arrivals) {
-    const int32_t peer = arrival.peer < 0 ? arrival.peer : index_of(arrival.peer);
-    bound.arrivals.push_back({peer, offset_of(arrival.number_stage, arrival.number),
-                              peer < 0 ? 0 : line_of(peer, arrival.line)});
-  }
-  for (const plan::Piece& piece : program.pieces) {
-    bound.pieces.push_back({resolve(piece.operand), static_cast<uint32_t>(piece.extent_first),
-                            static_cast<uint32_t>(piece.extent_count)});
-  }
-  for (const plan::Message& message : program.messages) {
-    bound.messages.push_back(
-        {message.peer, offset_of(message.number_stage, message.number),
-         offset_of(message.posted_stage, message.posted),
-         static_cast<uint32_t>(message.first_piece), static_cast<uint32_t>(message.piece_count),
-         static_cast<uint32_t>(message.first_request), static_cast<uint32_t>(message.in_flight)});
-  }
+  Binder binder(*this, program, bound);
+  binder.steps();
+  binder.arrivals();
+  binder.messages();
   if (net_ != nullptr) net_->reserve(static_cast<size_t>(program.requests));
   if (tracer_ != nullptr) {
     bound.traced_as = bound.traced_as_gather = tracer_->program(program_text(program));

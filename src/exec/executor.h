@@ -170,6 +170,7 @@ class alignas(64) Channel {
   int rank_of(int index) const {
     return members_.empty() ? index : members_[static_cast<size_t>(index)];
   }
+  class Binder;  // Used by bind. See bind.cpp.
   // -1 on other nodes. For set-up, slow waits and reports: a search.
   int index_of(int rank) const;
   // The counters at a point in the past. A rank waits until all ranks have passed it before it

@@ -22,9 +22,7 @@ void check_algorithm(Collective collective, const std::string& algorithm,
   } catch (const Error& error) {
     throw Error(Code::invalid_argument, variable + ": " + error.what());
   }
-  const bool folds = algorithm == "flat" || algorithm == "all_read_all" || algorithm == "tiled" ||
-                     algorithm == "chain";
-  if (plan::combines(collective) && !folds && reproducible == Reproducible::placement) {
+  if (reproducible == Reproducible::placement && !algo::serves(collective, algorithm, {}).folds) {
     throw Error(
         Code::invalid_argument,
         variable + "=" + algorithm + " combines partial results, which " +

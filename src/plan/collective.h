@@ -75,6 +75,10 @@ constexpr bool combines(Collective collective) { return properties_of(collective
 // True if the buffer has a part for each rank.
 constexpr bool parted_in(Collective collective) { return properties_of(collective).parted_in; }
 constexpr bool parted_out(Collective collective) { return properties_of(collective).parted_out; }
+// True if what a rank gets combines the data of some ranks only, those before it.
+constexpr bool is_scan(Collective collective) {
+  return properties_of(collective).combined != Combined::all;
+}
 constexpr bool parted(Collective collective) {
   return parted_in(collective) || parted_out(collective);
 }

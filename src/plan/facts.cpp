@@ -1,6 +1,8 @@
 #include "plan/facts.h"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "plan/blocks.h"
 
@@ -33,92 +35,128 @@ void keep_last_of_each_rank(const Plan& staged, std::vector<int32_t>& touches) {
   touches.erase(std::unique(touches.begin(), touches.end(), same_rank), touches.end());
 }
 
-}  // namespace
+// Walks the transfers of a plan once, in their order, and gathers Facts.
+class Gathering {
+ public:
+  Gathering(const Plan& staged, const Dependences& dependences, const Slice* slice)
+      : staged_(staged),
+        slice_(slice),
+        count_(staged.transfers.size()),
+        held_(staged, Table::Aliasing::tmp_alone),
+        lines_(static_cast<size_t>(staged.ranks)),
+        tells_(count_) {
+    facts_.line.assign(count_, -1);
+    facts_.awaited.resize(count_);
+    facts_.source_writer.reserve(count_);
+    facts_.extent.resize(count_);
+    facts_.first_out.assign(static_cast<size_t>(staged.ranks), static_cast<int32_t>(count_));
+    facts_.messages = find_messages(staged);
+    for (const Facts::Ends& ends : facts_.messages)
+      facts_.message_blocks = std::max(
+          facts_.message_blocks, staged.transfers[static_cast<size_t>(ends.receive)].dst.count);
+    note_waits(dependences);
+  }
 
-Facts gather_facts(const Plan& staged, const Dependences& dependences, const Slice* slice) {
+  Facts gathered() {
+    for (size_t i = 0; i < count_; ++i) note(i);
+    facts_.lines = lines_.empty() ? 0 : *std::max_element(lines_.begin(), lines_.end());
+    if (slice_ != nullptr) {
+      facts_.line = slice_->lines;
+      facts_.lines = slice_->most_lines;
+    }
+    return std::move(facts_);
+  }
+
+ private:
+  // The content of a slot's block.
   struct Held {
     int32_t writer = -1;
     int32_t extent = 0;
   };
   using Table = BlockTable<Held>;
-  Table table(staged, Table::Aliasing::tmp_alone);
-  const size_t count = staged.transfers.size();
-  Facts facts;
-  facts.line.assign(count, -1);
-  facts.awaited.resize(count);
-  facts.source_writer.reserve(count);
-  facts.extent.resize(count);
-  facts.first_out.assign(static_cast<size_t>(staged.ranks), static_cast<int32_t>(count));
-  facts.messages = find_messages(staged);
-  for (const Facts::Ends& ends : facts.messages)
-    facts.message_blocks = std::max(facts.message_blocks,
-                                    staged.transfers[static_cast<size_t>(ends.receive)].dst.count);
-  for (const auto* awaited : {&dependences.waits, &dependences.arrivals}) {
-    for (const int32_t earlier : awaited->values()) {
-      if (earlier >= 0) facts.awaited[earlier] = true;
-    }
-  }
+
   // A transfer that a token waits for stamps a line, if only to report that it is done.
-  std::vector<bool> tells(count);
-  for (size_t i = 0; i < count; ++i) {
-    if (staged.transfers[i].kind != TransferKind::token) continue;
-    for (int32_t earlier : dependences.waits[i]) tells[earlier] = true;
-  }
-  const auto note_sources = [&](size_t i) {
-    for (const Region& src : staged.transfers[i].src) {
-      if (src.count > 0)
-        facts.source_writer.add(
-            src.buffer == Buffer::tmp ? table.at(src.rank, src.buffer, src.first).writer : -1);
+  void note_waits(const Dependences& dependences) {
+    for (const auto* awaited : {&dependences.waits, &dependences.arrivals}) {
+      for (const int32_t earlier : awaited->values()) {
+        if (earlier >= 0) facts_.awaited[earlier] = true;
+      }
     }
-    facts.source_writer.end_list();
-  };
-  std::vector<int32_t> lines(staged.ranks, 0);
-  for (size_t i = 0; i < count; ++i) {
-    const Transfer& transfer = staged.transfers[i];
-    if (tells[i] || writes_tmp(transfer)) facts.line[i] = lines[transfer.executor()]++;
+    for (size_t i = 0; i < count_; ++i) {
+      if (staged_.transfers[i].kind != TransferKind::token) continue;
+      for (const int32_t earlier : dependences.waits[i]) tells_[earlier] = true;
+    }
+  }
+
+  void note(size_t i) {
+    const Transfer& transfer = staged_.transfers[i];
+    if (tells_[i] || writes_tmp(transfer)) facts_.line[i] = lines_[transfer.executor()]++;
     if (transfer.dst.buffer == Buffer::out) {
-      int32_t& first = facts.first_out[transfer.dst.rank];
+      int32_t& first = facts_.first_out[transfer.dst.rank];
       first = std::min(first, static_cast<int32_t>(i));
     }
-    note_sources(i);
-    if (transfer.kind == TransferKind::token || transfer.dst.count == 0) continue;
-    auto extent_at = [&](const Region& region, int32_t k) {
-      const int32_t block = region.first + k * region.stride;
-      return region.buffer == Buffer::tmp ? table.at(region.rank, region.buffer, block).extent
-                                          : item_of(staged, region, block);
-    };
-    if (transfer.kind == TransferKind::send) {
-      const Region& known =
-          transfer.dst.buffer == Buffer::tmp ? transfer.src.front() : transfer.dst;
-      std::vector<int32_t>& extents = facts.messages[transfer.message].extents;
-      for (int32_t k = 0; k < transfer.dst.count; ++k) extents.push_back(extent_at(known, k));
-    }
+    note_sources(transfer);
+    if (transfer.kind == TransferKind::token || transfer.dst.count == 0) return;
     const bool to_tmp = transfer.dst.buffer == Buffer::tmp;
-    facts.extent[i] = extent_at(to_tmp ? transfer.src.front() : transfer.dst, 0);
-    if (slice != nullptr && to_tmp) facts.extent[i] = slice->extents[i].front();
-    if (transfer.dst.buffer != Buffer::tmp ||
-        (is_message(transfer.kind) && transfer.kind != TransferKind::receive))
-      continue;
+    if (transfer.kind == TransferKind::send) note_extents_of_message(transfer);
+    facts_.extent[i] = slice_ != nullptr && to_tmp
+                           ? slice_->extents[i].front()
+                           : extent_at(to_tmp ? transfer.src.front() : transfer.dst, 0);
+    if (to_tmp && (!is_message(transfer.kind) || transfer.kind == TransferKind::receive)) hold(i);
+  }
+
+  void note_sources(const Transfer& transfer) {
+    for (const Region& src : transfer.src) {
+      if (src.count > 0)
+        facts_.source_writer.add(
+            src.buffer == Buffer::tmp ? held_.at(src.rank, src.buffer, src.first).writer : -1);
+    }
+    facts_.source_writer.end_list();
+  }
+
+  void note_extents_of_message(const Transfer& send) {
+    const Region& known = send.dst.buffer == Buffer::tmp ? send.src.front() : send.dst;
+    std::vector<int32_t>& extents = facts_.messages[send.message].extents;
+    for (int32_t k = 0; k < send.dst.count; ++k) extents.push_back(extent_at(known, k));
+  }
+
+  // The destination, in a slot, holds from now on what the transfer writes.
+  void hold(size_t i) {
+    const Transfer& transfer = staged_.transfers[i];
     for (int32_t k = 0; k < transfer.dst.count; ++k) {
-      const Region& src = transfer.src.front();
-      Held held{static_cast<int32_t>(i), 0};
-      if (slice != nullptr) {
-        held.extent = slice->extents[i][static_cast<size_t>(k)];
-      } else if (transfer.kind == TransferKind::receive) {
-        // Not that of the source, which may hold another value by now.
-        held.extent = facts.messages[transfer.message].extents[static_cast<size_t>(k)];
-      } else {
-        held.extent = extent_at(src, k);
-      }
-      table.at(transfer.dst.rank, Buffer::tmp, transfer.dst.first + k * transfer.dst.stride) = held;
+      const Held held{static_cast<int32_t>(i), written_extent(i, k)};
+      held_.at(transfer.dst.rank, Buffer::tmp, transfer.dst.first + k * transfer.dst.stride) = held;
     }
   }
-  facts.lines = lines.empty() ? 0 : *std::max_element(lines.begin(), lines.end());
-  if (slice != nullptr) {
-    facts.line = slice->lines;
-    facts.lines = slice->most_lines;
+
+  int32_t written_extent(size_t i, int32_t k) {
+    const Transfer& transfer = staged_.transfers[i];
+    if (slice_ != nullptr) return slice_->extents[i][static_cast<size_t>(k)];
+    // The source of a message may hold another value by now.
+    if (transfer.kind == TransferKind::receive)
+      return facts_.messages[transfer.message].extents[static_cast<size_t>(k)];
+    return extent_at(transfer.src.front(), k);
   }
-  return facts;
+
+  int32_t extent_at(const Region& region, int32_t k) {
+    const int32_t block = region.first + k * region.stride;
+    return region.buffer == Buffer::tmp ? held_.at(region.rank, region.buffer, block).extent
+                                        : item_of(staged_, region, block);
+  }
+
+  const Plan& staged_;
+  const Slice* const slice_;
+  const size_t count_;
+  Table held_;
+  std::vector<int32_t> lines_;  // indexed by rank: the lines that its transfers so far write
+  std::vector<bool> tells_;     // indexed by transfer: a token waits for it
+  Facts facts_;
+};
+
+}  // namespace
+
+Facts gather_facts(const Plan& staged, const Dependences& dependences, const Slice* slice) {
+  return Gathering(staged, dependences, slice).gathered();
 }
 
 Reuse find_reuse(const Plan& staged) {

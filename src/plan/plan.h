@@ -59,6 +59,7 @@
 // collective.h defines what the buffers hold at the start and at the end; check.h proves the end.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -94,6 +95,12 @@ bool overlap(const Region& one, const Region& other);
 // The last four kinds occur in staged plans only (lower.h). Together they are one copy between
 // nodes: the rank of `dst` executes post and receive, the rank of `src` executes send and sent.
 enum class TransferKind : uint8_t { copy, reduce, token, post, send, receive, sent };
+// Those of a plan as it is written, up to `token`, are the words of its text.
+inline constexpr auto transfer_kind_names =
+    std::to_array<std::string_view>({"copy", "reduce", "token", "post", "send", "receive", "sent"});
+constexpr std::string_view name(TransferKind kind) {
+  return transfer_kind_names[static_cast<size_t>(kind)];
+}
 
 inline bool is_message(TransferKind kind) { return kind >= TransferKind::post; }
 

@@ -231,8 +231,7 @@ void append(std::string& text, const Region& region) {
 }
 
 void append(std::string& text, const Transfer& transfer) {
-  static constexpr std::string_view kinds[] = {"copy", "reduce", "token"};
-  text += transfer.push ? "push" : kinds[static_cast<size_t>(transfer.kind)];
+  text += transfer.push ? "push" : name(transfer.kind);
   if (transfer.any_order) text += " any";
   if (transfer.stage != stage_automatic) text += " @" + std::to_string(transfer.stage);
   text += ' ';

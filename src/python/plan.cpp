@@ -32,16 +32,6 @@ std::string_view name(plan::Buffer buffer) {
   return "";
 }
 
-std::string_view name(plan::TransferKind kind) {
-  switch (kind) {
-    case plan::TransferKind::copy: return "copy";
-    case plan::TransferKind::reduce: return "reduce";
-    case plan::TransferKind::token: return "token";
-    default: return "message";  // staged plans have them, and Python does not see those
-  }
-  return "";
-}
-
 nb::dict as_dict(const plan::Region& region) {
   nb::dict dict;
   dict["rank"] = region.rank;
@@ -56,7 +46,7 @@ nb::list transfers(const plan::Plan& plan) {
   nb::list list;
   for (const plan::Transfer& transfer : plan.transfers) {
     nb::dict dict;
-    dict["kind"] = name(transfer.kind);
+    dict["kind"] = plan::name(transfer.kind);
     dict["push"] = transfer.push;
     dict["any_order"] = transfer.any_order;
     dict["stage"] =
