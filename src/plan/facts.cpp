@@ -99,9 +99,9 @@ class Gathering {
     if (transfer.kind == TransferKind::token || transfer.dst.count == 0) return;
     const bool to_tmp = transfer.dst.buffer == Buffer::tmp;
     if (transfer.kind == TransferKind::send) note_extents_of_message(transfer);
-    facts_.extent[i] = slice_ != nullptr && to_tmp
-                           ? slice_->extents[i].front()
-                           : extent_at(to_tmp ? transfer.src.front() : transfer.dst, 0);
+    const Region& known = to_tmp ? transfer.src.front() : transfer.dst;
+    const bool is_cut = slice_ != nullptr && to_tmp;
+    facts_.extent[i] = is_cut ? slice_->extents[i].front() : extent_at(known, 0);
     if (to_tmp && (!is_message(transfer.kind) || transfer.kind == TransferKind::receive)) hold(i);
   }
 
