@@ -160,7 +160,8 @@ const std::vector<OptionRow>& option_table() {
        .kind = OptionKind::choice,
        .default_value = "auto",
        .doc =
-           "How ranks wait; auto spins if each rank has a core of its own, and yields otherwise.",
+           "How ranks wait, also in MPICH over UCX; auto spins if each rank has a core of its own, "
+           "and yields otherwise.",
        .store = store<&Options::wait>,
        .ranks = same<&Options::wait>,
        .words = {"auto", "spin", "yield"}},

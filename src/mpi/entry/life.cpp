@@ -31,6 +31,7 @@
 #include "mpi/host/probe.h"
 #include "mpi/job/self.h"
 #include "mpi/job/servers.h"
+#include "mpi/progress/host_waits.h"
 #include "mpi/report/report.h"
 #include "mpi/requests/lane_nonblocking.h"
 #include "mpi/requests/nonblocking.h"
@@ -191,6 +192,7 @@ void settle() {
   std::unique_ptr<Team> team = form_team(common.one_node, &why_no_team);
   if (team == nullptr) log_line(LogLevel::info, "off on this node: %s", why_no_team.c_str());
   std::shared_ptr<const GatheredPlacement> placement = GatheredPlacement::gather(team.get());
+  if (team != nullptr) rest_in_host_waits(team->wait_style());
   if (!options().trace.empty() && !options().disable) start_tracing();
   {
     const std::lock_guard<std::mutex> lock(life().mutex);
@@ -326,6 +328,7 @@ int query_thread(int* provided) {
 
 int init(int* argc, char*** argv) {
   before_init();
+  rest_in_first_host_waits();
   int provided = 0;
   const int code = servers_are_asked_for() ? begin_host(argc, argv, abi.thread_single, &provided)
                                            : host().Init(argc, argv);
@@ -334,6 +337,7 @@ int init(int* argc, char*** argv) {
 
 int init_thread(int* argc, char*** argv, int required, int* provided) {
   before_init();
+  rest_in_first_host_waits();
   const int code = servers_are_asked_for() ? begin_host(argc, argv, required, provided)
                                            : host().Init_thread(argc, argv, required, provided);
   return code == success ? after_init() : code;

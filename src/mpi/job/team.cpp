@@ -7,6 +7,7 @@
 #include "mpi/host/types.h"
 #include "mpi/job/drive_host.h"
 #include "mpi/job/found_table.h"
+#include "mpi/progress/host_waits.h"
 #include "base/options.h"
 #include "select/select.h"
 
@@ -86,6 +87,8 @@ bool Team::share(Comm members, PrivateCommunicator own, std::string* why_not) {
   pending_ = PendingReceive(std::move(own));
   Ranks ranks(members);
   if (!form(ranks, why_not)) return false;
+  // The world's team follows the gathered placement (entry/life.cpp).
+  if (!of_world_ && wait_style() == exec::WaitStyle::yield) rest_in_host_waits(wait_style());
   host().Comm_group(members, &group_);
   return true;
 }

@@ -1,0 +1,44 @@
+// Waits in the host MPI: its loops poll for messages, and some hosts never give the core away
+// meanwhile (MPICH over UCX). Where ranks share cores, a hook in the host's polls rests for them.
+//
+// A hook belongs to one kind of host (ucx.cpp). It tells this file of each poll, and the rest is
+// the same for all: some polls, then yields, and short sleeps in a long wait, as a Waiter rests
+// (exec/waiter.h). No call of MPI becomes another one, and no rank waits for another here.
+//
+// rest_in_host_waits is for one thread at a time; polls are for any thread, which rests for itself.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include "exec/waiter.h"
+
+namespace tutti::mpi {
+
+// From now on, host waits of this process rest if the style is `yield`. If it is `spin`, they rest
+// while a wait finds that ranks have been moved to its core (exec/core_watch.h). Before the first
+// call nobody rests.
+void rest_in_host_waits(exec::WaitStyle style);
+// The same inside MPI_Init, before ranks know each other: by the launcher's number of ranks and by
+// the cores of this process.
+void rest_in_first_host_waits();
+
+// One thread's waits in the host.
+class HostWait {
+ public:
+  // Tells of a poll, which found messages to progress or not, and may rest. Returns how many polls
+  // need not be told of.
+  int32_t polled(bool progressed);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void rest();
+  void rest_long();
+
+  uint32_t idle_ = 0;  // polls in a row that found nothing
+  Clock::time_point begin_, last_;
+  std::chrono::nanoseconds sleep_{0};  // the next one; 0: the wait is not long yet
+};
+
+}  // namespace tutti::mpi
