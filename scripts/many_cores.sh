@@ -123,7 +123,7 @@ pack() {
   # The libraries in wheels are stripped, and some do not bear it again.
   strip_all "$bundle"/{lib,python/bin} "$site/tutti" \
     "$bundle"/python/lib/{libpython*,python3.*/lib-dynload}
-  cp scripts/{many_cores.sh,candidate_rows.py,gloo_allreduce.py} bench/table.py "$bundle"
+  cp scripts/{many_cores.sh,candidate_rows.py,gloo_allreduce.py} "$bundle"
   git log -1 --format='%h %cs' >"$bundle/version.txt" 2>/dev/null || cp VERSION "$bundle/version.txt"
   tar -C "$work" -c tutti-many-cores | "${pack_by[@]}" >"$file"
   printf '%s: %s MiB\n' "$file" "$(($(stat -c %s "$file") >> 20))"
@@ -193,7 +193,7 @@ keep_calls() {
   local file first=1
   for file in "$work"/calls-*.json; do
     [[ -f $file ]] || continue
-    python3 "$here/table.py" "$file" --csv "$work/rows.csv" >>"$log" || continue
+    tutti bench view "$file" --markdown --csv "$work/rows.csv" >>"$log" || continue
     if ((first)); then head -n 1 "$work/rows.csv" >"$results/calls.csv"; fi
     tail -n +2 "$work/rows.csv" >>"$results/calls.csv"
     first=0

@@ -1,7 +1,7 @@
 """The command `tutti bench view`: tables of what was measured before, from files.
 
 It reads the documents of `tutti bench calls --json`, rows that compare cells with the best MPI
-(bench/table.py, docs/data), and rows of medians (scripts/candidate_rows.py).
+(--csv, docs/data), and rows of medians (scripts/candidate_rows.py).
 """
 
 import csv
@@ -15,11 +15,19 @@ from typing import Annotated, Any
 
 import typer
 
+from tutti.bench.checks import output_file
 from tutti.bench.measurements import Cell
-from tutti.bench.statistics import Ratio, centre, log_ratios, ratio_of_logs
+from tutti.bench.statistics import (
+    WIDE,
+    Ratio,
+    centre,
+    has_two_modes,
+    log_ratios,
+    ratio_of_logs,
+)
 from tutti.bench.texts import interval_text, kind_text, ratio_text, size_text, time_text
 from tutti.bench.words import parse_ranks
-from tutti.errors import UserError
+from tutti.errors import UserError, cannot_write
 from tutti.tables import Table, new_console
 
 BEST = "best peer"
@@ -29,6 +37,13 @@ FORMATS = (
 )
 OF_RULES = ("default", "host")  # the rules of rows that compare whole libraries
 Times = dict[str, float]  # indexed by repetition
+Place = tuple[int, str, int]  # ranks, collective, bytes
+# The columns of --csv. Times are medians in microseconds; `ratio` is the best peer's time over
+# Tutti's, and `low` and `high` are its 95% confidence interval.
+COLUMNS = (
+    "ranks", "variant", "collective", "bytes", "peer", "peer_us", "tutti_us", "ratio", "low",
+    "high", "figure",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -46,10 +61,16 @@ class Row:
     ratio: Ratio
     # Logarithms of the ratios by repetition; empty: the file does not have them.
     logs: tuple[float, ...]
+    figure: str = "medians"  # the times that the ratio compares; "means" if times have two modes
 
 
-def _row(place: tuple[int, str, int], variant: str, times: dict[str, Times], against: str) -> Row:
-    """`times`: medians of each variant. Only repetitions that have both are compared."""
+def _row(
+    place: Place, variant: str, times: dict[str, Times], against: str, means: dict[str, Times]
+) -> Row:
+    """`times`: medians of each variant. Only repetitions that have both are compared.
+
+    Where `means` are given, they are compared if the times have two modes.
+    """
     ranks, collective, size = place
     hosts = {name: one for name, one in times.items() if "+tutti" not in name}
     peer = against
@@ -58,38 +79,56 @@ def _row(place: tuple[int, str, int], variant: str, times: dict[str, Times], aga
     base, own = hosts[peer], times[variant]
     base_us, own_us = centre([*base.values()]), centre([*own.values()])
     both = [name for name in base if name in own]
-    logs = log_ratios([base[name] for name in both], [own[name] for name in both])
+
+    def logs_of(some: dict[str, Times]) -> list[float]:
+        return log_ratios(*([some[key][name] for name in both] for key in (peer, variant)))
+
+    logs, figure = logs_of(times), "medians"
     ratio = ratio_of_logs(logs) if logs else Ratio(base_us / own_us, None, None)
+    if means and ratio.wider(WIDE) and any(has_two_modes([*one.values()]) for one in (base, own)):
+        logs, figure = logs_of(means), "means"
+        ratio = ratio_of_logs(logs)
     return Row(
-        ranks, variant, against, collective, size, peer, base_us, own_us, ratio, tuple(logs)
+        ranks, variant, against, collective, size, peer, base_us, own_us, ratio, tuple(logs), figure
     )  # fmt: skip
 
 
-def _compared(cells: dict[tuple[int, str, int], dict[str, Times]]) -> list[Row]:
+def _compared(
+    cells: dict[Place, dict[str, Times]], means: dict[Place, dict[str, Times]] | None = None
+) -> list[Row]:
     rows = []
     for place, times in cells.items():
         hosts = [name for name in times if "+tutti" not in name]
         against = [*hosts, BEST] if len(hosts) > 1 else hosts
         variants = [name for name in times if "+tutti" in name]
-        rows += [_row(place, variant, times, one) for one in against for variant in variants]
+        rows += [
+            _row(place, variant, times, one, (means or {}).get(place, {}))
+            for one in against
+            for variant in variants
+        ]
     return rows
 
 
-def _of_document(document: dict[str, Any]) -> list[Row]:
-    cells = {}
+def _of_document(document: dict[str, Any], by_figure: bool) -> list[Row]:
+    def times(entry: dict[str, Any], figure: str) -> dict[str, Times]:
+        return {
+            name: {str(at): value for at, value in enumerate(one[figure])}
+            for name, one in entry["variants"].items()
+        }
+
+    cells, means = {}, {}
     for entry in document["cells"]:
         cell = Cell(**{name: value for name, value in entry.items() if name != "variants"})
         if cell.plain:
             kind = kind_text(replace(cell, collective=cell.name, bytes=0))
-            cells[cell.ranks, kind, cell.bytes] = {
-                name: {str(at): value for at, value in enumerate(one["median_us"])}
-                for name, one in entry["variants"].items()
-            }
-    return _compared(cells)
+            cells[cell.ranks, kind, cell.bytes] = times(entry, "median_us")
+            if by_figure:
+                means[cell.ranks, kind, cell.bytes] = times(entry, "mean_us")
+    return _compared(cells, means)
 
 
 def _of_medians(lines: list[dict[str, str]]) -> list[Row]:
-    cells: dict[tuple[int, str, int], dict[str, Times]] = {}
+    cells: dict[Place, dict[str, Times]] = {}
     for line in lines:
         if line.get("rule", OF_RULES[0]) in OF_RULES:
             place = int(line["ranks"]), line["collective"], int(line["bytes"])
@@ -105,15 +144,16 @@ def _of_comparison(line: dict[str, str]) -> Row:
     low, high = (float(line[name]) if line[name] else None for name in ("low", "high"))
     ratio = Ratio(float(line["ratio"] or peer_us / tutti_us), low, high)
     place = int(line["ranks"]), line["variant"], BEST, line["collective"], int(line["bytes"])
-    return Row(*place, line["peer"], peer_us, tutti_us, ratio, ())
+    return Row(*place, line["peer"], peer_us, tutti_us, ratio, (), line.get("figure", "medians"))
 
 
-def rows_of(file: Path) -> list[Row]:
-    """The rows of one file, in its order."""
+def rows_of(file: Path, by_figure: bool = False) -> list[Row]:
+    """The rows of one file, in its order. `by_figure`: ratios are those of means where the times of
+    a document have two modes."""
     try:
         text = file.read_text()
         if text.lstrip().startswith("{"):
-            return _of_document(json.loads(text))
+            return _of_document(json.loads(text), by_figure)
         lines = list(csv.DictReader(text.splitlines()))
         if lines and "median_us" in lines[0]:
             return _of_medians(lines)
@@ -220,6 +260,54 @@ def _show(rows: list[Row], cells: bool) -> None:
         console.print(f"  {line}", highlight=False)
 
 
+def against_best(rows: Sequence[Row]) -> list[Row]:
+    """The rows that compare with the best peer. Raises UserError."""
+    best = [row for row in rows if row.against == BEST]
+    if not best:
+        raise UserError(
+            "--csv, --markdown: no cell has a best peer, because only one MPI was measured; leave "
+            "them out"
+        )
+    return best
+
+
+def write_csv(rows: Sequence[Row], file: Path) -> None:
+    """Writes a line for each cell and its best peer."""
+    try:
+        with file.open("w", newline="") as stream:
+            writer = csv.DictWriter(stream, COLUMNS, extrasaction="ignore", lineterminator="\n")
+            writer.writeheader()
+            for row in against_best(rows):
+                ratio = dict(zip(("ratio", "low", "high"), asdict(row.ratio).values(), strict=True))
+                rounded = {
+                    name: None if value is None else round(value, 3)
+                    for name, value in ratio.items()
+                }
+                times = {"peer_us": round(row.peer_us, 4), "tutti_us": round(row.tutti_us, 4)}
+                writer.writerow(asdict(row) | times | rounded)
+    except OSError as error:
+        raise cannot_write(error, file) from error
+
+
+def markdown_table(rows: Sequence[Row]) -> str:
+    """A line for each rank count and variant: Tutti against the best peer of each cell."""
+    lines = [
+        "| ranks | Tutti on | cells | over the best peer | slowest cell | below 0.95x with the "
+        "whole interval |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
+    for (ranks, variant), mine in _groups(against_best(rows), "ranks", "variant").items():
+        mean = mean_of(mine)
+        interval = "" if mean.low is None else f" ({mean.low:.2f}-{mean.high:.2f})"
+        slowest = _cell_text(min(mine, key=lambda row: row.ratio.value))
+        slower = ", ".join(_cell_text(row) for row in mine if row.ratio.slower)
+        lines.append(
+            f"| {ranks} | {variant} | {len(mine)} | {mean.value:.2f}x{interval} | {slowest} | "
+            f"{slower or 'none'} |"
+        )
+    return "\n".join(lines)
+
+
 def _as_json(rows: list[Row]) -> dict[str, Any]:
     def means(*names: str) -> list[dict[str, Any]]:
         return [
@@ -228,7 +316,11 @@ def _as_json(rows: list[Row]) -> dict[str, Any]:
         ]
 
     cells = [
-        {name: value for name, value in asdict(row).items() if name not in ("ratio", "logs")}
+        {
+            name: value
+            for name, value in asdict(row).items()
+            if name not in ("ratio", "logs", "figure")
+        }
         | asdict(row.ratio)
         | {"slower": row.ratio.slower}
         for row in rows
@@ -253,18 +345,41 @@ def view(
         bool, typer.Option("--cells", help="Every cell with its interval, not means alone.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Write JSON.")] = False,
+    markdown: Annotated[
+        bool,
+        typer.Option(
+            "--markdown", help="Write one table in Markdown, of ratios to the best peers."
+        ),
+    ] = False,
+    csv_file: Annotated[
+        str | None,
+        typer.Option(
+            "--csv", metavar="FILE", help="Write a line for each cell and its best peer to FILE."
+        ),
+    ] = None,
 ) -> None:
     """Show earlier measurements as tables.
 
     They say how many times faster calls are with Tutti.
 
-    Ratios are those of medians. Times of one repetition are compared with each other.
+    Ratios are those of medians; with --markdown and --csv those of means where times have two
+    modes. Times of one repetition are compared with each other.
     """
     counts = parse_ranks(ranks) if ranks is not None else None
-    rows = [row for file in files for row in rows_of(file) if counts is None or row.ranks in counts]
+    written = output_file("--csv", csv_file)
+    rows = [
+        row
+        for file in files
+        for row in rows_of(file, by_figure=markdown or written is not None)
+        if counts is None or row.ranks in counts
+    ]
     if not rows:
         raise UserError(f"{files[0]}: no rows with and without Tutti to compare; {FORMATS}")
+    if written is not None:
+        write_csv(rows, written)
     if as_json:
         print(json.dumps(_as_json(rows), indent=1))
+    elif markdown:
+        print(markdown_table(rows))
     else:
         _show(rows, cells)
