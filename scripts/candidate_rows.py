@@ -86,14 +86,14 @@ def run(
             continue
         variant = Variant(mpi, "default", tutti, heap)
         with chosen_by(table):
-            measured = driver.medians_of(
+            measured = driver.cells_of_one_job(
                 variant, ranks, ranks, list(ours), SIZES, directory, budget_ms=CELL_MS,
                 order_seed=repetition + 1, trials=(str(file), len(trials)) if tutti else ("", 0),
             )  # fmt: skip
         for one in measured:
-            name = ours[one.what]
-            rule = trials[one.call["trial"] - 1][name] if tutti else "host"
-            row = (variant.key, ranks, name, rule, one.bytes, repetition, one.microseconds)
+            name = ours[one["collective"]]
+            rule = trials[one["trial"] - 1][name] if tutti else "host"
+            row = (variant.key, ranks, name, rule, one["bytes"], repetition, one["median_us"])
             rows.append(dict(zip(COLUMNS, row, strict=True)))
     return rows
 

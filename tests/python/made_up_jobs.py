@@ -196,28 +196,24 @@ def transfers(names: list[str], repetitions: int) -> list[dict[str, float]]:
     ]
 
 
-def between(servers: bool, repetition: int) -> dict[str, Any]:
-    """What tutti-between writes."""
-    cells = []
+def between(servers: bool, repetition: int) -> list[dict[str, Any]]:
+    """The rows of the kind `between` of tutti-ranks."""
+    rows = []
     for kind in ("put", "get"):
         for size in (8, 16384):
             for target in ("waits", "computes") if servers else ("waits",):
                 for way in ("tutti", "host", *(("ping_pong",) if target == "waits" else ())):
                     words = kind, size, target, way
-                    time = 50 * (1 + size / 8192) * noise(*words, servers, repetition)
+                    time = 50e3 * (1 + size / 8192) * noise(*words, servers, repetition)
                     times = {
-                        "start_us": time / 5,
-                        "compute_us": 2 * time,
-                        "beside_us": 2.3 * time,
+                        "start_ns": time / 5,
+                        "compute_ns": 2 * time,
+                        "beside_ns": 2.3 * time,
                     }
-                    if way == "ping_pong":
-                        times = dict.fromkeys(times)
-                    cells.append(
-                        dict(zip(("kind", "bytes", "target", "way"), words, strict=True))
-                        | {"whole_us": time}
-                        | times
-                    )
-    return {"cells": cells}
+                    row = dict(zip(("call", "bytes", "target", "way"), words, strict=True))
+                    row |= {"what": "between", "ns": time}
+                    rows.append(row | (times if way != "ping_pong" else {}))
+    return rows
 
 
 def alltoall() -> dict[str, Any]:

@@ -42,12 +42,9 @@ def test_bad_input_is_one_line(tutti, words, says):
 
 
 def cell(kind, target, way, whole, **more):
-    times = {"start_us": 5.0, "compute_us": 200.0, "beside_us": 210.0}
-    if way == "ping_pong":
-        times = dict.fromkeys(times)
-    return (
-        {"kind": kind, "bytes": 8, "target": target, "way": way, "whole_us": whole} | times | more
-    )
+    times = {"start_ns": 5e3, "compute_ns": 200e3, "beside_ns": 210e3}
+    words = {"what": "between", "call": kind, "bytes": 8, "target": target, "way": way}
+    return words | {"ns": 1000 * whole} | (times if way != "ping_pong" else {}) | more
 
 
 def job(host, tutti, computing=None):
@@ -58,9 +55,9 @@ def job(host, tutti, computing=None):
         cell("put", "waits", "ping_pong", 40.0),
     ]
     if computing is not None:
-        cells.append(cell("put", "computes", "tutti", computing, beside_us=400.0))
+        cells.append(cell("put", "computes", "tutti", computing, beside_ns=400e3))
         cells.append(cell("put", "computes", "host", 10 * computing))
-    return {"cells": cells}
+    return cells
 
 
 @pytest.fixture

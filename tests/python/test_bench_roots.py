@@ -84,7 +84,7 @@ def test_the_spread_is_of_roots_and_not_of_repetitions():
     assert (found.low, found.high) == (8.25, 12.75)
     assert (found.fastest_root, found.slowest_root, found.factor) == (0, 1, 2.5)
     one = Samples()
-    one.add({name: [2.0] for name in ("median", "mean", "least", "percentile_95")}, True)
+    one.add([dict.fromkeys(("median_us", "mean_us", "min_us", "p95_us"), 2.0)], True)
     lone = spread(one)
     assert lone is not None and (lone.low, lone.middle, lone.high, lone.factor) == (
         2.0,

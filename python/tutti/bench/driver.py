@@ -16,8 +16,6 @@ from typing import Any
 from tutti.bench.hosts import Hosts
 from tutti.bench.load import busy, watched
 from tutti.bench.measurements import JOB_SECONDS, LENGTHS, Measurements, Settings
-from tutti.bench.reading import rows_of_job
-from tutti.bench.rows import Row
 from tutti.bench.variants import Variant, binding_for, command, environment
 from tutti.errors import BusyError, RunError
 from tutti.places import program
@@ -221,7 +219,7 @@ def run_job(
     return job | {"share_of_others": None if settings.load else watch.share}
 
 
-def medians_of(
+def cells_of_one_job(
     variant: Variant,
     ranks: int,
     cores: int,
@@ -229,8 +227,8 @@ def medians_of(
     sizes: Sequence[int],
     directory: Path,
     **more: Any,
-) -> list[Row]:
-    """The medians of one job of one variant; `more` are fields of Settings. With `mixed` they are
+) -> list[dict[str, Any]]:
+    """The cells of one job of one variant; `more` are fields of Settings. With `mixed` they are
     those of the shuffled order. Raises RunError."""
     settings = Settings(
         mpis=[variant.mpi],
@@ -244,9 +242,9 @@ def medians_of(
     )
     condition = "mixed" if settings.mixed else "plain"
     return [
-        row
-        for row in rows_of_job(run_job(settings, ranks, variant, directory), ranks, variant)
-        if row.statistic == "median" and row.call.get("condition", "plain") == condition
+        cell
+        for cell in run_job(settings, ranks, variant, directory)["cells"]
+        if cell.get("condition", "plain") == condition
     ]
 
 

@@ -5,8 +5,6 @@ from statistics import fmean, median
 from typing import Any
 
 from tutti.bench.mpis import Mpi
-from tutti.bench.reading import rows_of_job
-from tutti.bench.rows import Row
 from tutti.bench.variants import Variant, variants_for
 
 JOB_SECONDS = 600  # time limit of a job with the default collectives
@@ -186,15 +184,15 @@ class Samples:
     others: list[float] = field(default_factory=list)
     wait: list[float] = field(default_factory=list)
 
-    def add(self, times: dict[str, list[float]], every_root: bool) -> None:
-        """Adds one repetition: for each statistic the times of all roots, in their order."""
-        medians = times["median"]
+    def add(self, cells: list[dict[str, Any]], every_root: bool) -> None:
+        """Adds one repetition: the cells of all roots, in their order."""
+        medians = [one["median_us"] for one in cells]
         self.median.append(median(medians))
-        self.mean.append(fmean(times["mean"]))
-        self.least.append(min(times["least"]))
-        self.percentile_95.append(max(times["percentile_95"]))
+        self.mean.append(fmean(one["mean_us"] for one in cells))
+        self.least.append(min(one["min_us"] for one in cells))
+        self.percentile_95.append(max(one["p95_us"] for one in cells))
         for name in ("start", "others", "wait"):
-            getattr(self, name).extend(times.get(name, []))
+            getattr(self, name).extend(one[f"{name}_us"] for one in cells if f"{name}_us" in one)
         if every_root:
             self.by_root = self.by_root or [[] for _ in medians]
             for by_repetition, time in zip(self.by_root, medians, strict=True):
@@ -227,43 +225,38 @@ class Measurements:
     in_order: set[tuple[str, str]] = field(default_factory=set)
     seed: int | None = None  # the seed of everything that is shuffled
 
-    def _cell(self, ranks: int, what: str, size: int, call: dict[str, Any]) -> Cell:
+    def _cell(self, ranks: int, entry: dict[str, Any]) -> Cell:
         details = {
-            name: call[name]
+            name: entry[name]
             for name in ("element", "communicator", "condition", "form", "lengths", "work")
-            if name in call
+            if name in entry
         }
-        root = call.get("root") if self.settings.kinds else None
-        return Cell(ranks, what, size, root=root, **details)
+        root = entry.get("root") if self.settings.kinds else None
+        return Cell(ranks, entry["collective"], entry["bytes"], root=root, **details)
 
     def add(self, ranks: int, variant: Variant, job: dict[str, Any]) -> None:
-        """Adds the rows of a job, and what it says of itself and of the machine."""
+        """Adds the cells of a job (driver.run_job), which are one repetition of a variant, and what it
+        says of itself and of the machine."""
         self.libraries[variant.key] = job["library"]
         if "flag_exchange_us" in job:
             self.flags.setdefault((ranks, variant.key), []).append(job["flag_exchange_us"])
         hand_overs = {entry["condition"]: entry["ns"] for entry in job.get("hand_overs", [])}
         self.hand_overs.setdefault((ranks, variant.key), []).append(hand_overs)
-        loads = self.loads.setdefault((ranks, variant.key), [])
+        self.loads.setdefault((ranks, variant.key), []).append(job.get("share_of_others"))
         for entry in job.get("left_out", []):
-            cell = self._cell(ranks, entry["collective"], entry["bytes"], entry)
+            cell = self._cell(ranks, entry)
             if cell not in self.left_out:
                 self.left_out.append(cell)
         if "form_left_out" in job:
             self.without_persistent.add(variant.key)
-        self.add_rows(list(rows_of_job(job, ranks, variant, len(loads))))
-        loads.append(job.get("share_of_others"))
-
-    def add_rows(self, rows: list[Row]) -> None:
-        """Adds the rows of one repetition of one variant."""
-        by_cell: dict[Cell, dict[str, list[float]]] = {}
-        for row in rows:
-            cell = self._cell(row.ranks, row.what, row.bytes, row.call)
-            of_cell = by_cell.setdefault(cell, {})
-            of_cell.setdefault(row.statistic, []).append(row.microseconds)
-            if "work_us" in row.call:
-                self.computing[cell] = row.call["work_us"]
-            if row.call.get("in_order"):
-                self.in_order.add((row.variant, cell.form))
-        for cell, times in by_cell.items():
-            samples = self.cells.setdefault(cell, {}).setdefault(rows[0].variant, Samples())
-            samples.add(times, self.settings.every_root and cell.collective in ROOTED)
+        by_cell: dict[Cell, list[dict[str, Any]]] = {}
+        for entry in job["cells"]:
+            cell = self._cell(ranks, entry)
+            by_cell.setdefault(cell, []).append(entry)
+            if "work_us" in entry:
+                self.computing[cell] = entry["work_us"]
+            if entry.get("in_order"):
+                self.in_order.add((variant.key, cell.form))
+        for cell, entries in by_cell.items():
+            samples = self.cells.setdefault(cell, {}).setdefault(variant.key, Samples())
+            samples.add(entries, self.settings.every_root and cell.collective in ROOTED)

@@ -20,11 +20,10 @@ from tutti import __version__
 from tutti.bench.between_nodes import NODES, Between, run_pairs
 from tutti.bench.hosts import Hosts, cores_text, have_own_cores
 from tutti.bench.overlap_nodes import milliseconds
-from tutti.bench.reading import rows_of_between
 from tutti.bench.statistics import Ratio, centre, compare
 from tutti.bench.texts import ratio_columns, size_text, time_text
 from tutti.bench.variants import Variant
-from tutti.rows import PrintedRow, microseconds, rows_of
+from tutti.rows import PrintedRow, rows_of
 from tutti.tables import Column, number, table_of, words
 
 WAITS, COMPUTES = "waits", "computes"
@@ -79,24 +78,17 @@ def jobs(plan: Between, repetitions: int) -> int:
     return repetitions * len(plan.delays) * len(variants_of(plan))
 
 
-def cells_of(rows: Sequence[PrintedRow]) -> list[dict[str, Any]]:
-    """The cells of the kind `between` of tutti-ranks, in microseconds; None where there is none."""
-    return [
-        {"kind": row["call"], "bytes": row["bytes"], "target": row["target"], "way": row["way"]}
-        | {
-            f"{name}_us": microseconds(row.get("ns" if name == "whole" else f"{name}_ns"))
-            for name in vars(Times())
-        }
-        for row in rows_of(rows, "between")
-    ]
-
-
-def add_job(measured: Measured, variant: Variant, delay: str, job: dict[str, Any]) -> None:
-    for row in rows_of_between(job, variant, delay):
-        target, servers = row.call["target"], row.call["servers"]
-        place = Place(row.host, delay, row.what, row.bytes, target, servers)
-        times = measured.setdefault(place, {}).setdefault(row.call["way"], Times())
-        getattr(times, row.statistic).append(row.microseconds)
+def add_job(measured: Measured, variant: Variant, delay: str, rows: Sequence[PrintedRow]) -> None:
+    """Adds the rows of the kind `between` of tutti-ranks."""
+    for row in rows_of(rows, "between"):
+        place = Place(
+            variant.mpi.name, delay, row["call"], row["bytes"], row["target"], variant.servers
+        )
+        times = measured.setdefault(place, {}).setdefault(row["way"], Times())
+        for name, values in vars(times).items():
+            time = row.get("ns" if name == "whole" else f"{name}_ns")
+            if time is not None:
+                values.append(time / 1000)
 
 
 def measure(
@@ -124,7 +116,7 @@ def measure(
                     rows = run_pairs(
                         hosts, plan.per_node, variant, "between", words, Path(directory)
                     )
-                    add_job(measured, variant, delay, {"cells": cells_of(rows)})
+                    add_job(measured, variant, delay, rows)
     return measured
 
 

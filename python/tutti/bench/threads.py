@@ -17,22 +17,12 @@ from rich.console import Console
 from tutti.bench.cores import require_two, two_cores
 from tutti.bench.driver import execute, execute_own, execute_rows
 from tutti.bench.mpis import Mpi
-from tutti.bench.reading import (
-    document_of_alltoall,
-    document_of_array,
-    document_of_openmp,
-    document_of_transfers,
-    rows_of_array,
-    rows_of_openmp,
-    rows_of_transfers,
-)
-from tutti.bench.rows import times_of
 from tutti.bench.statistics import Ratio, centre, compare
 from tutti.bench.texts import interval_text, ratio_columns, ratio_text, size_text, time_text
 from tutti.bench.variants import Variant, command, environment
 from tutti.errors import RunError, UserError
 from tutti.places import find_program, program
-from tutti.rows import read_rows
+from tutti.rows import PrintedRow, job_of, microseconds, read_rows, rows_of, times_by
 from tutti.tables import Column, Table, number, table_of, words
 
 SECONDS = 600
@@ -78,6 +68,18 @@ PROCESSES = (
 )
 
 
+def document_of_transfers(rows: Sequence[PrintedRow]) -> dict[str, Any]:
+    """The cores, and for each repetition the nanoseconds of all ways."""
+    times = times_by(rows_of(rows, "transfer"), "repetition", "call")
+    return job_of(rows) | {"repetitions": list(times.values())}
+
+
+def by_way(document: dict[str, Any]) -> Times:
+    """The times of each way of transfers."""
+    repetitions = document["repetitions"]
+    return {way: [one[way] for one in repetitions] for way in repetitions[0]}
+
+
 @contextmanager
 def _only_on(cores: Sequence[int]) -> Iterator[None]:
     """While it lasts, this process and those that it starts run on these cores."""
@@ -90,7 +92,7 @@ def _only_on(cores: Sequence[int]) -> Iterator[None]:
 
 
 def ratios(ways: Sequence[Way], document: dict[str, Any]) -> list[dict[str, Any]]:
-    measured = times_of(rows_of_transfers(document), "what")
+    measured = by_way(document)
     return [
         {"what": way.name, "beside": way.base, "times": way.times} | asdict(ratio)
         for way in ways
@@ -128,7 +130,7 @@ def measure_one_sided(
 
 
 def _transfers_table(title: str, ways: Sequence[Way], job: dict[str, Any]) -> Table:
-    measured = times_of(rows_of_transfers(job), "what")
+    measured = by_way(job)
     columns = [
         words("what", lambda way: way.text),
         number("ns", lambda way: f"{centre(way.of(measured)):.1f}"),
@@ -163,6 +165,16 @@ ARRAY = (
 )
 
 
+def document_of_array(rows: Sequence[PrintedRow]) -> dict[str, Any]:
+    """For each repetition and length the nanoseconds of all ways."""
+    times = times_by(rows_of(rows, "array"), "repetition", "elements", "call")
+    repetitions = [
+        [{"elements": elements} | by_call for elements, by_call in one.items()]
+        for one in times.values()
+    ]
+    return {"format": "tutti-array 1"} | job_of(rows) | {"repetitions": repetitions}
+
+
 def measure_array(repetitions: int) -> dict[str, Any]:
     options = {"cores": two_cores("array"), "repetitions": repetitions}
     return document_of_array(execute_own("array", options, SECONDS))
@@ -171,8 +183,10 @@ def measure_array(repetitions: int) -> dict[str, Any]:
 def times_by_length(document: dict[str, Any]) -> dict[int, dict[str, list[float]]]:
     """The times of each way, by the elements of a rank."""
     found: dict[int, dict[str, list[float]]] = {}
-    for (elements, way), times in times_of(rows_of_array(document), "elements", "what").items():
-        found.setdefault(elements, {})[way] = times
+    for cell in (cell for one in document["repetitions"] for cell in one):
+        ways = found.setdefault(cell["elements"], {})
+        for way in cell.keys() - {"elements"}:
+            ways.setdefault(way, []).append(cell[way])
     return found
 
 
@@ -203,6 +217,19 @@ ALLTOALL_RANKS = 16
 ALLTOALL_SIZES = [8 << i for i in range(0, 14, 2)]  # to 32 KiB
 
 
+def document_of_alltoall(rows: Sequence[PrintedRow]) -> dict[str, Any]:
+    """For each size the microseconds of all ways, by repetition."""
+    document: dict[str, Any] = {"format": "tutti-alltoall 1"} | job_of(rows)
+    document["saturation_map"] = document["saturation_map"] or None
+    times = times_by(rows_of(rows, "alltoall"), "bytes", "call", "repetition")
+    document["cells"] = [
+        {"bytes": size}
+        | {way: [microseconds(one) for one in by_way[way].values()] for way in ALLTOALL}
+        for size, by_way in times.items()
+    ]
+    return document
+
+
 def with_ratios(document: dict[str, Any]) -> dict[str, Any]:
     for cell in document["cells"]:
         cell["ratios"] = {
@@ -222,7 +249,7 @@ def measure_alltoall(ranks: int, sizes: list[int], repetitions: int) -> dict[str
         "repetitions": repetitions,
     }
     rows = execute_own("alltoall", options, ALLTOALL_SECONDS)
-    return with_ratios(document_of_alltoall(rows, list(ALLTOALL)))
+    return with_ratios(document_of_alltoall(rows))
 
 
 def show_alltoall(document: dict[str, Any], console: Console) -> None:
@@ -247,11 +274,25 @@ OPENMP = ("openmp_c", "openmp_fortran")
 TUTTI = ("tutti_reduce", "tutti_allreduce")
 
 
+def document_of_openmp(rows: Sequence[PrintedRow]) -> dict[str, Any]:
+    cells = [
+        {
+            "variant": row["call"],
+            "bytes": row["bytes"],
+            "repetition": row["repetition"],
+            "median_us": microseconds(row["ns"]),
+        }
+        for row in rows_of(rows, "openmp")
+    ]
+    return {"format": "tutti-openmp-1"} | job_of(rows) | {"cells": cells}
+
+
 def openmp_times(document: dict[str, Any]) -> dict[int, dict[str, list[float]]]:
     """The times of each variant, by bytes."""
     found: dict[int, dict[str, list[float]]] = {}
-    for (size, variant), times in times_of(rows_of_openmp(document), "bytes", "what").items():
-        found.setdefault(size, {})[variant] = [time / 1000 for time in times]
+    for cell in document["cells"]:
+        ways = found.setdefault(cell["bytes"], {})
+        ways.setdefault(cell["variant"], []).append(cell["median_us"])
     return found
 
 

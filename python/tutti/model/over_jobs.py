@@ -95,7 +95,7 @@ def _run(grid: Grid, repetition: int, directory: Path) -> dict[Key, float]:
     file.write_text(trials_text(trials))
     ours = {bench_name(name): name for name in grid.names}
     with chosen_by(None):
-        rows = driver.medians_of(
+        cells = driver.cells_of_one_job(
             Variant(grid.mpi, "default", True, grid.mapped),
             grid.ranks,
             grid.cores,
@@ -108,9 +108,9 @@ def _run(grid: Grid, repetition: int, directory: Path) -> dict[Key, float]:
             trials=(str(file), len(trials)),
         )
     return {
-        (name, trials[row.call["trial"] - 1][name], row.bytes): row.microseconds
-        for row in rows
-        for name in (ours[row.what],)
+        (name, trials[one["trial"] - 1][name], one["bytes"]): one["median_us"]
+        for one in cells
+        for name in (ours[one["collective"]],)
     }
 
 

@@ -80,7 +80,7 @@ def run_job(
         table = directory / "candidates.map"
         table.write_text(table_of(job))
     with chosen_by(table):
-        rows = driver.medians_of(
+        cells = driver.cells_of_one_job(
             Variant(settings.mpi, "default", True, settings.shared_heap),
             job.ranks,
             settings.cores,
@@ -91,7 +91,7 @@ def run_job(
             mixed=condition == "mixed",
             order_seed=job.repetition + 1,
         )
-    return {(ours[row.what], row.bytes): row.microseconds for row in rows}
+    return {(ours[one["collective"]], one["bytes"]): one["median_us"] for one in cells}
 
 
 def _again_if_it_fails(
