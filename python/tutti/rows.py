@@ -26,6 +26,17 @@ def job_of(rows: Sequence[PrintedRow]) -> PrintedRow:
     return {name: value for name, value in job.items() if name != "what"}
 
 
+def members(one: Any, *names: str, digits: int | None = None) -> dict[str, Any]:
+    """These members of an object, for a document; numbers are rounded to so many digits."""
+    found = {name: getattr(one, name) for name in names}
+    if digits is None:
+        return found
+    return {
+        name: round(value, digits) if isinstance(value, float) else value
+        for name, value in found.items()
+    }
+
+
 def microseconds(nanoseconds: float | None) -> float | None:
     return None if nanoseconds is None else round(nanoseconds / 1000, 7)
 

@@ -130,7 +130,7 @@ def test_errors_and_regret():
     assert family_of("hierarchical+ring") == "hierarchical"
     flat = Compared("bcast", "flat", 2, 8, [1.0, 2.0, 3.0], [2.0, 2.0, 2.0])
     ring = Compared("bcast", "ring", 2, 8, [4.0, 4.0, 4.0], [1.0, 1.6, 1.0])
-    assert (flat.error, flat.measured, flat.spread) == (0.0, 2.0, 0.0)
+    assert (flat.error, flat.measured_us, flat.spread) == (0.0, 2.0, 0.0)
     (regret,) = regrets([flat, ring])
     assert (regret.chosen, regret.best, regret.lost) == ("flat", "ring", 1.0)
 

@@ -8,7 +8,6 @@ report, from which the share of each collective is computed.
 """
 
 import json
-import os
 import random
 import re
 import tempfile
@@ -290,7 +289,3 @@ def built(application: str) -> list[str]:
 def require_built(settings: AppSettings) -> None:
     for mpi in settings.mpis:
         find_application(settings.application, mpi.abi)
-
-
-def variables_of_user() -> dict[str, str]:
-    return {name: value for name, value in os.environ.items() if name.startswith("TUTTI_")}

@@ -1,24 +1,19 @@
 """The results of an application's jobs: ratios, answers, shares of collectives, and JSON."""
 
-import platform
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from tutti import __version__
-from tutti.bench.applications import (
-    Applications,
-    Jobs,
-    Place,
-    variables_of_user,
-)
-from tutti.bench.document import processor_name
+from tutti.bench.applications import Applications, Jobs, Place
+from tutti.bench.document import machine_json, variables_of_user
 from tutti.bench.load import MOST_SHARE
 from tutti.bench.reading import Answer, Output
 from tutti.bench.results import typical_limits
 from tutti.bench.states import States, border
 from tutti.bench.statistics import Ratio, centre, compare
 from tutti.bench.variants import Variant
+from tutti.rows import members
 
 LEAST_SECONDS = 1e-9  # the resolution of the applications' clock: a phase may take none
 
@@ -222,9 +217,7 @@ def _run_json(measured: Applications, run: Run) -> dict[str, Any]:
         "servers": run.tutti.servers,
         "host_form": run.host.form or None,
         "form": run.tutti.form or None,
-        "ranks": run.place.ranks,
-        "nodes": run.place.nodes,
-        "delay": run.place.delay,
+        **asdict(run.place),
         "host_us": microseconds(run.whole.host),
         "tutti_us": microseconds(run.whole.tutti),
         "host_communication_us": microseconds(run.communication.host),
@@ -258,16 +251,9 @@ def as_json(measured: Applications) -> dict[str, Any]:
         "tutti": __version__,
         "application": settings.application,
         "arguments": list(settings.arguments),
-        "machine": {
-            "processor": processor_name(),
-            "cores": settings.cores,
-            "system": platform.platform(),
-        },
-        "settings": {
-            "ranks": settings.ranks,
-            "repetitions": settings.repetitions,
-            "peer_settings": settings.peer_settings,
-            "bind": settings.bind,
+        "machine": machine_json(settings.cores),
+        "settings": members(settings, "ranks", "repetitions", "peer_settings", "bind")
+        | {
             "per_node": settings.per_node if settings.hosts else None,
             "delays": list(settings.delays),
             "seed": measured.seed,
@@ -277,9 +263,7 @@ def as_json(measured: Applications) -> dict[str, Any]:
         "jobs": [
             {
                 "variant": key,
-                "ranks": place.ranks,
-                "nodes": place.nodes,
-                "delay": place.delay,
+                **asdict(place),
                 "whole_us": [1e6 * output.whole for output in jobs.outputs],
                 "communication_us": [1e6 * output.communication for output in jobs.outputs],
                 "phases_us": {

@@ -26,6 +26,13 @@ from tutti.bench.statistics import centre
 from tutti.bench.variants import Variant
 from tutti.bench.ways import ways_json
 from tutti.probes import sessions_are_groups
+from tutti.rows import members
+
+# Members of Settings in the documents.
+SETTINGS = (
+    "ranks", "collectives", "sizes", "repetitions", "dirty", "peer_settings", "bind", "budget_ms",
+    "every_root", "mixed", "forms", "overlap", "faces", "load", "conditions",
+)  # fmt: skip
 
 
 def cell_json(cell: Cell, by_variant: dict[str, Samples]) -> dict[str, Any]:
@@ -64,40 +71,15 @@ def as_json(measurements: Measurements) -> dict[str, Any]:
     return {
         "format": "tutti-bench 1",
         "tutti": __version__,
-        "machine": {
-            "processor": processor_name(),
-            "cores": settings.cores,
-            "system": platform.platform(),
-            "sessions_are_groups": sessions_are_groups(),
-        },
-        "settings": {
-            "ranks": settings.ranks,
-            "collectives": settings.collectives,
-            "sizes": settings.sizes,
-            "repetitions": settings.repetitions,
-            "dirty": settings.dirty,
-            "peer_settings": settings.peer_settings,
-            "bind": settings.bind,
-            "budget_ms": settings.budget_ms,
-            "every_root": settings.every_root,
-            "kinds": settings.kinds or None,
-            "mixed": settings.mixed,
-            "cold_bytes": settings.cold,
-            "forms": settings.forms,
-            "overlap": settings.overlap,
-            "faces": settings.faces,
-            "load": settings.load,
-            "conditions": settings.conditions,
-            "seed": measurements.seed,
-        },
+        "machine": machine_json(settings.cores) | {"sessions_are_groups": sessions_are_groups()},
+        "settings": members(settings, *SETTINGS)
+        | {"kinds": settings.kinds or None, "cold_bytes": settings.cold, "seed": measurements.seed},
         "variants": {
             key: {
-                "label": v.label,
                 "mpi": v.mpi.name,
                 "version": v.mpi.version,
-                "setting": v.setting,
-                "tutti": v.tutti,
                 "library": measurements.libraries.get(key),
+                **members(v, "label", "setting", "tutti"),
             }
             for key, v in variants.items()
         },
@@ -140,6 +122,14 @@ def as_json(measurements: Measurements) -> dict[str, Any]:
             for near in nearness(measurements)
         ],
     } | ways_json(measurements)
+
+
+def machine_json(cores: int) -> dict[str, Any]:
+    return {"processor": processor_name(), "cores": cores, "system": platform.platform()}
+
+
+def variables_of_user() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name.startswith("TUTTI_")}
 
 
 def processor_name() -> str:

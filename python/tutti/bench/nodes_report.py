@@ -1,7 +1,5 @@
 """Shows measurements over several nodes: tables, JSON, and a plot of each collective's delays."""
 
-import os
-import platform
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -9,7 +7,12 @@ from typing import Any
 from rich.console import Console
 
 from tutti import __version__
-from tutti.bench.document import cell_json, comparison_json, processor_name
+from tutti.bench.document import (
+    cell_json,
+    comparison_json,
+    machine_json,
+    variables_of_user,
+)
 from tutti.bench.hosts import cores_text, have_own_cores
 from tutti.bench.measurements import Cell
 from tutti.bench.over_nodes import AtDelay, Nodes
@@ -20,6 +23,7 @@ from tutti.bench.statistics import centre
 from tutti.bench.texts import call_columns, cells_text, ratio_columns, size_text, time_text
 from tutti.bench.variants import Variant
 from tutti.figures import Bars, draw_bars, new_figure, save
+from tutti.rows import members
 from tutti.tables import Table, number, table_of, words
 
 LEAST = (
@@ -168,29 +172,19 @@ def _at_delay_json(plan: Nodes, result: AtDelay) -> dict[str, Any]:
     }
 
 
-def machine_json(plan: Nodes) -> dict[str, Any]:
+def head_json(plan: Nodes) -> dict[str, Any]:
+    """The machine and the settings, in the documents of measurements over nodes."""
     settings = plan.settings
+    same = ("collectives", "sizes", "lengths", "repetitions", "dirty", "budget_ms", "every_root")
     return {
         "tutti": __version__,
-        "machine": {
-            "processor": processor_name(),
-            "cores": settings.cores,
-            "system": platform.platform(),
-        },
-        "settings": {
+        "machine": machine_json(settings.cores),
+        "settings": members(settings, *same)
+        | {
             "nodes": plan.nodes,
             "ranks_a_node": plan.per_node,
             "own_cores": have_own_cores(plan.most_nodes),
-            "collectives": settings.collectives,
-            "sizes": settings.sizes,
-            "lengths": settings.lengths,
-            "repetitions": settings.repetitions,
-            "dirty": settings.dirty,
-            "budget_ms": settings.budget_ms,
-            "every_root": settings.every_root,
-            "variables": {
-                name: value for name, value in os.environ.items() if name.startswith("TUTTI_")
-            },
+            "variables": variables_of_user(),
         },
     }
 
@@ -198,7 +192,7 @@ def machine_json(plan: Nodes) -> dict[str, Any]:
 def nodes_json(plan: Nodes, results: list[AtDelay]) -> dict[str, Any]:
     return (
         {"format": "tutti-bench-nodes 1"}
-        | machine_json(plan)
+        | head_json(plan)
         | {"delays": [_at_delay_json(plan, result) for result in results]}
     )
 

@@ -21,11 +21,12 @@ from tutti.bench.driver import JobNodes, run_job
 from tutti.bench.hosts import Hosts, cores_text
 from tutti.bench.measurements import VECTORS, Measurements, Settings
 from tutti.bench.mpis import Mpi
-from tutti.bench.nodes_report import machine_json
+from tutti.bench.nodes_report import head_json
 from tutti.bench.over_nodes import Nodes
 from tutti.bench.statistics import Ratio, centre, compare
 from tutti.bench.texts import call_columns, factor_text, ratio_columns, time_text
 from tutti.bench.variants import Variant
+from tutti.rows import members
 from tutti.tables import number, table_of
 
 MESSAGES, SHARED, BETWEEN = "messages", "shared", "between"
@@ -194,21 +195,16 @@ def show_worth(plan: Nodes, rows: list[Worth], console: Console) -> None:
 def worth_json(plan: Nodes, rows: list[Worth]) -> dict[str, Any]:
     return (
         {"format": "tutti-bench-worth 1"}
-        | machine_json(plan)
+        | head_json(plan)
         | {
             "delay": plan.delays[0],
             "rows": [
-                {
-                    "nodes": row.nodes,
+                members(row, "nodes", "collective", "bytes", "share")
+                | {f"{way}_us": times for way, times in row.times.items()}
+                | {
                     "mpi": row.mpi.name,
-                    "collective": row.collective,
-                    "bytes": row.bytes,
-                    "messages_us": row.times[MESSAGES],
-                    "between_us": row.times[BETWEEN],
-                    "shared_us": row.times[SHARED],
                     "could_give": row.could_give.value,
                     "gives": row.gives.value,
-                    "share": row.share,
                 }
                 for row in sorted(
                     rows, key=lambda one: (one.nodes, one.mpi.name, *_order(plan, one))

@@ -16,6 +16,7 @@ from tutti.choose.search import search
 from tutti.errors import UserError
 from tutti.places import core
 from tutti.plan.machine import Machine
+from tutti.rows import members
 from tutti.tuning.measuring import chosen_by
 from tutti.tuning.writing import default_on
 
@@ -147,17 +148,12 @@ def by_call(cells: Sequence[RuleCell]) -> list[tuple[tuple[str, int, str], list[
 
 
 def as_json(cells: Sequence[RuleCell], table: str = "") -> dict[str, Any]:
+    of_cells = ("machine", "ranks", "nodes", "reached", "bound", "collective", "place", "runs")
     return {
         "format": "tutti-model-rules 1",
         "rules": [
-            {
-                "place": one.place,
-                "rule": one.text,
-                "machine": one.machine,
-                "cells": len(one.cells),
-                "mean": round(one.mean, 4),
-                "worst": round(one.worst.regret, 4),
-            }
+            members(one, "place", "machine", "mean", digits=4)
+            | {"rule": one.text, "cells": len(one.cells), "worst": round(one.worst.regret, 4)}
             for one in summaries(cells, table)
         ],
         "calls": [
@@ -171,21 +167,8 @@ def as_json(cells: Sequence[RuleCell], table: str = "") -> dict[str, Any]:
             for (machine, ranks, collective), mine in by_call(cells)
         ],
         "cells": [
-            {
-                "machine": one.machine,
-                "ranks": one.ranks,
-                "nodes": one.nodes,
-                "reached": one.reached,
-                "bound": one.bound,
-                "collective": one.collective,
-                "bytes": one.size,
-                "place": one.place,
-                "runs": one.runs,
-                "predicted_us": round(one.us, 4),
-                "best": one.best,
-                "best_us": round(one.best_us, 4),
-                "regret": round(one.regret, 4),
-            }
+            members(one, *of_cells, "best", "best_us", "regret", digits=4)
+            | {"bytes": one.size, "predicted_us": round(one.us, 4)}
             for one in cells
         ],
     }

@@ -20,6 +20,7 @@ from tutti.model.over_jobs import Grid, run_over_jobs
 from tutti.places import core
 from tutti.predict.machines import model_of
 from tutti.predict.prediction import Where, predict, shared_levels
+from tutti.rows import members
 
 OUTLIER = 0.25
 STEADY = 1.3  # hand-overs that differ by a smaller factor are of one state of the machine
@@ -52,11 +53,11 @@ class Compared:
         return family_of(self.algorithm)
 
     @property
-    def predicted(self) -> float:
+    def predicted_us(self) -> float:
         return median(self.predictions)
 
     @property
-    def measured(self) -> float:
+    def measured_us(self) -> float:
         return median(self.measurements)
 
     @property
@@ -69,7 +70,7 @@ class Compared:
     def spread(self) -> float:
         """Half the distance of the measurements' quartiles, as a share of their median."""
         distance = percentile(self.measurements, 0.75) - percentile(self.measurements, 0.25)
-        return distance / 2 / self.measured
+        return distance / 2 / self.measured_us
 
 
 @dataclass(frozen=True)
@@ -272,8 +273,8 @@ def regrets(cells: Sequence[Compared]) -> list[Regret]:
     result = []
     for key in dict.fromkeys((one.collective, one.ranks, one.size) for one in cells):
         here = [one for one in cells if (one.collective, one.ranks, one.size) == key]
-        chosen = min(here, key=lambda one: one.predicted)
-        best = min(here, key=lambda one: one.measured)
+        chosen = min(here, key=lambda one: one.predicted_us)
+        best = min(here, key=lambda one: one.measured_us)
         pairs = zip(chosen.measurements, best.measurements, strict=True)
         times = median(max(one, RESOLUTION) / max(other, RESOLUTION) for one, other in pairs)
         # Repetition by repetition, the chosen one may be the quicker one.
@@ -307,6 +308,13 @@ def families(cells: Sequence[Compared]) -> dict[str, dict[str, float]]:
     return result
 
 
+# Members of Compared and of Regret in the document.
+CELL = (
+    "collective", "algorithm", "family", "ranks", "predicted_us", "measured_us", "error", "spread",
+)  # fmt: skip
+REGRET = ("collective", "ranks", "chosen", "best", "lost")
+
+
 def as_json(checked: Checked) -> dict[str, Any]:
     cells, lost = checked.cells, regrets(checked.cells)
     rated = judged(cells)
@@ -316,35 +324,14 @@ def as_json(checked: Checked) -> dict[str, Any]:
         "left_out": checked.left_out,
         "mixed": checked.mixed,
         "cells": [
-            {
-                "collective": one.collective,
-                "algorithm": one.algorithm,
-                "family": one.family,
-                "ranks": one.ranks,
-                "bytes": one.size,
-                "predicted_us": round(one.predicted, 4),
-                "measured_us": round(one.measured, 4),
-                "error": round(one.error, 4),
-                "judged": one in rated,
-                "spread": round(one.spread, 4),
-            }
+            members(one, *CELL, digits=4) | {"judged": one in rated, "bytes": one.size}
             for one in cells
         ],
         "families": families(cells),
         "regret": {
             "mean": fmean(one.lost for one in lost),
             "worst": max(one.lost for one in lost),
-            "cells": [
-                {
-                    "collective": one.collective,
-                    "ranks": one.ranks,
-                    "bytes": one.size,
-                    "chosen": one.chosen,
-                    "best": one.best,
-                    "lost": round(one.lost, 4),
-                }
-                for one in lost
-            ],
+            "cells": [members(one, *REGRET, digits=4) | {"bytes": one.size} for one in lost],
         },
     }
 

@@ -191,12 +191,12 @@ def print_check(checked: Checked) -> None:
         number("ranks", lambda one: str(one.ranks)),
         number("size", lambda one: size_text(one.size)),
         words("algorithm", lambda one: one.algorithm),
-        number("predicted us", lambda one: f"{one.predicted:.3f}"),
-        number("measured us", lambda one: f"{one.measured:.3f}"),
+        number("predicted us", lambda one: f"{one.predicted_us:.3f}"),
+        number("measured us", lambda one: f"{one.measured_us:.3f}"),
         number("spread", lambda one: _percent(one.spread)),
         number("error", lambda one: _error_text(one) if one in rated else "not judged"),
     ]
-    ordered = sorted(cells, key=lambda one: (one.collective, one.ranks, one.size, one.measured))
+    ordered = sorted(cells, key=lambda one: (one.collective, one.ranks, one.size, one.measured_us))
     _console().print(table_of("predictions and measurements", columns, ordered))
     if rated:
         _print_families(rated)

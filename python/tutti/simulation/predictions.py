@@ -4,7 +4,7 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from statistics import median
 from typing import Any
 
@@ -18,6 +18,7 @@ from tutti.places import core
 from tutti.plan import machine as plan_machine
 from tutti.predict.machines import known_costs, model_of
 from tutti.predict.prediction import Where, shared_levels
+from tutti.rows import members
 from tutti.simulation.jobs import Cell, Settings
 from tutti.simulation.machines import MACHINES, OWN_BASE, Machine
 from tutti.simulation.results import Results
@@ -116,15 +117,9 @@ def as_json(predictions: list[Prediction]) -> dict[str, Any]:
     known = [abs(one.difference) for one in predictions if one.difference is not None]
     return {
         "cells": [
-            {
-                "collective": one.cell.collective,
-                "bytes": one.cell.bytes,
-                "root": one.cell.root,
-                "algorithm": one.algorithm,
-                "predicted_us": one.predicted,
-                "simulated_us": one.simulated,
-                "difference": one.difference,
-            }
+            asdict(one.cell)
+            | members(one, "algorithm", "difference")
+            | {"predicted_us": one.predicted, "simulated_us": one.simulated}
             for one in predictions
         ],
         "median_difference": median(known) if known else None,
