@@ -21,7 +21,7 @@ from rich.console import Console
 from tutti.bench.texts import size_text
 from tutti.figures import new_figure, save
 from tutti.rows import PrintedRow, read_rows, rows_of, times_by
-from tutti.tables import Table
+from tutti.tables import number, table_of, words
 
 KINDS = ("put", "get")
 # A saturation map counts a number of cores as enough from this part of the peak on.
@@ -76,54 +76,51 @@ def enough_cores(map_: dict[str, Any], kind: str, size: int) -> int:
     return next(cores for cores, part in parts.items() if part >= ENOUGH)
 
 
-def new_table(title: str, first: str, columns: list[str]) -> Table:
-    table = Table(title=title)
-    table.add_column(first)
-    for column in columns:
-        table.add_column(column, justify="right")
-    return table
+def peaks_of(map_: dict[str, Any], kind: str) -> dict[int, float]:
+    """The largest bandwidth at each size."""
+    by_size = zip(*(row for rows in map_[kind + "s"] for row in rows), strict=True)
+    return dict(zip(map_["bytes"], map(max, by_size), strict=True))
 
 
 def show_map(map_: dict[str, Any], console: Console) -> None:
     """The part of the peak at each size that each number of cores reaches."""
     for kind in KINDS:
-        table = new_table(
-            f"{kind}s, {where(map_)}: percent of the peak at each size, by cores",
-            "bytes",
-            [*map(str, map_["cores"]), "peak GB/s"],
-        )
-        for place, size in enumerate(map_["bytes"]):
-            parts = fractions(map_, kind, size)
-            peak = max(row[place] for rows in map_[kind + "s"] for row in rows)
-            table.add_row(
-                size_text(size), *(f"{100 * part:.0f}" for part in parts.values()), f"{peak:.3g}"
-            )
-        console.print(table)
+        peaks = peaks_of(map_, kind)
+        parts = {size: fractions(map_, kind, size) for size in peaks}
+        columns = [
+            words("bytes", size_text),
+            *(
+                number(str(cores), lambda size, n=cores, of=parts: f"{100 * of[size][n]:.0f}")
+                for cores in map_["cores"]
+            ),
+            number("peak GB/s", lambda size, of=peaks: f"{of[size]:.3g}"),
+        ]
+        title = f"{kind}s, {where(map_)}: percent of the peak at each size, by cores"
+        console.print(table_of(title, columns, peaks, title_justify="center"))
 
 
 def show_messages(map_: dict[str, Any], console: Console) -> None:
     """The part of the peak at each size that one core reaches, by the messages that it starts."""
     for kind in KINDS:
-        table = new_table(
-            f"{kind}s by one core, {where(map_)}: percent of the peak at each size, by messages",
-            "bytes",
-            [*map(str, map_["messages"])],
-        )
-        for place, size in enumerate(map_["bytes"]):
-            peak = max(row[place] for rows in map_[kind + "s"] for row in rows)
-            one_core = [row[place] for row in map_[kind + "s"][0]]
-            table.add_row(size_text(size), *(f"{100 * one / peak:.0f}" for one in one_core))
-        console.print(table)
+        peaks = peaks_of(map_, kind)
+        columns = [words("bytes", size_text)]
+        for count, row in zip(map_["messages"], map_[kind + "s"][0], strict=True):
+            parts = dict(zip(peaks, row, strict=True))
+            columns.append(
+                number(
+                    str(count),
+                    lambda size, of=parts, peaks=peaks: f"{100 * of[size] / peaks[size]:.0f}",
+                )
+            )
+        title = f"{kind}s by one core, {where(map_)}: percent of the peak at each size, by messages"
+        console.print(table_of(title, columns, peaks, title_justify="center"))
 
 
 def heat(axes: Any, map_: dict[str, Any], kind: str) -> Any:
     """The paper's picture: colours for the part of the peak, cores and messages over sizes."""
-    peaks = [
-        max(row[place] for rows in map_[kind + "s"] for row in rows)
-        for place in range(len(map_["bytes"]))
-    ]
+    peaks = peaks_of(map_, kind)
     lines = [
-        [value / peak for value, peak in zip(row, peaks, strict=True)]
+        [value / peak for value, peak in zip(row, peaks.values(), strict=True)]
         for rows in map_[kind + "s"]
         for row in rows
     ]

@@ -16,10 +16,14 @@ from rich.progress import (
 Result = TypeVar("Result")
 
 
-def with_progress(jobs: int, first: str, work: Callable[[Callable[[str], None]], Result]) -> Result:
+def with_progress(
+    jobs: int | None, first: str, work: Callable[[Callable[..., None]], Result]
+) -> Result:
     """Calls `work` with a function that takes a line before each job, and returns its result.
 
-    The bar is redrawn only between jobs: a drawing thread would disturb the measurement.
+    `jobs` is their number, None if it is not known. The function also takes how many jobs have
+    ended, and how many there are now; without that it counts. The bar is redrawn only between jobs:
+    a drawing thread would disturb the measurement.
     """
     columns = (
         BarColumn(),
@@ -38,13 +42,14 @@ def with_progress(jobs: int, first: str, work: Callable[[Callable[[str], None]],
         disable=not console.is_terminal,
     ) as progress:
         task = progress.add_task(first, total=jobs)
-        started = False
+        begun = 0
 
-        def before_job(line: str) -> None:
-            nonlocal started
-            progress.update(task, advance=1 if started else 0, description=line)
+        def before_job(line: str, ended: int | None = None, total: int | None = None) -> None:
+            nonlocal begun
+            ended = begun if ended is None else ended
+            progress.update(task, completed=ended, total=total, description=line)
             progress.refresh()
-            started = True
+            begun += 1
 
         progress.refresh()
         return work(before_job)

@@ -14,7 +14,7 @@ from tutti.simulation.jobs import Cell
 from tutti.simulation.report import microseconds_text, ratio_text, variant_label
 from tutti.simulation.results import BEST, Results
 from tutti.simulation.variants import TUTTI
-from tutti.tables import Table
+from tutti.tables import Table, number, table_of, words
 
 MATRIX = 49152  # rows and columns
 ITERATIONS = 128
@@ -83,23 +83,22 @@ def total_of(application: str, results: Results) -> Total:
     return Total(application, steps, found)
 
 
-def table_of(total: Total, results: Results) -> Table:
+def total_table(total: Total, results: Results) -> Table:
     calls = sum(step.calls for step in total.steps)
     settings = results.settings
-    table = Table(
-        title=f"{total.application}: its {calls} calls on {settings.ranks} simulated ranks of "
-        f"{settings.machine.name}, microseconds together",
-        title_justify="left",
+    ratio = number(
+        "Tutti is faster", lambda key: "" if key == TUTTI else ratio_text(total.ratio(key))
     )
-    table.add_column("who")
-    table.add_column("us", justify="right")
-    if results.tutti:
-        table.add_column("Tutti is faster", justify="right")
-    for key, time in total.microseconds.items():
-        label = "best of the MPIs" if key == BEST else variant_label(key)
-        ratio = "" if key == TUTTI else ratio_text(total.ratio(key))
-        table.add_row(label, microseconds_text(time), *([ratio] if results.tutti else []))
-    return table
+    columns = [
+        words("who", lambda key: "best of the MPIs" if key == BEST else variant_label(key)),
+        number("us", lambda key: microseconds_text(total.microseconds[key])),
+        *([ratio] if results.tutti else []),
+    ]
+    title = (
+        f"{total.application}: its {calls} calls on {settings.ranks} simulated ranks of "
+        f"{settings.machine.name}, microseconds together"
+    )
+    return table_of(title, columns, total.microseconds)
 
 
 def as_json(total: Total) -> dict[str, Any]:

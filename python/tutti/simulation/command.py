@@ -1,19 +1,29 @@
 """The command `tutti sim`. It checks all options before anything runs."""
 
+from collections.abc import Callable
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from tutti.bench.measurements import COLLECTIVES, ROOTED, VECTORS
 from tutti.bench.present import Output
+from tutti.bench.progress import with_progress
 from tutti.bench.words import MOST_BYTES, parse_collectives, parse_sizes
 from tutti.errors import UserError
 from tutti.simulation import applications, injection
-from tutti.simulation.jobs import Cell, Settings, simulate, simulated_program, smpirun, write_files
+from tutti.simulation.jobs import (
+    Cell,
+    Run,
+    Settings,
+    simulate,
+    simulated_program,
+    smpirun,
+    write_files,
+)
 from tutti.simulation.machines import MACHINES, MOST_NODES, OWN, Clusters, Machine, checked, named
 from tutti.simulation.predictions import as_json as predictions_json
 from tutti.simulation.predictions import model_of_cluster, predict_all
@@ -112,20 +122,16 @@ def cells_of_application(app: str, collectives: str, sizes: str | None, roots: s
     return [step.cell for step in applications.steps_of(app)]
 
 
-def run(settings: Settings, console: Console) -> Results:
-    columns = (
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("{task.description}"),
-    )
-    runs = {}
-    with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task("", total=len(settings.cells) * len(settings.variants))
-        for variant in settings.variants:
-            progress.update(task, description=variant.label)
-            runs[variant.key] = simulate(settings, variant, lambda: progress.advance(task))
-    return Results(settings, runs)
+def run(settings: Settings) -> Results:
+    def simulate_all(before_cell: Callable[[str], None]) -> dict[str, Run]:
+        before_cell(settings.variants[0].label)
+        return {
+            variant.key: simulate(settings, variant, partial(before_cell, variant.label))
+            for variant in settings.variants
+        }
+
+    cells = len(settings.cells) * len(settings.variants)
+    return Results(settings, with_progress(cells, "", simulate_all))
 
 
 def _list(name: str | None, output: Output) -> None:
@@ -353,7 +359,7 @@ def sim(
         simulated_program(variant.tutti)
     if files is not None:
         write_files(settings, _directory(files))
-    results = run(settings, output.console)
+    results = run(settings)
     total = applications.total_of(app, results) if app is not None else None
     predictions = predict_all(settings, results) if predict else []
     document = results_json(results)
@@ -365,7 +371,7 @@ def sim(
     def show_all(console: Console) -> None:
         show(results, console)
         if total is not None:
-            console.print(applications.table_of(total, results))
+            console.print(applications.total_table(total, results))
         if predict:
             show_predictions(predictions, console)
 

@@ -7,7 +7,16 @@ from rich.console import Console
 
 from tutti.bench.texts import size_text
 from tutti.figures import new_figure, save
-from tutti.saturation import KINDS, draw_map, new_table, show_map
+from tutti.saturation import KINDS, draw_map, show_map
+from tutti.tables import Table
+
+
+def new_table(title: str, first: str, columns: list[str]) -> Table:
+    table = Table(title=title)
+    table.add_column(first)
+    for column in columns:
+        table.add_column(column, justify="right")
+    return table
 
 
 def _show_parallel(document: dict[str, Any], console: Console) -> None:

@@ -5,27 +5,26 @@ from rich.console import Console
 from tutti.bench.statistics import SLOWER_BELOW
 from tutti.bench.texts import in_colour, size_text, time_text
 from tutti.simulation.jobs import Cell
-from tutti.simulation.machines import Machine
+from tutti.simulation.machines import Machine, Memory, Network
 from tutti.simulation.results import BEST, Results, notes
 from tutti.simulation.variants import TUTTI, Variant
-from tutti.tables import Table
+from tutti.tables import Table, table_of, words
 
 
 def machines_table(machines: list[Machine]) -> Table:
-    table = Table(title="Clusters that `tutti sim --machine` knows", title_justify="left")
-    for column in ("name", "nodes x cores", "between nodes", "within a node"):
-        table.add_column(column)
-    for machine in machines:
-        network, memory = machine.network, machine.memory
-        way = network.latency_us + 2 * network.overhead_us
-        near = memory.latency_us + 2 * memory.overhead_us
-        table.add_row(
-            machine.name,
-            f"{machine.nodes} x {machine.cores}",
-            f"{way:g} us, {network.gigabytes:g} GB/s",
-            f"{near:g} us, {memory.gigabytes:g} GB/s, {memory.shared_gigabytes:g} shared",
-        )
-    return table
+    def link(one: Network | Memory) -> str:
+        return f"{one.latency_us + 2 * one.overhead_us:g} us, {one.gigabytes:g} GB/s"
+
+    columns = [
+        words("name", lambda one: one.name),
+        words("nodes x cores", lambda one: f"{one.nodes} x {one.cores}"),
+        words("between nodes", lambda one: link(one.network)),
+        words(
+            "within a node",
+            lambda one: f"{link(one.memory)}, {one.memory.shared_gigabytes:g} shared",
+        ),
+    ]
+    return table_of("Clusters that `tutti sim --machine` knows", columns, machines)
 
 
 def microseconds_text(time: float | None) -> str:
@@ -77,7 +76,7 @@ def _mean_row(results: Results, collective: str, roots: bool) -> list[str]:
     return row
 
 
-def table_of(results: Results) -> Table:
+def results_table(results: Results) -> Table:
     cells = results.settings.cells
     roots = any(cell.root != 0 for cell in cells)
     table = Table(title=_title(results), title_justify="left")
@@ -104,6 +103,6 @@ def table_of(results: Results) -> Table:
 
 
 def show(results: Results, console: Console) -> None:
-    console.print(table_of(results))
+    console.print(results_table(results))
     for note in notes(results):
         console.print(f"note: {note}", highlight=False, markup=False, soft_wrap=True)

@@ -5,13 +5,13 @@ Each rule names an algorithm that was faster than the default.
 
 import json
 import os
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from tutti import probes
 from tutti.bench.checks import choose_mpis, default_ranks, output_file, with_tutti
@@ -64,36 +64,23 @@ def _start(settings: TuneSettings, output: Path, resume: bool, console: Console)
 def _measure(
     settings: TuneSettings, state: states.State, output: Path, seconds: float, console: Console
 ) -> tuple[list[Pick], list[Pick]]:
-    """The picks of the race, and the picks that were confirmed.
-
-    The progress bar is redrawn only between jobs: a drawing thread would disturb the measurement.
-    """
+    """The picks of the race, and the picks that were confirmed."""
     file = _state_file(output)
-    columns = (
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("{task.description}"),
-    )
-    with Progress(*columns, console=console, auto_refresh=False, transient=True) as progress:
-        task = progress.add_task("candidates", total=None)
 
-        def before_job(line: str, ended: int, total: int) -> None:
-            progress.update(task, completed=ended, total=total, description=line)
-            progress.refresh()
+    def measure(before_job: Callable[..., None]) -> tuple[list[Pick], list[Pick]]:
+        measuring = Measuring(settings, state, before_job, lambda: states.save(state, file))
+        return measuring.run(seconds)
 
-        try:
-            return Measuring(settings, state, before_job, lambda: states.save(state, file)).run(
-                seconds
+    try:
+        return with_progress(None, "candidates", measure)
+    except KeyboardInterrupt:
+        if state.done:
+            again = (
+                f"tutti tune: the results of {len(state.done)} jobs are in '{file}'; the same "
+                "command with --resume continues"
             )
-        except KeyboardInterrupt:
-            if state.done:
-                again = (
-                    f"tutti tune: the results of {len(state.done)} jobs are in '{file}'; the same "
-                    "command with --resume continues"
-                )
-                progress.console.print(again, highlight=False, soft_wrap=True)
-            raise
+            console.print(again, highlight=False, soft_wrap=True)
+        raise
 
 
 def _placement(settings: TuneSettings, ranks: int) -> Placement:
