@@ -18,6 +18,7 @@ from tutti.bench.applications_results import (
     Run,
     Timed,
     differences,
+    host_at,
     loaded,
     microseconds,
     runs_of,
@@ -25,7 +26,7 @@ from tutti.bench.applications_results import (
     times_of,
 )
 from tutti.bench.hosts import cores_text
-from tutti.bench.reading import KINDS
+from tutti.bench.reading import COMMUNICATION, KINDS, WHOLE
 from tutti.bench.remarks import show_lines
 from tutti.bench.states import states_text
 from tutti.bench.statistics import Ratio, centre, compare, geometric_mean
@@ -75,11 +76,12 @@ def run_table(application: str, run: Run) -> Table:
         number("host, least", _least(lambda timed: timed.host)),
         number("Tutti, least", _least(lambda timed: timed.tutti)),
     ]
-    lines = [Line(name, kind, timed, run.least[name]) for name, (kind, timed) in run.phases.items()]
-    lines.append(Line("all communication", KINDS[0], run.communication))
+    least = run.least
+    lines = [Line(name, kind, timed, least[name]) for name, (kind, timed) in run.phases.items()]
+    lines.append(Line(COMMUNICATION, KINDS[0], run.communication))
     if run.best_peer != run.host:
         lines.append(Line(f"beside {run.best_peer.label}", KINDS[0], run.over_best))
-    lines.append(Line("whole", "", run.whole))
+    lines.append(Line(WHOLE, "", run.whole))
     title = f"{application}, {run.place.text}: {run.tutti.label}, ms, medians"
     return table_of(title, columns, lines, lambda line: line.least is None)
 
@@ -99,15 +101,13 @@ def host_table(measured: Applications, place: Place) -> Table:
     """The table without Tutti: a column for each variant."""
     variants = measured.settings.variants(place.ranks)
     jobs = [measured.of(place, variant) for variant in variants]
-    rows: dict[str, dict[str, Any]] = {name: {"phase": name} for name in jobs[0].outputs[0].phases}
-    rows |= {"all communication": {"communication": True}, "whole": {}}
-    columns = [words("phase", lambda row: row[0])]
+    columns = [words("phase", str)]
     for variant, one in zip(variants, jobs, strict=True):
         columns.append(
-            number(variant.label, lambda row, one=one: milliseconds_text(times_of(one, **row[1])))
+            number(variant.label, lambda name, one=one: milliseconds_text(times_of(one, name)))
         )
     title = f"{measured.settings.application}, {place.text}, ms, medians"
-    return table_of(title, columns, rows.items())
+    return table_of(title, columns, [*jobs[0].outputs[0].phases, COMMUNICATION, WHOLE])
 
 
 def forms_table(measured: Applications, place: Place) -> Table:
@@ -115,17 +115,17 @@ def forms_table(measured: Applications, place: Place) -> Table:
     variants = measured.settings.variants(place.ranks)
 
     def over_blocking(variant: Variant) -> Ratio | None:
-        host = next(one for one in variants if one.mpi == variant.mpi and not one.tutti)
+        host = host_at(measured, place, variant)
         base, jobs = measured.of(place, host), measured.of(place, variant)
-        return None if variant == host else compare(times_of(base), times_of(jobs))
+        return None if variant == host else compare(times_of(base, WHOLE), times_of(jobs, WHOLE))
 
-    def times(**which: Any) -> Callable[[Variant], str]:
-        return lambda variant: milliseconds_text(times_of(measured.of(place, variant), **which))
+    def times(name: str) -> Callable[[Variant], str]:
+        return lambda variant: milliseconds_text(times_of(measured.of(place, variant), name))
 
     columns = [
         words("who and how", lambda variant: variant.label),
-        number("communication", times(communication=True)),
-        number("whole", times()),
+        number("communication", times(COMMUNICATION)),
+        number("whole", times(WHOLE)),
         *ratio_columns(over_blocking, "host's blocking whole over it", unknown=""),
     ]
     title = f"{measured.settings.application}, {place.text}: the forms of the program, ms, medians"
@@ -245,7 +245,7 @@ def draw(measured: Applications, stem: Path) -> list[Path]:
         lefts = [0.0] * len(variants)
         for number_of_phase, (name, (kind, _)) in enumerate(phases.items()):
             times = [
-                1000 * centre(times_of(measured.of(place, variant), phase=name) or [0.0])
+                1000 * centre(times_of(measured.of(place, variant), name) or [0.0])
                 for variant in variants
             ]
             axes.barh(

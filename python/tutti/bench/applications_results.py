@@ -8,36 +8,20 @@ from tutti import __version__
 from tutti.bench.applications import Applications, Jobs, Place
 from tutti.bench.document import machine_json, variables_of_user
 from tutti.bench.load import MOST_SHARE
-from tutti.bench.reading import Answer, Output
+from tutti.bench.reading import COMMUNICATION, WHOLE, Answer
 from tutti.bench.results import typical_limits
 from tutti.bench.states import States, border
 from tutti.bench.statistics import Ratio, centre, compare
-from tutti.bench.variants import Variant
+from tutti.bench.variants import Variant, host_of
 from tutti.rows import members
 
 LEAST_SECONDS = 1e-9  # the resolution of the applications' clock: a phase may take none
 
 
-def times_of(
-    jobs: Jobs, phase: str | None = None, communication: bool = False, least: bool = False
-) -> list[float]:
-    """Seconds by repetition: of a phase, of all communication, or of the whole.
-
-    Empty if the application, in this form, has no such phase. `least`: of the rank that was in the phase for the shortest time, if the application says it.
-    """
-
-    def seconds(output: Output) -> float:
-        if communication:
-            return output.communication
-        if least and phase is not None:
-            return output.least.get(phase, output.phases[phase][1])
-        return output.whole if phase is None else output.phases[phase][1]
-
-    return [
-        max(seconds(output), LEAST_SECONDS)
-        for output in jobs.outputs
-        if phase is None or phase in output.phases
-    ]
+def times_of(jobs: Jobs, name: str, least: bool = False) -> list[float]:
+    """Seconds by repetition (Output.seconds). Empty if the application has no such phase."""
+    seconds = [output.seconds(name, least) for output in jobs.outputs]
+    return [max(one, LEAST_SECONDS) for one in seconds if one is not None]
 
 
 @dataclass(frozen=True)
@@ -67,17 +51,46 @@ class Share:
 class Run:
     """An application at one place with one MPI in one setting, without Tutti and with it."""
 
+    measured: Applications
     place: Place
     host: Variant  # with several forms of the program: the blocking one
     tutti: Variant
-    whole: Timed
-    communication: Timed
-    phases: dict[str, tuple[str, Timed]]  # name: (kind, times)
-    # Indexed by phase: the times of the rank that was in it for the shortest time.
-    least: dict[str, Timed]
     best_peer: Variant  # the MPI and setting without Tutti whose communication is shortest
-    over_best: Timed  # its communication as `host`
-    shares: list[Share]
+
+    def jobs_of(self, variant: Variant) -> Jobs:
+        return self.measured.of(self.place, variant)
+
+    def timed(self, name: str, least: bool = False, host: Variant | None = None) -> Timed:
+        base, other = self.jobs_of(host or self.host), self.jobs_of(self.tutti)
+        return Timed(times_of(base, name, least), times_of(other, name, least))
+
+    @property
+    def whole(self) -> Timed:
+        return self.timed(WHOLE)
+
+    @property
+    def communication(self) -> Timed:
+        return self.timed(COMMUNICATION)
+
+    @property
+    def over_best(self) -> Timed:
+        """All communication, with that of the best peer as `host`."""
+        return self.timed(COMMUNICATION, host=self.best_peer)
+
+    @property
+    def phases(self) -> dict[str, tuple[str, Timed]]:
+        """Kind and times by name."""
+        base, other = (self.jobs_of(one).outputs[0].phases for one in (self.host, self.tutti))
+        return {name: (kind, self.timed(name)) for name, (kind, _) in (base | other).items()}
+
+    @property
+    def least(self) -> dict[str, Timed]:
+        """The times of the rank that was in a phase for the shortest time, by phase."""
+        return {name: self.timed(name, least=True) for name in self.phases}
+
+    @property
+    def shares(self) -> list[Share]:
+        return shares_of(self.jobs_of(self.tutti), self.place.ranks)
 
 
 def shares_of(jobs: Jobs, ranks: int) -> list[Share]:
@@ -100,42 +113,27 @@ def shares_of(jobs: Jobs, ranks: int) -> list[Share]:
     )
 
 
+def host_at(measured: Applications, place: Place, variant: Variant) -> Variant:
+    """The host MPI in the same setting, which is always measured."""
+    host = host_of(measured.settings.variants(place.ranks), variant)
+    assert host is not None
+    return host
+
+
 def runs_of(measured: Applications) -> list[Run]:
     """Every variant with Tutti beside the host MPI in the same setting."""
     result = []
     for place in measured.settings.places:
         variants = measured.settings.variants(place.ranks)
-        hosts = [variant for variant in variants if not variant.tutti]
         best = min(
-            hosts, key=lambda one: centre(times_of(measured.of(place, one), communication=True))
+            (variant for variant in variants if not variant.tutti),
+            key=lambda one: centre(times_of(measured.of(place, one), COMMUNICATION)),
         )
-        for variant in variants:
-            if not variant.tutti:
-                continue
-            host = next(
-                one for one in hosts if (one.mpi, one.setting) == (variant.mpi, variant.setting)
-            )
-            base, other = measured.of(place, host), measured.of(place, variant)
-
-            phases = base.outputs[0].phases | other.outputs[0].phases
-
-            def timed(jobs: Jobs = base, with_tutti: Jobs = other, **which: Any) -> Timed:
-                return Timed(times_of(jobs, **which), times_of(with_tutti, **which))
-
-            result.append(
-                Run(
-                    place,
-                    host,
-                    variant,
-                    timed(),
-                    timed(communication=True),
-                    {name: (kind, timed(phase=name)) for name, (kind, _) in phases.items()},
-                    {name: timed(phase=name, least=True) for name in phases},
-                    best,
-                    timed(measured.of(place, best), communication=True),
-                    shares_of(other, place.ranks),
-                )
-            )
+        result += [
+            Run(measured, place, host_at(measured, place, variant), variant, best)
+            for variant in variants
+            if variant.tutti
+        ]
     return result
 
 
@@ -153,13 +151,8 @@ def differences(measured: Applications) -> list[str]:
     """A sentence for each answer that differs from that of the host MPI's first run."""
     found = []
     for place in measured.settings.places:
-        variants = measured.settings.variants(place.ranks)
-        for variant in variants:
-            host = next(
-                one
-                for one in variants
-                if not one.tutti and (one.mpi, one.setting) == (variant.mpi, variant.setting)
-            )
+        for variant in measured.settings.variants(place.ranks):
+            host = host_at(measured, place, variant)
             expected = measured.of(place, host).outputs[0].answers
             jobs = measured.of(place, variant)
             for output in [*jobs.outputs, *([jobs.reported] if jobs.reported else [])]:
@@ -206,9 +199,14 @@ def _timed_json(timed: Timed) -> dict[str, Any]:
     }
 
 
-def _run_json(measured: Applications, run: Run) -> dict[str, Any]:
-    base, other = measured.of(run.place, run.host), measured.of(run.place, run.tutti)
-    expected = base.outputs[0].answers
+def _run_json(run: Run) -> dict[str, Any]:
+    expected, outputs = run.jobs_of(run.host).outputs[0].answers, run.jobs_of(run.tutti).outputs
+    least = run.least
+    times = {
+        f"{who}_{name}us": microseconds(getattr(timed, who))
+        for name, timed in (("", run.whole), ("communication_", run.communication))
+        for who in ("host", "tutti")
+    }
     return {
         "mpi": run.host.mpi.name,
         "version": run.host.mpi.version,
@@ -218,14 +216,11 @@ def _run_json(measured: Applications, run: Run) -> dict[str, Any]:
         "host_form": run.host.form or None,
         "form": run.tutti.form or None,
         **asdict(run.place),
-        "host_us": microseconds(run.whole.host),
-        "tutti_us": microseconds(run.whole.tutti),
-        "host_communication_us": microseconds(run.communication.host),
-        "tutti_communication_us": microseconds(run.communication.tutti),
+        **times,
         "whole": _timed_json(run.whole),
         "communication": _timed_json(run.communication),
         "phases": [
-            {"name": name, "kind": kind, "least": _timed_json(run.least[name])} | _timed_json(timed)
+            {"name": name, "kind": kind, "least": _timed_json(least[name])} | _timed_json(timed)
             for name, (kind, timed) in run.phases.items()
         ],
         "best_peer": {"variant": run.best_peer.key} | _timed_json(run.over_best),
@@ -233,14 +228,14 @@ def _run_json(measured: Applications, run: Run) -> dict[str, Any]:
             {
                 "name": name,
                 "host": answer.text,
-                "tutti": [output.answers[name].text for output in other.outputs],
+                "tutti": [output.answers[name].text for output in outputs],
                 "tolerance": answer.tolerance,
-                "same": all(same_answer(answer, one.answers[name]) for one in other.outputs),
+                "same": all(same_answer(answer, one.answers[name]) for one in outputs),
             }
             for name, answer in expected.items()
         ],
         "collectives": [asdict(share) for share in run.shares],
-        "notes": list(other.outputs[0].notes),
+        "notes": list(outputs[0].notes),
     }
 
 
@@ -259,7 +254,7 @@ def as_json(measured: Applications) -> dict[str, Any]:
             "seed": measured.seed,
             "variables": variables_of_user(),
         },
-        "runs": [_run_json(measured, run) for run in runs_of(measured)],
+        "runs": list(map(_run_json, runs_of(measured))),
         "jobs": [
             {
                 "variant": key,

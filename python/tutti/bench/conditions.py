@@ -16,7 +16,7 @@ from tutti.bench.peers import AgainstBest, against_best, against_best_json, peer
 from tutti.bench.results import comparison_of, measured_ranks
 from tutti.bench.states import QUICK, SLOW, States, states_of
 from tutti.bench.statistics import Ratio, centre, compare, log_ratios, ratio_of_logs
-from tutti.bench.variants import Variant
+from tutti.bench.variants import Variant, host_of
 
 # For each condition with repeated calls, the same condition with the kinds in a shuffled order.
 SHUFFLED = {"plain": "mixed", "cold": "mixed+cold"}
@@ -99,14 +99,7 @@ class _Conditions:
         self.measurements, self.ranks, self.variant = measurements, ranks, variant
         self.kinds = kinds_of(measurements, ranks)
         self.peers = peers_of(measurements, ranks)
-        self.host = next(
-            (
-                one
-                for one in self.peers
-                if one.mpi == variant.mpi and one.setting == variant.setting
-            ),
-            None,
-        )
+        self.host = host_of(self.peers, variant)
         self.entries = {name: self._entries(name) for name in measurements.settings.conditions}
 
     def _entries(self, condition: str) -> list[AgainstBest]:

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from tutti.errors import RunError
 
 KINDS = ("communication", "computation", "setup")
+# Times that are of no phase.
+COMMUNICATION, WHOLE = "all communication", "whole"
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,18 @@ class Output:
     answers: dict[str, Answer]
     notes: tuple[str, ...]  # lines that begin with #
     communication: float  # the time of the rank that communicates for the longest time
+
+    def seconds(self, name: str, least: bool = False) -> float | None:
+        """The time of a phase, COMMUNICATION or WHOLE; None without such a phase.
+
+        `least`: that of the rank that was in the phase for the shortest time, if it is known.
+        """
+        if name in (COMMUNICATION, WHOLE):
+            return self.communication if name == COMMUNICATION else self.whole
+        if name not in self.phases:
+            return None
+        seconds = self.phases[name][1]
+        return self.least.get(name, seconds) if least else seconds
 
 
 def parse_output(text: str) -> Output:

@@ -1,6 +1,7 @@
 """The variants to measure (an MPI, its setting, with or without Tutti) and how to start each."""
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -104,6 +105,18 @@ def variants_for(
                 result.append(Variant(mpi, setting, True, True))
         result += [Variant(mpi, setting, False) for setting in other_settings(mpi, chosen)]
     return result
+
+
+def host_of(variants: Sequence[Variant], variant: Variant) -> Variant | None:
+    """The one without Tutti of the same MPI and setting; None if it was not measured."""
+    return next(
+        (
+            one
+            for one in variants
+            if not one.tutti and (one.mpi, one.setting) == (variant.mpi, variant.setting)
+        ),
+        None,
+    )
 
 
 def in_detail(variants: list[Variant]) -> list[Variant]:

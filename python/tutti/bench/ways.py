@@ -24,7 +24,7 @@ from tutti.bench.results import (
     ratios_json,
 )
 from tutti.bench.statistics import Ratio, centre, geometric_mean
-from tutti.bench.variants import Variant
+from tutti.bench.variants import Variant, host_of
 
 BY_HAND = "isend_irecv"
 # The ways to exchange ghost cells: one call of MPI_Neighbor_alltoallw with subarray types, in its
@@ -118,21 +118,9 @@ def kind_of(measurements: Measurements) -> Kind:
     return BESIDE if settings.overlap else FORMS
 
 
-def host_of(measurements: Measurements, ranks: int, variant: Variant) -> Variant | None:
-    """The variant without Tutti of the same MPI and setting; None if `variant` is without Tutti."""
-    return next(
-        (
-            one
-            for one in peers_of(measurements, ranks)
-            if variant.tutti and (one.mpi, one.setting) == (variant.mpi, variant.setting)
-        ),
-        None,
-    )
-
-
 def _row(measurements: Measurements, kind: Kind, cell: Cell, variant: Variant) -> Row:
     cells, mine = measurements.cells, measurements.cells[cell][variant.key]
-    host = host_of(measurements, cell.ranks, variant)
+    host = host_of(peers_of(measurements, cell.ranks), variant) if variant.tutti else None
     usual = host if kind.usual_of_host and host else variant
     ways = ways_of(measurements) if kind.best_way else (cell.form,)
     peers = peers_of(measurements, cell.ranks) if variant.tutti else []
