@@ -256,50 +256,33 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     return options
 
 
-def run_script(
-    name: str,
-    options: argparse.Namespace,
-    most_ranks: int,
-    measure_and_show: Callable[[list[Mpi], Path], dict[str, object]],
-) -> int:
-    """The frame of a script that compares the MPIs of --mpi, and writes a document to --json."""
-    try:
-        mpis = choose_mpis([options.mpi or ",".join(mpi.name for mpi in find_mpis())], find_mpis())
-        result = output_file("--json", options.json)
-        with (
-            tempfile.TemporaryDirectory(prefix=f"tutti-{name}-") as directory,
-            watched(most_ranks) as watch,
-        ):
-            document = measure_and_show(mpis, Path(directory))
-    except (UserError, RunError) as error:
-        print(f"{name}: {error}", file=sys.stderr)
-        return 2 if isinstance(error, UserError) else 1
-    if result:
-        document |= {"cores": options.cores, "share_of_other_processes": watch.share}
-        result.write_text(json.dumps({"format": f"tutti-{name} 1"} | document, indent=1) + "\n")
-    return 0
-
-
 def main() -> int:
     options = parse(sys.argv[1:])
     try:
-        ranks = parse_ranks(options.ranks)
-    except UserError as error:
+        ranks, mpis = parse_ranks(options.ranks), choose_mpis([options.mpi], find_mpis())
+        result = output_file("--json", options.json)
+        with (
+            tempfile.TemporaryDirectory(prefix="tutti-whole-") as directory,
+            watched(max(ranks)) as watch,
+        ):
+            cells, shares = measure(mpis, ranks, options, Path(directory))
+    except (UserError, RunError) as error:
         print(f"whole: {error}", file=sys.stderr)
-        return 2
-
-    def measure_and_show(mpis: list[Mpi], directory: Path) -> dict[str, object]:
-        cells, shares = measure(mpis, ranks, options, directory)
-        rows = rows_of(cells)
-        show(rows)
-        show_shares(shares)
-        return {
+        return 2 if isinstance(error, UserError) else 1
+    rows = rows_of(cells)
+    show(rows)
+    show_shares(shares)
+    if result:
+        document = {
+            "format": "tutti-whole 1",
             "program": options.program,
             "rows": rows,
             "shares": [asdict(share) for share in shares],
+            "cores": options.cores,
+            "share_of_other_processes": watch.share,
         }
-
-    return run_script("whole", options, max(ranks), measure_and_show)
+        result.write_text(json.dumps(document, indent=1) + "\n")
+    return 0
 
 
 if __name__ == "__main__":

@@ -38,6 +38,7 @@ from tutti.bench.words import (
     near_text,
     one_of,
     parse_bytes,
+    parse_calls,
     parse_collectives,
     parse_delays,
     parse_faces,
@@ -423,6 +424,37 @@ def saturation(options: Options) -> None:
     output.present(lambda console: show(map_, console), map_, lambda stem: draw_map(map_, stem))
 
 
+def one_count(options: Options, usual: int) -> int:
+    """The value of --ranks, which must be one number."""
+    counts = [usual] if options.ranks is None else parse_ranks(options.ranks)
+    if len(counts) != 1:
+        raise UserError(f"--ranks: '{options.ranks}' is not accepted; one number is")
+    return counts[0]
+
+
+def lives(options: Options) -> None:
+    """Measure communicators that make few calls.
+
+    Each is split off, makes some calls, and is freed, with Tutti and without.
+    """
+    from tutti.bench import lives as of_lives
+
+    output, rounds = output_of(options, WIDTH), options.rounds
+    ranks = str(one_count(options, 2))
+    calls = of_lives.CALLS if options.calls is None else parse_calls(options.calls)
+    settings = settings_of(replace(options, ranks=ranks))
+    found = with_progress(
+        settings.repetitions * len(settings.mpis) * len(calls),
+        "communicators",
+        lambda before_job: of_lives.measure(settings, calls, rounds, before_job),
+    )
+    output.present(
+        lambda console: of_lives.show(settings, found, console),
+        of_lives.as_json(settings, rounds, found),
+        lambda stem: of_lives.draw(settings, found, stem),
+    )
+
+
 def alltoall(options: Options) -> None:
     """Measure an all-to-all of gets between threads.
 
@@ -430,12 +462,10 @@ def alltoall(options: Options) -> None:
     """
     from tutti.bench import threads
 
-    counts = [threads.ALLTOALL_RANKS] if options.ranks is None else parse_ranks(options.ranks)
-    if len(counts) != 1:
-        raise UserError(f"--ranks: '{options.ranks}' is not accepted; one number is")
+    ranks = one_count(options, threads.ALLTOALL_RANKS)
     sizes = threads.ALLTOALL_SIZES if options.bytes is None else parse_sizes(options.bytes)
     output = output_of(options, WIDTH)
-    document = threads.measure_alltoall(counts[0], sizes, options.count)
+    document = threads.measure_alltoall(ranks, sizes, options.count)
     output.present(lambda console: threads.show_alltoall(document, console), document)
 
 
@@ -549,6 +579,7 @@ SUBCOMMANDS: dict[str, tuple[Callable[[Options], None], tuple[str, ...]]] = {
         one_sided,
         (*NODES, "bytes", "mpi", "repetitions", "quick", "budget_ms", "seed", *FILES),
     ),
+    "lives": (lives, ("ranks", "calls", "rounds", "bind", "mpi", "repetitions", "quick", "seed", *PLOT)),
     "alltoall": (alltoall, ("ranks", "bytes", "repetitions", "quick", *FILES)),
     "saturation": (saturation, (*NODES, "mpi", "quick", "budget_ms", *PLOT)),
     "array": (array, ("repetitions", "quick", *FILES)),

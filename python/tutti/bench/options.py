@@ -10,6 +10,7 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 from tutti.bench.applications import APPLICATIONS, FORMS
+from tutti.bench.lives import CALLS, ROUNDS
 from tutti.bench.load import MOST_BUSY
 from tutti.bench.measurements import COLLECTIVES, DEFAULT_COLLECTIVES
 from tutti.errors import UserError
@@ -133,6 +134,15 @@ class Options:
             metavar="LIST",
         ),
     ] = None
+    calls: Annotated[
+        str | None,
+        option(
+            "Numbers of calls that a communicator lives for "
+            f"(default: {','.join(map(str, CALLS))}).",
+            metavar="LIST",
+        ),
+    ] = None
+    rounds: Annotated[int, option("Communicators in each job.")] = ROUNDS
     dirty: Annotated[
         bool, option("Each rank rewrites its buffer before each operation, as programs do.")
     ] = True
@@ -241,6 +251,7 @@ class Options:
             ("repetitions", 1, 1000),
             ("budget_ms", 1, 60000),
             ("load", 0, MOST_BUSY),
+            ("rounds", 1, 1_000_000),
         ):
             value = getattr(self, name)
             if value is not None and not least <= value <= most:

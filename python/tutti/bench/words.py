@@ -28,6 +28,10 @@ def parse_ranks(text: str) -> list[int]:
     return _counts("--ranks", text, 1, MOST_RANKS, "a rank count")
 
 
+def parse_calls(text: str) -> list[int]:
+    return _counts("--calls", text, 0, 1_000_000, "a number of calls")
+
+
 def parse_nodes(text: str) -> list[int]:
     return _counts("--nodes", text, 2, MOST_NODES, "a number of nodes")
 

@@ -1,0 +1,138 @@
+"""`tutti bench lives`: the cost of short-lived communicators, with Tutti and without.
+
+A communicator is split off, makes some allreduces of 8 bytes, and is freed. Each repetition runs
+every cell once, in random order, as a job of its own; the job with Tutti runs next to the one
+without. The ratio is Tutti's time over the host's, by medians of the slowest rank, or by means if
+times have two modes. The goal is at most 1.1 for every number of calls.
+"""
+
+import random
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from tutti.bench.driver import execute_rows
+from tutti.bench.measurements import JOB_SECONDS, Settings
+from tutti.bench.mpis import Mpi
+from tutti.bench.statistics import Ratio, centre, compare, has_two_modes
+from tutti.bench.texts import factor_text, interval_text, time_text
+from tutti.bench.variants import Variant, binding_for, command, environment
+from tutti.figures import new_figure, save
+from tutti.places import program
+from tutti.rows import members
+from tutti.tables import number, table_of, words
+
+GOAL = 1.1
+CALLS = [0, 1, 2, 3, 5, 10, 20, 30, 100]
+ROUNDS = 300  # communicators in each job
+
+
+@dataclass
+class Life:
+    """Communicators of so many calls on one MPI: microseconds by repetition and figure."""
+
+    mpi: Mpi
+    calls: int
+    host: dict[str, list[float]] = field(default_factory=lambda: {"median": [], "mean": []})
+    tutti: dict[str, list[float]] = field(default_factory=lambda: {"median": [], "mean": []})
+
+    @property
+    def figure(self) -> str:
+        modes = any(has_two_modes(one["median"]) for one in (self.host, self.tutti))
+        return "mean" if modes else "median"
+
+    @property
+    def host_us(self) -> float:
+        return centre(self.host[self.figure])
+
+    @property
+    def tutti_us(self) -> float:
+        return centre(self.tutti[self.figure])
+
+    @property
+    def ratio(self) -> Ratio:
+        return compare(self.tutti[self.figure], self.host[self.figure])
+
+
+def measure(
+    settings: Settings, calls: list[int], rounds: int, before_job: Callable[[str], None]
+) -> list[Life]:
+    (ranks,), shuffle = settings.ranks, random.Random(settings.seed)
+    crowded = settings.oversubscribed(ranks)
+    lives = [Life(mpi, count) for mpi in settings.mpis for count in calls]
+    with tempfile.TemporaryDirectory(prefix="tutti-bench-") as directory:
+        for _ in range(settings.repetitions):
+            for life in shuffle.sample(lives, len(lives)):
+                before_job(f"{life.mpi.label}, {life.calls} calls")
+                for tutti in shuffle.sample((False, True), 2):
+                    variant = Variant(life.mpi, "best" if crowded else "default", tutti)
+                    binding = binding_for(settings.bind, crowded)
+                    bench = [str(program(f"tutti-ranks-{life.mpi.abi}")), "lives"]
+                    bench += [str(life.calls), str(rounds)]
+                    launcher = program("tutti-run") if tutti else None
+                    started = command(variant, ranks, binding, bench, launcher)
+                    env = environment(variant, binding, Path(directory))
+                    (row,) = execute_rows(variant.label, started, env, JOB_SECONDS)
+                    times = life.tutti if tutti else life.host
+                    times["median"].append(row["ns"] / 1000)
+                    times["mean"].append(row["mean_ns"] / 1000)
+    return lives
+
+
+def _note(life: Life) -> str:
+    beyond = f"over {GOAL}" if (life.ratio.low or life.ratio.value) > GOAL else ""
+    return ", ".join(filter(None, [beyond, "means" if life.figure == "mean" else ""]))
+
+
+COLUMNS = [
+    words("host MPI", lambda life: life.mpi.label, no_wrap=True),
+    number("calls", lambda life: str(life.calls)),
+    number("host, us", lambda life: time_text(life.host_us)),
+    number("with Tutti, us", lambda life: time_text(life.tutti_us)),
+    number("Tutti over host", lambda life: factor_text(life.ratio.value)),
+    number("95%", lambda life: interval_text(life.ratio)),
+    words("", _note),
+]
+
+
+def show(settings: Settings, lives: list[Life], console: Console) -> None:
+    title = f"communicators split off, used and freed, {settings.ranks[0]} ranks"
+    console.print(table_of(title, COLUMNS, lives, lambda life: life.mpi))
+
+
+def as_json(settings: Settings, rounds: int, lives: list[Life]) -> dict[str, Any]:
+    return {
+        "format": "tutti-lives 1",
+        "ranks": settings.ranks[0],
+        "cores": settings.cores,
+        "rounds": rounds,
+        "rows": [
+            members(life, "calls", "figure", "host_us", "tutti_us", "host", "tutti")
+            | {"mpi": life.mpi.label, "ratio": life.ratio.value}
+            | members(life.ratio, "low", "high")
+            for life in lives
+        ],
+    }
+
+
+def draw(settings: Settings, lives: list[Life], stem: Path) -> list[Path]:
+    """Writes STEM.png and STEM.svg and returns their paths."""
+    figure, grid = new_figure(1, 1, (7, 4.5))
+    axes = grid[0, 0]
+    for mpi in settings.mpis:
+        mine = [life for life in lives if life.mpi == mpi]
+        ratios = [life.ratio.value for life in mine]
+        axes.plot([life.calls for life in mine], ratios, marker="o", label=mpi.label)
+    axes.axhline(GOAL, color="grey", linestyle="--", linewidth=1)
+    axes.set_xscale("symlog", linthresh=1)
+    axes.set_yscale("log")
+    axes.set_xlabel("allreduces of 8 bytes that a communicator lives for")
+    axes.set_ylabel("with Tutti over without")
+    axes.grid(True, alpha=0.3)
+    axes.legend(fontsize=8)
+    figure.tight_layout()
+    return save(figure, stem)
