@@ -26,7 +26,6 @@ from tutti.bench.options import (
     DEFAULT_SIZES,
     QUICK_FACES,
     Options,
-    taking,
 )
 from tutti.bench.over_nodes import Nodes, nodes_plan
 from tutti.bench.present import Output
@@ -50,6 +49,7 @@ from tutti.bench.words import (
     parse_sizes,
 )
 from tutti.errors import RunError, UserError
+from tutti.options import taking
 from tutti.probes import sessions_are_groups
 
 QUICK_SIZES = "8,512,4K,64K"
@@ -596,5 +596,5 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 for name, (run, fields) in SUBCOMMANDS.items():
-    app.command(name)(taking(fields, run))
+    app.command(name)(taking(Options, run, fields))
 app.command("view")(view)

@@ -1,11 +1,9 @@
 """The options of `tutti bench`, as the user has given them. Each is declared once; a subcommand
 names those that it takes (command.py)."""
 
-import inspect
 import os
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated
 
 import typer
 
@@ -14,6 +12,7 @@ from tutti.bench.lives import CALLS, ROUNDS
 from tutti.bench.load import MOST_BUSY
 from tutti.bench.measurements import COLLECTIVES, DEFAULT_COLLECTIVES
 from tutti.errors import UserError
+from tutti.options import BYTES_HELP, AsJson, JsonFile, Plot, RankCounts, option
 
 DEFAULT_SIZES = "8,64,512,4K,32K,64K,256K,1M"
 DEFAULT_NODES = "2,3,4"
@@ -22,10 +21,6 @@ DEFAULT_FACES = "4,64,1K,4K,16K,64K"
 QUICK_FACES = "4,1K,16K"
 # The fields of options that have another name. The field of --no-NAME is NAME.
 FIELDS = {"--json": "as_json"}
-
-
-def option(words: str, *names: str, metavar: str | None = None) -> Any:
-    return typer.Option(*names, metavar=metavar, help=words)
 
 
 @dataclass(frozen=True)
@@ -43,12 +38,7 @@ class Options:
         list[str] | None,
         typer.Argument(metavar="[-- OPTIONS]", help="The program's own options."),
     ] = None
-    ranks: Annotated[
-        str | None,
-        option(
-            "Rank counts, as in 2,4,8 (default: 2, the number of cores, twice the number of cores)."
-        ),
-    ] = None
+    ranks: RankCounts = None
     collectives: Annotated[
         str | None,
         option(
@@ -58,10 +48,7 @@ class Options:
     ] = None
     bytes: Annotated[
         str | None,
-        option(
-            "Message sizes in bytes: of one rank's part, or of the whole vector if all ranks have "
-            f"it (default of calls: {DEFAULT_SIZES})."
-        ),
+        option(f"{BYTES_HELP} (default of calls: {DEFAULT_SIZES})."),
     ] = None
     lengths: Annotated[
         str | None,
@@ -229,23 +216,11 @@ class Options:
         int | None,
         option("Seed of the order of variants and calls (default: random; it is printed)."),
     ] = None
-    as_json: Annotated[bool, option("Write JSON instead of tables.", "--json")] = False
-    json_file: Annotated[
-        str | None, option("Also write all numbers to this file.", metavar="FILE")
-    ] = None
-    plot: Annotated[str | None, option("Draw FILE.png and FILE.svg.", metavar="FILE")] = None
+    as_json: AsJson = False
+    json_file: JsonFile = None
+    plot: Plot = None
 
-    def given(self, *options: str) -> list[str]:
-        """Those of these options that were given, as of given("--bytes", "--no-dirty")."""
-        defaults = {field.name: field.default for field in fields(self)}
-        found = []
-        for option in options:
-            name = FIELDS.get(option, option.removeprefix("--no-").lstrip("-").replace("-", "_"))
-            if getattr(self, name) not in (defaults[name], []):
-                found.append(option)
-        return found
-
-    def check(self) -> None:
+    def __post_init__(self) -> None:
         """Raises UserError if a number is out of its range."""
         for name, least, most in (
             ("repetitions", 1, 1000),
@@ -260,6 +235,16 @@ class Options:
                     f"{least} to {most} are"
                 )
 
+    def given(self, *options: str) -> list[str]:
+        """Those of these options that were given, as of given("--bytes", "--no-dirty")."""
+        defaults = {field.name: field.default for field in fields(self)}
+        found = []
+        for option in options:
+            name = FIELDS.get(option, option.removeprefix("--no-").lstrip("-").replace("-", "_"))
+            if getattr(self, name) not in (defaults[name], []):
+                found.append(option)
+        return found
+
     @property
     def count(self) -> int:
         """Repetitions."""
@@ -273,25 +258,3 @@ class Options:
     @property
     def cores(self) -> int:
         return len(os.sched_getaffinity(0))
-
-
-def taking(names: Sequence[str], run: Callable[[Options], None]) -> Callable[..., None]:
-    """A command that takes these fields of Options, and no others, and runs with them."""
-    types = get_type_hints(Options, include_extras=True)
-    defaults = {field.name: field.default for field in fields(Options)}
-
-    def command(**values: Any) -> None:
-        options = Options(**values)
-        options.check()
-        run(options)
-
-    command.__doc__ = run.__doc__
-    command.__annotations__ = {name: types[name] for name in names}
-    parameters = [
-        inspect.Parameter(
-            name, inspect.Parameter.KEYWORD_ONLY, default=defaults[name], annotation=types[name]
-        )
-        for name in names
-    ]
-    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    return command

@@ -29,16 +29,28 @@ from tutti.model.report import (
     print_rules,
     print_table,
 )
+from tutti.options import (
+    AsJson,
+    Bytes,
+    Collectives,
+    Costs,
+    Deal,
+    LateRanks,
+    Output,
+    Plot,
+    Reached,
+    Root,
+    option,
+)
 from tutti.places import core
 from tutti.plan.command.files import (
     ALGORITHM_HELP,
     COLLECTIVES_HELP,
     MOST_RANKS,
-    ROOT_HELP,
     generate,
     read,
 )
-from tutti.plan.command.machines import DEAL_HELP, SHAPES, levels_of, nodes_of
+from tutti.plan.command.machines import SHAPES, levels_of, nodes_of
 from tutti.predict.machines import known_costs, known_files, model_of, read_model
 from tutti.predict.prediction import Cell, Where, parse_late, predict, shared_levels
 
@@ -106,7 +118,7 @@ def machines_command(
     name: Annotated[
         str | None, typer.Argument(help="A machine whose sources are to be shown.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Write JSON, with all costs.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """List the machines that come with Tutti.
 
@@ -126,80 +138,59 @@ def predict_command(
     collective_or_file: Annotated[
         str, typer.Argument(help=f"{COLLECTIVES_HELP}; or the file of a plan or a tree.")
     ],
-    ranks: Annotated[int, typer.Option(help="Number of ranks.")],
-    machine: Annotated[
-        Path | None,
-        typer.Option(
-            help="The file with the machine's costs (docs/model.md), or the name of one that comes "
-            "with Tutti (`tutti model machines`). Required."
-        ),
-    ] = None,
+    ranks: Annotated[int, option("Number of ranks.")],
+    machine: Costs = None,
     algorithm: Annotated[
         str | None,
-        typer.Option(help=f"{ALGORITHM_HELP} Several, with commas between, make a table."),
+        option(f"{ALGORITHM_HELP} Several, with commas between, make a table."),
     ] = None,
-    bytes: Annotated[
-        str,
-        typer.Option(help="Bytes of the vector or of one part; 64,4K,1M makes a table."),
-    ] = "64",
-    root: Annotated[int, typer.Option(help=ROOT_HELP)] = 0,
+    bytes: Bytes = "64",
+    root: Root = 0,
     shape: Annotated[
         str | None,
-        typer.Option(
-            help=f"The machine whose cores the ranks are bound to: {SHAPES} (default: that of "
+        option(
+            f"The machine whose cores the ranks are bound to: {SHAPES} (default: that of "
             "--machine, else one level)."
         ),
     ] = None,
-    deal: Annotated[str, typer.Option(help=DEAL_HELP)] = "block",
-    late: Annotated[
-        str | None,
-        typer.Option(help="Ranks that make the call later, as in 3=2.5,7=10 (microseconds)."),
-    ] = None,
+    deal: Deal = "block",
+    late: LateRanks = None,
     segment: Annotated[
-        int, typer.Option(help="Bytes of a segment that a rule would ask for; 0: none does.")
+        int, option("Bytes of a segment that a rule would ask for; 0: none does.")
     ] = 0,
-    reached: Annotated[
-        bool, typer.Option(help="Ranks reach each other's buffers, as with --shared-heap.")
-    ] = False,
+    reached: Reached = False,
     cma: Annotated[
         bool,
-        typer.Option(
-            "--cma",
-            help="Ranks read each other's buffers by the system's copies, as a rule with "
+        option(
+            "Ranks read each other's buffers by the system's copies, as a rule with "
             "`reach cma` asks for.",
+            "--cma",
         ),
     ] = False,
     messages: Annotated[
         bool,
-        typer.Option(
+        option(
+            "Ranks of a node share no memory and exchange messages, as in `tutti sim`.",
             "--messages",
-            help="Ranks of a node share no memory and exchange messages, as in `tutti sim`.",
         ),
     ] = False,
     trace: Annotated[
         Path | None,
-        typer.Option(
-            help="Also write the prediction as a trace here, for `tutti trace`; of one algorithm "
+        option(
+            "Also write the prediction as a trace here, for `tutti trace`; of one algorithm "
             "and one size."
         ),
     ] = None,
     export: Annotated[
         str | None,
-        typer.Option(
-            help="goal: write one call as a GOAL schedule to stdout instead, for LogGOPSim."
-        ),
+        option("goal: write one call as a GOAL schedule to stdout instead, for LogGOPSim."),
     ] = None,
-    plot: Annotated[
-        str | None,
-        typer.Option(metavar="STEM", help="Also draw the times into STEM.png and STEM.svg."),
-    ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Write JSON, with every step of every rank.")
-    ] = False,
+    plot: Plot = None,
+    as_json: AsJson = False,
 ) -> None:
     """Predict the time of a call on a machine.
 
-    The programs of all ranks run in virtual time, with the machine's costs.
+    The programs of all ranks run in virtual time, with the costs of --machine, which is required.
 
     One algorithm and one size show the steps that decide the time, and the load of each link.
     """
@@ -269,10 +260,10 @@ def refuse_without_network(network: bool, given: dict[str, object]) -> None:
 def measure_command(
     network: Annotated[
         bool,
-        typer.Option(
-            "--network",
-            help="Also measure messages of the host MPI: within this node, and, with --hosts or "
+        option(
+            "Also measure messages of the host MPI: within this node, and, with --hosts or "
             "--launch, between two nodes.",
+            "--network",
         ),
     ] = False,
     hosts: Annotated[
@@ -294,27 +285,21 @@ def measure_command(
     ] = None,
     delay: Annotated[
         str | None,
-        typer.Option(help="With emulated nodes: the one-way delay of their links (default: 0)."),
+        option("With emulated nodes: the one-way delay of their links (default: 0)."),
     ] = None,
     mpi: Annotated[
         str | None,
-        typer.Option(
-            help="With --network: the host MPI, as `tutti bench` names it (default: the first)."
-        ),
+        option("With --network: the host MPI, as `tutti bench` names it (default: the first)."),
     ] = None,
     machine: Annotated[
         Path | None,
-        typer.Option(
-            help="With --network: a file with a machine whose steps are measured; only messages "
+        option(
+            "With --network: a file with a machine whose steps are measured; only messages "
             "are measured then."
         ),
     ] = None,
-    output: Annotated[
-        str | None, typer.Option("--output", "-o", help="Write the machine's file here.")
-    ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Write the file's text to stdout instead of a table.")
-    ] = False,
+    output: Output = None,
+    as_json: AsJson = False,
 ) -> None:
     """Measure what the steps of programs cost on this machine.
 
@@ -393,30 +378,21 @@ def _conditions(
 
 @app.command("check")
 def check_command(
-    ranks: Annotated[str, typer.Option(help="Numbers of ranks, on this machine's cores.")] = "2",
-    collectives: Annotated[
-        str, typer.Option(help="Collectives, with commas between, or all.")
-    ] = "barrier,bcast,reduce,allreduce",
-    bytes: Annotated[
-        str, typer.Option(help="Bytes of the vector or of one part.")
-    ] = "8,64,512,4K,32K,256K,1M,4M",
+    ranks: Annotated[str, option("Numbers of ranks, on this machine's cores.")] = "2",
+    collectives: Collectives = "barrier,bcast,reduce,allreduce",
+    bytes: Bytes = "8,64,512,4K,32K,256K,1M,4M",
     repetitions: Annotated[int, typer.Option(min=2, max=1000, help="Of each cell.")] = 10,
-    machine: Annotated[
-        Path | None,
-        typer.Option(
-            help="The file with the machine's costs. By default they are measured in the same run."
-        ),
-    ] = None,
+    machine: Costs = None,
     reach: Annotated[
         str | None,
-        typer.Option(
-            help="threads reach each other's buffers; so do processes with --shared-heap (mapped); "
+        option(
+            "threads reach each other's buffers; so do processes with --shared-heap (mapped); "
             "others use slots [threads; with --mpi slots]."
         ),
     ] = None,
     mpi: Annotated[
         str | None,
-        typer.Option(help="Measure over jobs of this MPI, as `tutti bench calls --mpi` takes it."),
+        option("Measure over jobs of this MPI, as `tutti bench calls --mpi` takes it."),
     ] = None,
     budget: Annotated[
         float | None,
@@ -429,23 +405,16 @@ def check_command(
     ] = None,
     mixed: Annotated[
         bool,
-        typer.Option(
-            "--mixed", help="Make the calls of all kinds in a shuffled order, not repeated."
-        ),
+        option("Make the calls of all kinds in a shuffled order, not repeated.", "--mixed"),
     ] = False,
-    late: Annotated[
-        str | None,
-        typer.Option(
-            help="A rank that makes each call later, as in 1=2.5 (microseconds), predicted and "
-            "measured; times count from its call on."
-        ),
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Write JSON, with every cell.")] = False,
+    late: LateRanks = None,
+    as_json: AsJson = False,
 ) -> None:
     """Measure algorithms here, and compare them with predictions.
 
-    It also tells the regret: what the algorithm that is predicted best costs over the one that is
-    best. With more ranks than cores only the regret is judged.
+    Without --machine the costs are measured in the same run. It also tells the regret: what the algorithm that is predicted best costs over the one that is
+    best. With more ranks than cores only the regret is judged. With --late one rank is late in each
+    call, and times count from its call on.
     """
     counts = parse_ranks(ranks)
     names, lengths = parse_collectives(collectives), parse_sizes(bytes)
@@ -466,35 +435,27 @@ def check_command(
 def rules_command(
     machine: Annotated[
         str,
-        typer.Option(
-            help="Machines, with commas between: files with costs and a shape, or names of "
+        option(
+            "Machines, with commas between: files with costs and a shape, or names of "
             "machines that come with Tutti (`tutti model machines`)."
         ),
     ] = "hmpi-xeon,hmpi-opteron,juropa,judge",
-    collectives: Annotated[
-        str, typer.Option(help="Collectives, with commas between, or all.")
-    ] = "barrier,bcast,reduce,allreduce",
-    bytes: Annotated[
-        str, typer.Option(help="Bytes of the vector or of one part.")
-    ] = "8,64,512,2K,8K,32K,128K,1M",
+    collectives: Collectives = "barrier,bcast,reduce,allreduce",
+    bytes: Bytes = "8,64,512,2K,8K,32K,128K,1M",
     ranks: Annotated[
         str | None,
-        typer.Option(help="Numbers of ranks; by default a rank for each core of --nodes."),
+        option("Numbers of ranks; by default a rank for each core of --nodes."),
     ] = None,
-    nodes: Annotated[str, typer.Option(help="Numbers of nodes, with a rank on each core.")] = "1",
-    reached: Annotated[
-        bool, typer.Option(help="Ranks reach each other's buffers, as with --shared-heap.")
-    ] = False,
+    nodes: Annotated[str, option("Numbers of nodes, with a rank on each core.")] = "1",
+    reached: Reached = False,
     bound: Annotated[
         bool,
-        typer.Option(
-            help="Ranks are bound, or their levels are known otherwise. Unbound ones lie on the "
+        option(
+            "Ranks are bound, or their levels are known otherwise. Unbound ones lie on the "
             "same cores, but no plan or rule knows the levels that they share."
         ),
     ] = True,
-    table: Annotated[
-        Path | None, typer.Option(help="A table whose rules are asked before Tutti's.")
-    ] = None,
+    table: Annotated[Path | None, option("A table whose rules are asked before Tutti's.")] = None,
     output: Annotated[
         str | None,
         typer.Option(
@@ -504,7 +465,7 @@ def rules_command(
             "least on the machine where it loses most. It needs --nodes with 2 or more.",
         ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Write JSON, with every call.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Predict what Tutti's rules choose, beside the best choice.
 

@@ -14,6 +14,7 @@ from tutti.bench.present import Output
 from tutti.bench.progress import with_progress
 from tutti.bench.words import MOST_BYTES, parse_collectives, parse_sizes
 from tutti.errors import UserError
+from tutti.options import BYTES_HELP, AsJson, JsonFile, Plot, option
 from tutti.simulation import applications, injection
 from tutti.simulation.jobs import (
     Cell,
@@ -210,20 +211,16 @@ def sim(
     ] = ALL,
     app: Annotated[
         str | None,
-        typer.Option(
+        option(
             metavar="NAME",
-            help="Simulate the collectives of an application at a paper's size, instead of "
+            words="Simulate the collectives of an application at a paper's size, instead of "
             f"collectives and sizes: {', '.join(applications.APPLICATIONS)}.",
         ),
     ] = None,
-    machine: Annotated[
-        str | None, typer.Option(help=f"A known cluster: {', '.join(MACHINES)}.")
-    ] = None,
+    machine: Annotated[str | None, option(f"A known cluster: {', '.join(MACHINES)}.")] = None,
     list_: Annotated[
         bool,
-        typer.Option(
-            "--list", help="List the known clusters with their figures, and simulate nothing."
-        ),
+        option("List the known clusters with their figures, and simulate nothing.", "--list"),
     ] = False,
     servers: Annotated[
         bool,
@@ -236,66 +233,49 @@ def sim(
     ] = False,
     nodes: Annotated[
         int | None,
-        typer.Option(
-            help="Number of nodes, of a new cluster or in place of the known cluster's number."
-        ),
+        option("Number of nodes, of a new cluster or in place of the known cluster's number."),
     ] = None,
     cores: Annotated[
         int | None,
-        typer.Option(help="Number of cores of a node, with a rank on each; likewise."),
+        option("Number of cores of a node, with a rank on each; likewise."),
     ] = None,
     latency: Annotated[
         float | None,
-        typer.Option(help="Latency from adapter to adapter, in microseconds; likewise."),
+        option("Latency from adapter to adapter, in microseconds; likewise."),
     ] = None,
     bandwidth: Annotated[
         float | None,
-        typer.Option(help="Bandwidth of a node's link in each direction, in GB/s; likewise."),
+        option("Bandwidth of a node's link in each direction, in GB/s; likewise."),
     ] = None,
     clusters: Annotated[
-        int, typer.Option(help="Number of groups of nodes, with a link between each two groups.")
+        int, option("Number of groups of nodes, with a link between each two groups.")
     ] = 1,
-    cluster_latency: Annotated[
-        float, typer.Option(help="Latency of that link, in microseconds.")
-    ] = 1000,
+    cluster_latency: Annotated[float, option("Latency of that link, in microseconds.")] = 1000,
     cluster_bandwidth: Annotated[
-        float, typer.Option(help="Bandwidth of that link in each direction, in GB/s.")
+        float, option("Bandwidth of that link in each direction, in GB/s.")
     ] = 0.125,
-    ranks: Annotated[
-        int | None, typer.Option(help="Number of ranks (default: one for each core).")
-    ] = None,
-    deal: Annotated[
-        str, typer.Option(help="How ranks are placed on nodes: block or round_robin.")
-    ] = "block",
+    ranks: Annotated[int | None, option("Number of ranks (default: one for each core).")] = None,
+    deal: Annotated[str, option("How ranks are placed on nodes: block or round_robin.")] = "block",
     bytes: Annotated[
         str | None,
-        typer.Option(
-            help="Message sizes in bytes: of one rank's part, or of the whole vector if all ranks "
-            f"have it (default: {DEFAULT_SIZES}; with --servers powers of two from 8 on)."
-        ),
+        option(f"{BYTES_HELP} (default: {DEFAULT_SIZES}; with --servers powers of two from 8 on)."),
     ] = None,
     roots: Annotated[
-        str, typer.Option(help="Roots to simulate, for collectives with a root, as in 0,5.")
+        str, option("Roots to simulate, for collectives with a root, as in 0,5.")
     ] = DEFAULT_ROOTS,
     against: Annotated[
         str,
-        typer.Option(
-            help=f"What to compare Tutti with: all, none, or some of {', '.join(AGAINST)}."
-        ),
+        option(f"What to compare Tutti with: all, none, or some of {', '.join(AGAINST)}."),
     ] = "mpich,ompi,mvapich2,impi",
-    tutti: Annotated[bool, typer.Option(help="Simulate Tutti too.")] = True,
+    tutti: Annotated[bool, option("Simulate Tutti too.")] = True,
     warm: Annotated[
         int,
-        typer.Option(
-            help="Untimed operations of each cell (collective and size) before the timed."
-        ),
+        option("Untimed operations of each cell (collective and size) before the timed."),
     ] = 1,
     operations: Annotated[
-        int, typer.Option(help="Timed operations of each cell; the result is their median.")
+        int, option("Timed operations of each cell; the result is their median.")
     ] = 2,
-    seconds: Annotated[
-        float, typer.Option(help="Stop a simulation that takes more seconds than this.")
-    ] = 900,
+    seconds: Annotated[float, option("Stop a simulation that takes more seconds than this.")] = 900,
     predict: Annotated[
         bool,
         typer.Option(
@@ -304,13 +284,9 @@ def sim(
             "difference.",
         ),
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Write JSON instead of tables.")] = False,
-    json_file: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Also write all numbers to this file.")
-    ] = None,
-    plot: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Draw FILE.png and FILE.svg.")
-    ] = None,
+    as_json: AsJson = False,
+    json_file: JsonFile = None,
+    plot: Plot = None,
     files: Annotated[
         str | None,
         typer.Option(metavar="DIR", help="Write SimGrid's platform.xml and hosts to DIR."),

@@ -6,11 +6,10 @@ Each rule names an algorithm that was faster than the default.
 import json
 import os
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
 from rich.console import Console
 
 from tutti import probes
@@ -26,10 +25,12 @@ from tutti.choose.placement import Placement, placement_here, placement_on
 from tutti.doctor import GOOD, examine_heap
 from tutti.errors import RunError, UserError, cannot_write
 from tutti.model.measure import machine_here, measure_steps
+from tutti.options import Bytes, Collectives, JsonFile, RankCounts, option, taking
 from tutti.places import core
 from tutti.plan.command.machines import SHAPES
 from tutti.plan.command.machines import machine as placed_machine
 from tutti.predict.machines import foreign, model_of, read_model
+from tutti.rows import members
 from tutti.tables import new_console
 from tutti.tuning import state as states
 from tutti.tuning.by_model import Outcome, choose
@@ -182,23 +183,79 @@ def _reads_private_memory(shared_heap: bool) -> bool:
     return not shared_heap and asked in (None, "", "auto") and probes.cma().works
 
 
-def _settings(
-    ranks: str | None,
-    collectives: str,
-    sizes: str,
-    mpi: str | None,
-    repetitions: int,
-    budget_ms: int,
-    margin: float,
-    seed: int,
-    shared_heap: bool,
-    by_model: bool,
-    shape: str | None,
-) -> TuneSettings:
+@dataclass(frozen=True)
+class Asked:
+    """The options."""
+
+    ranks: RankCounts = None
+    collectives: Collectives = "all"
+    bytes: Bytes = DEFAULT_SIZES
+    mpi: Annotated[
+        str | None,
+        option(
+            "The MPI to measure under (default: the first found); the table is valid for every MPI."
+        ),
+    ] = None
+    shared_heap: Annotated[
+        bool,
+        option(
+            "Measure under `tutti-run --shared-heap`, and put rules with `reached yes` before the "
+            "rules that the table has.",
+            "--shared-heap",
+        ),
+    ] = False
+    output: Annotated[
+        str | None,
+        option("The table to write (default: tuned.map).", "-o", "--output", metavar="FILE"),
+    ] = None
+    install: Annotated[
+        str | None,
+        option(
+            "Write the table where jobs on machines of this kind find it without an option: "
+            "user: your jobs; site: everybody's. With --mpi, jobs of that MPI alone.",
+            metavar="WHOSE",
+        ),
+    ] = None
+    resume: Annotated[bool, option("Continue a tuning that was interrupted.", "--resume")] = False
+    minutes: Annotated[
+        float, option("Stop measuring after so many minutes; the results so far decide.")
+    ] = 15
+    repetitions: Annotated[int, option("How often everything is measured, at most.")] = 7
+    budget_ms: Annotated[
+        int, option("Milliseconds for each cell (collective and size) of each job.")
+    ] = 20
+    margin: Annotated[
+        float, option("How much faster than the default a rule must be, beyond the noise.")
+    ] = 0.02
+    by_model: Annotated[
+        bool,
+        option(
+            "Choose by predictions of the model, and measure only candidates that are near each "
+            "other, among threads: seconds instead of minutes. --minutes, --budget-ms and --seed "
+            "are for jobs, and have no effect then.",
+            "--model",
+        ),
+    ] = False
+    machine: Annotated[
+        Path | None,
+        option("With --model: the file with this machine's costs; else they are measured first."),
+    ] = None
+    shape: Annotated[
+        str | None,
+        option(
+            f"With --model and --machine: choose by predictions alone for that machine, {SHAPES}."
+        ),
+    ] = None
+    seed: Annotated[int, option("Seed of the order in which candidates run.")] = 1
+    json_file: JsonFile = None
+
+
+def _settings(asked: Asked) -> TuneSettings:
+    by_model, shape = asked.by_model, asked.shape
     for option, value, least, most in (
-        ("--repetitions", repetitions, LEAST_REPETITIONS, 100),
-        ("--budget-ms", budget_ms, 1, 60000),
-        ("--margin", margin, 0, 1),
+        ("--repetitions", asked.repetitions, LEAST_REPETITIONS, 100),
+        ("--budget-ms", asked.budget_ms, 1, 60000),
+        ("--margin", asked.margin, 0, 1),
     ):
         if not least <= value <= most:
             raise UserError(
@@ -210,7 +267,7 @@ def _settings(
             raise UserError("--shape: it is for --model; add that, or leave --shape out")
         cores = placed_machine(shape).cores
     usual = [count for count in default_ranks(cores) if not by_model or count <= cores]
-    rank_counts = sorted(parse_ranks(ranks) if ranks is not None else usual)
+    rank_counts = sorted(parse_ranks(asked.ranks) if asked.ranks is not None else usual)
     if by_model and (not rank_counts or rank_counts[-1] > cores):
         whose = "this process may use" if shape is None else f"'{shape}' has"
         raise UserError(
@@ -221,20 +278,16 @@ def _settings(
         raise UserError("--ranks: one rank needs no algorithm; give counts of 2 or more")
     chosen = None
     if not by_model:
-        chosen = choose_mpis([mpi] if mpi else [], find_mpis())[0]
+        chosen = choose_mpis([asked.mpi] if asked.mpi else [], find_mpis())[0]
         with_tutti(True, [chosen])
     return TuneSettings(
         mpi=chosen,
         ranks=rank_counts,
         cores=cores,
-        collectives=_collectives(collectives, shared_heap),
-        sizes=sorted(parse_sizes(sizes)),
-        repetitions=repetitions,
-        budget_ms=budget_ms,
-        margin=margin,
-        seed=seed,
-        shared_heap=shared_heap,
-        system_copies=_reads_private_memory(shared_heap),
+        collectives=_collectives(asked.collectives, asked.shared_heap),
+        sizes=sorted(parse_sizes(asked.bytes)),
+        system_copies=_reads_private_memory(asked.shared_heap),
+        **members(asked, "repetitions", "budget_ms", "margin", "seed", "shared_heap"),
         shape=shape,
     )
 
@@ -328,130 +381,37 @@ def _tune_by_model(
         _write(json_file, json.dumps(document, indent=1) + "\n", console)
 
 
-def tune(
-    ranks: Annotated[
-        str | None,
-        typer.Option(
-            help="Rank counts, as in 2,4,8 (default: 2, the number of cores, "
-            "twice the number of cores)."
-        ),
-    ] = None,
-    collectives: Annotated[
-        str, typer.Option(help="Which collectives: all, or names that `tutti explain` takes.")
-    ] = "all",
-    bytes: Annotated[
-        str,
-        typer.Option(
-            help="Message sizes in bytes: of one rank's part, or of the whole vector if all ranks "
-            "have it."
-        ),
-    ] = DEFAULT_SIZES,
-    mpi: Annotated[
-        str | None,
-        typer.Option(
-            help="The MPI to measure under (default: the first found); the table is valid "
-            "for every MPI."
-        ),
-    ] = None,
-    shared_heap: Annotated[
-        bool,
-        typer.Option(
-            "--shared-heap",
-            help="Measure under `tutti-run --shared-heap`, and put rules with `reached yes` before "
-            "the rules that the table has.",
-        ),
-    ] = False,
-    output: Annotated[
-        str | None,
-        typer.Option(
-            "-o", "--output", metavar="FILE", help="The table to write (default: tuned.map)."
-        ),
-    ] = None,
-    install: Annotated[
-        str | None,
-        typer.Option(
-            metavar="WHOSE",
-            help="Write the table where jobs on machines of this kind find it without an option: "
-            "user: your jobs; site: everybody's. With --mpi, jobs of that MPI alone.",
-        ),
-    ] = None,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Continue a tuning that was interrupted.")
-    ] = False,
-    minutes: Annotated[
-        float,
-        typer.Option(help="Stop measuring after so many minutes; the results so far decide."),
-    ] = 15,
-    repetitions: Annotated[
-        int, typer.Option(help="How often everything is measured, at most.")
-    ] = 7,
-    budget_ms: Annotated[
-        int,
-        typer.Option(help="Milliseconds for each cell (collective and size) of each job."),
-    ] = 20,
-    margin: Annotated[
-        float,
-        typer.Option(help="How much faster than the default a rule must be, beyond the noise."),
-    ] = 0.02,
-    by_model: Annotated[
-        bool,
-        typer.Option(
-            "--model",
-            help="Choose by predictions of the model, and measure only candidates that are near "
-            "each other, among threads: seconds instead of minutes. --minutes, --budget-ms and --seed "
-            "are for jobs, and have no effect then.",
-        ),
-    ] = False,
-    machine: Annotated[
-        Path | None,
-        typer.Option(
-            help="With --model: the file with this machine's costs; else they are measured first."
-        ),
-    ] = None,
-    shape: Annotated[
-        str | None,
-        typer.Option(
-            help="With --model and --machine: choose by predictions alone for that machine, "
-            f"{SHAPES}."
-        ),
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the order in which candidates run.")] = 1,
-    json_file: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Write all measurements to this file.")
-    ] = None,
-) -> None:
+def _run(asked: Asked) -> None:
     """Measure which algorithms suit this machine, and write a table.
 
     `tutti-run --table` takes it, and with --install jobs find it by themselves.
     """
     console = new_console(132)
+    minutes, install = asked.minutes, asked.install
     if not 0 < minutes <= 100000:
         raise UserError(f"--minutes: '{minutes:g}' is not accepted; numbers above 0 are")
-    if install is not None and (output is not None or shape is not None):
-        other = "--output" if output is not None else "--shape"
+    if install is not None and (asked.output is not None or asked.shape is not None):
+        other = "--output" if asked.output is not None else "--shape"
         raise UserError(
             f"{other}: --install writes this machine's own file; leave one of the two out"
         )
-    document_file = output_file("--json-file", json_file)
-    settings = _settings(
-        ranks, collectives, bytes, mpi, repetitions, budget_ms, margin, seed, shared_heap, by_model,
-        shape,
-    )  # fmt: skip
+    document_file = output_file("--json-file", asked.json_file)
+    settings = _settings(asked)
     if install is None:
-        table = output_file("--output", output or "tuned.map")
+        table = output_file("--output", asked.output or "tuned.map")
     else:
-        place = place_for(install, settings.mpi if mpi is not None else None)
+        place = place_for(install, settings.mpi if asked.mpi is not None else None)
         table = output_file("--install", str(place))
     assert table is not None
     existing_table(table)  # fails now, not after the measurement, if the file is no table
-    if by_model:
-        if resume or mpi is not None:
+    if asked.by_model:
+        if asked.resume or asked.mpi is not None:
             raise UserError("--model: it needs neither --mpi nor --resume; leave them out")
-        _tune_by_model(settings, table, document_file, machine, console)
+        _tune_by_model(settings, table, document_file, asked.machine, console)
         return
-    if machine is not None:
+    if asked.machine is not None:
         raise UserError("--machine: it is for --model; add that, or leave --machine out")
-    state = _start(settings, table, resume, console)
+    state = _start(settings, table, asked.resume, console)
     settings = states.with_leaves(settings, state)
     raced, picks = _measure(settings, state, table, minutes * 60, console)
     repetitions_done = len(
@@ -482,3 +442,6 @@ def tune(
         }
         _write(document_file, json.dumps(document, indent=1) + "\n", console)
     _state_file(table).unlink(missing_ok=True)
+
+
+tune = taking(Asked, _run)

@@ -4,6 +4,7 @@ import json
 import os
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,8 +15,9 @@ from tutti.choose.candidates import BENCH_NAMES, Candidate, algorithms_for, size
 from tutti.choose.choice import Question, predicted
 from tutti.choose.found import NO_TABLE, Found, found_by_jobs
 from tutti.errors import UserError
+from tutti.options import AsJson, Costs, Deal, Root, option, taking
 from tutti.places import core
-from tutti.plan.command.machines import DEAL_HELP, SHAPES, levels_of, nodes_of
+from tutti.plan.command.machines import SHAPES, levels_of, nodes_of
 from tutti.plan.command.machines import machine as machine_of
 from tutti.predict.machines import read_model
 from tutti.predict.prediction import Where, shared_levels
@@ -297,22 +299,65 @@ def _print_rules(table: str, as_json: bool) -> None:
         print(f"{place:<{width}}  {rule}")
 
 
-def _explain(
-    collective: str,
-    size: int,
-    ranks: int | None,
-    oversubscribed: bool | None,
-    root: int,
-    table: str,
-    plans: str,
-    shape: str | None,
-    deal: str,
-    reached: bool | None,
-    mpi: str | None,
-    machine: Path | None,
-) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Asked:
+    """The options."""
+
+    collective: Annotated[
+        str | None,
+        typer.Argument(help="A collective; left out with --rules, --table or --json: all rules."),
+    ] = None
+    size: Annotated[
+        str | None,
+        option(
+            "Of the vector; of one part in gather, scatter, allgather, alltoall, reduce_scatter.",
+            "--bytes",
+        ),
+    ] = None
+    ranks: Annotated[int | None, option("How many ranks [as many as cores].")] = None
+    oversubscribed: Annotated[
+        bool | None,
+        option(
+            "Whether ranks outnumber cores [found out].",
+            "--oversubscribed/--no-oversubscribed",
+            "--crowded/--no-crowded",
+        ),
+    ] = None
+    reached: Annotated[
+        bool | None,
+        option(
+            "Whether ranks reach all that each allocates: threads, --shared-heap [TUTTI_SHARED_HEAP]."
+        ),
+    ] = None
+    root: Root = 0
+    table: Annotated[
+        Path | None,
+        option(
+            "A table of yours, as for tutti-run; none: also none that jobs here would find "
+            "[TUTTI_TABLE]."
+        ),
+    ] = None
+    plans: Annotated[
+        Path | None, option("A directory of plans, as for tutti-run [TUTTI_PLANS].")
+    ] = None
+    shape: Annotated[
+        str | None, option(f"The machine that ranks are bound on: {SHAPES}; else one level.")
+    ] = None
+    deal: Deal = "block"
+    mpi: Annotated[
+        str | None, option("The host MPI between nodes: mpich, openmpi or mpiabi [TUTTI_MPI].")
+    ] = None
+    machine: Costs = None
+    rules: Annotated[bool, option("Print all rules of the table, in their order.", "--rules")] = (
+        False
+    )
+    as_json: AsJson = False
+
+
+def _explain(collective: str, size: int, table: str, plans: str, asked: Asked) -> dict[str, Any]:
+    root, shape, deal, mpi = asked.root, asked.shape, asked.deal, asked.mpi
     units = sorted(os.sched_getaffinity(0))
-    count = ranks if ranks is not None else max(2, min(len(units), MOST_RANKS))
+    count = asked.ranks if asked.ranks is not None else max(2, min(len(units), MOST_RANKS))
     if not 1 <= count <= MOST_RANKS:
         raise UserError(
             f"--ranks: {count} is not accepted; whole numbers from 1 to {MOST_RANKS} are"
@@ -324,9 +369,11 @@ def _explain(
     nodes = nodes_of(shape, deal, count)
     # A shape describes the machine, which need not be this one.
     cores = machine_of(shape).cores if shape else len(units)
-    many = oversubscribed if oversubscribed is not None else oversubscribed_by_default(count, cores)
+    many = asked.oversubscribed
+    if many is None:
+        many = oversubscribed_by_default(count, cores)
     levels = levels_of(shape, deal, count)
-    shared = reached if reached is not None else (not nodes and reached_by_default())
+    shared = asked.reached if asked.reached is not None else (not nodes and reached_by_default())
     if mpi is not None and mpi not in MPIS:
         raise UserError(f"--mpi: '{mpi}' is none of {', '.join(MPIS)}")
     variable = (_set("TUTTI_MPI") or "").lower()
@@ -345,103 +392,38 @@ def _explain(
         **found, "notes": _notes(collective, found) + _other_mpi(found, other),
     }  # fmt: skip
     document["measured_us"] = _measured(document)
-    if machine is not None:
-        document["predicted"] = _predictions(document, machine, levels, nodes, shared)
+    if asked.machine is not None:
+        document["predicted"] = _predictions(document, asked.machine, levels, nodes, shared)
     return document
 
 
-def explain(
-    collective: Annotated[
-        str | None,
-        typer.Argument(help="A collective; left out with --rules, --table or --json: all rules."),
-    ] = None,
-    size: Annotated[
-        str | None,
-        typer.Option(
-            "--bytes",
-            help="Of the vector; of one part in gather, scatter, allgather, alltoall, reduce_scatter.",
-        ),
-    ] = None,
-    ranks: Annotated[int | None, typer.Option(help="How many ranks [as many as cores].")] = None,
-    oversubscribed: Annotated[
-        bool | None,
-        typer.Option(
-            "--oversubscribed/--no-oversubscribed",
-            "--crowded/--no-crowded",
-            help="Whether ranks outnumber cores [found out].",
-        ),
-    ] = None,
-    reached: Annotated[
-        bool | None,
-        typer.Option(
-            help="Whether ranks reach all that each allocates: threads, --shared-heap [TUTTI_SHARED_HEAP]."
-        ),
-    ] = None,
-    root: Annotated[int, typer.Option(help="Of the collectives that have one.")] = 0,
-    table: Annotated[
-        Path | None,
-        typer.Option(
-            help="A table of yours, as for tutti-run; none: also none that jobs here would find "
-            "[TUTTI_TABLE]."
-        ),
-    ] = None,
-    plans: Annotated[
-        Path | None, typer.Option(help="A directory of plans, as for tutti-run [TUTTI_PLANS].")
-    ] = None,
-    shape: Annotated[
-        str | None,
-        typer.Option(help=f"The machine that ranks are bound on: {SHAPES}; else one level."),
-    ] = None,
-    deal: Annotated[str, typer.Option(help=DEAL_HELP)] = "block",
-    mpi: Annotated[
-        str | None,
-        typer.Option(help="The host MPI between nodes: mpich, openmpi or mpiabi [TUTTI_MPI]."),
-    ] = None,
-    machine: Annotated[
-        Path | None,
-        typer.Option(
-            help="Also predict the time on this machine, and the runner-up's: a file of "
-            "`tutti model measure`, or one written by hand."
-        ),
-    ] = None,
-    rules: Annotated[
-        bool, typer.Option("--rules", help="Print all rules of the table, in their order.")
-    ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Write JSON.")] = False,
-) -> None:
-    """Say which algorithm serves a call, by which rule, and why."""
-    users_table, found_table = _users_table(table, mpi, shape)
-    users_plans = _file("--plans", plans, True)
+def _run(asked: Asked) -> None:
+    """Say which algorithm serves a call, by which rule, and why.
+
+    With --machine it also predicts the time on that machine, and the runner-up's.
+    """
+    users_table, found_table = _users_table(asked.table, asked.mpi, asked.shape)
+    users_plans = _file("--plans", asked.plans, True)
     try:
-        if collective is None and not (rules or table or as_json):
+        if asked.collective is None and not (asked.rules or asked.table or asked.as_json):
             raise UserError(
                 "name a call, as in `tutti explain allreduce --bytes 1K`; --rules prints all "
                 f"{len(core().table_rules(users_table))} rules"
             )
-        if collective is None:
-            _print_rules(users_table, as_json)
+        if asked.collective is None:
+            _print_rules(users_table, asked.as_json)
             return
-        name = _collective(collective)
-        if size is None and name != "barrier":
+        name = _collective(asked.collective)
+        if asked.size is None and name != "barrier":
             raise UserError(f"{name}: say how long the message is, with --bytes")
-        found = _explain(
-            name,
-            parse_bytes(size or "0"),
-            ranks,
-            oversubscribed,
-            root,
-            users_table,
-            users_plans,
-            shape,
-            deal,
-            reached,
-            mpi,
-            machine,
-        )
+        found = _explain(name, parse_bytes(asked.size or "0"), users_table, users_plans, asked)
         found["notes"] += found_table.notes
     except core().Error as error:
         raise UserError(str(error)) from error
-    if as_json:
+    if asked.as_json:
         print(json.dumps(found, indent=1))
     else:
         _print(found)
+
+
+explain = taking(Asked, _run)
