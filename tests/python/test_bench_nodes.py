@@ -265,8 +265,8 @@ def test_worth_runs_three_ways_and_scales_parts(monkeypatch):
         )
         return fake_job(settings, ranks, variant, directory, nodes)
 
-    monkeypatch.setattr(worth, "Hosts", FakeHosts)
-    monkeypatch.setattr(worth, "run_job", run_job)
+    monkeypatch.setattr(over_nodes, "Hosts", FakeHosts)
+    monkeypatch.setattr(over_nodes, "run_job", run_job)
     made = plan(
         mpis=[MPICH],
         collectives=["bcast", "gather", "alltoall"],

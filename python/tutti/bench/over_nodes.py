@@ -8,13 +8,16 @@ computation for those of real nodes.
 
 import random
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from tutti.bench.driver import JobNodes, run_job
 from tutti.bench.hosts import Hosts
 from tutti.bench.measurements import Measurements, Settings
+from tutti.bench.variants import Variant
 from tutti.bench.words import parse_delays, parse_nodes, require_per_node
 
 
@@ -54,6 +57,40 @@ def nodes_plan(settings: Settings, hosts: str, nodes: str, per_node: int, delays
     return Nodes(polite, Path(hosts), counts, per_node, parse_delays(delays))
 
 
+@dataclass(frozen=True)
+class JobsOverNodes:
+    """The jobs of one measurement. `before_job` gets a line before each."""
+
+    plan: Nodes
+    hosts: Hosts
+    directory: Path
+    before_job: Callable[[str], None]
+
+    def run(
+        self,
+        line: str,
+        settings: Settings,
+        ranks: int,
+        variant: Variant,
+        per_node: int | None = None,
+        variables: dict[str, str] | None = None,
+    ) -> dict[str, Any]:
+        """Runs a job of tutti-bench, on the plan's number of ranks a node unless another is given."""
+        self.before_job(line)
+        nodes = JobNodes(self.hosts, self.plan.per_node if per_node is None else per_node)
+        return run_job(settings, ranks, variant, self.directory, nodes, variables)
+
+
+@contextmanager
+def jobs_over(plan: Nodes, before_job: Callable[[str], None]) -> Iterator[JobsOverNodes]:
+    """The plan's nodes exist during the block."""
+    with (
+        tempfile.TemporaryDirectory(prefix="tutti-bench-") as directory,
+        Hosts(plan.hosts, plan.most_nodes) as hosts,
+    ):
+        yield JobsOverNodes(plan, hosts, Path(directory), before_job)
+
+
 @dataclass
 class AtDelay:
     """All measurements at one delay of the links, and the one-way time of a byte by TCP."""
@@ -71,14 +108,11 @@ def measure_nodes(plan: Nodes, before_job: Callable[[str], None]) -> list[AtDela
     """
     shuffle = random.Random(plan.settings.seed)
     results = [AtDelay(delay, Measurements(plan.settings), []) for delay in plan.delays]
-    with (
-        tempfile.TemporaryDirectory(prefix="tutti-bench-") as directory,
-        Hosts(plan.hosts, plan.most_nodes) as hosts,
-    ):
+    with jobs_over(plan, before_job) as jobs:
         for repetition in range(plan.settings.repetitions):
             for result in results:
-                hosts.link(result.delay)
-                result.one_way.append(hosts.one_way_us())
+                jobs.hosts.link(result.delay)
+                result.one_way.append(jobs.hosts.one_way_us())
                 for ranks in plan.settings.ranks:
                     variants = plan.settings.variants(ranks)
                     shuffle.shuffle(variants)
@@ -86,13 +120,7 @@ def measure_nodes(plan: Nodes, before_job: Callable[[str], None]) -> list[AtDela
                         where = (
                             f"delay {result.delay}, {ranks // plan.per_node} nodes, {variant.label}"
                         )
-                        before_job(f"{repetition + 1}/{plan.settings.repetitions}, {where}")
-                        job = run_job(
-                            plan.settings,
-                            ranks,
-                            variant,
-                            Path(directory),
-                            JobNodes(hosts, plan.per_node),
-                        )
+                        line = f"{repetition + 1}/{plan.settings.repetitions}, {where}"
+                        job = jobs.run(line, plan.settings, ranks, variant)
                         result.measurements.add(ranks, variant, job)
     return results

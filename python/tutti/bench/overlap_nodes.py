@@ -8,8 +8,8 @@ Each node has cores of its own where there are enough, as real nodes have: else 
 the computations of two nodes on one core.
 """
 
+import itertools
 import random
-import tempfile
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from operator import attrgetter
@@ -19,10 +19,9 @@ from typing import Any
 from rich.console import Console
 
 from tutti import __version__
-from tutti.bench.driver import JobNodes, run_job
-from tutti.bench.hosts import Hosts, cores_text, have_own_cores
-from tutti.bench.measurements import HALO, Cell, Measurements, Settings
-from tutti.bench.over_nodes import Nodes
+from tutti.bench.hosts import cores_text, have_own_cores
+from tutti.bench.measurements import HALO, Cell, Measurements
+from tutti.bench.over_nodes import JobsOverNodes, Nodes, jobs_over
 from tutti.bench.statistics import centre
 from tutti.bench.texts import optional_time, size_text, time_text
 from tutti.bench.variants import PROGRESS, PROGRESS_ENVIRONMENT, Variant
@@ -96,69 +95,39 @@ def milliseconds(delay: str) -> float:
     return float(delay)
 
 
-@dataclass(frozen=True)
-class Jobs:
-    """The jobs at one delay on one number of nodes."""
-
-    plan: Nodes
-    hosts: Hosts
-    directory: Path
-    nodes: int
-    delay: str
-    before_job: Callable[[str], None]
-
-    def run(self, settings: Settings, variant: Variant) -> dict[str, Any]:
-        self.before_job(f"delay {self.delay}, {self.nodes} nodes, {variant.label}")
-        return run_job(
-            settings,
-            self.plan.ranks(self.nodes),
-            variant,
-            self.directory,
-            JobNodes(self.hosts, self.plan.per_node),
-        )
-
-    def durations(self) -> list[float]:
-        """For each kind, the microseconds of computation: a multiple of the fastest host's call."""
-        settings = self.plan.settings
-        alone = replace(settings, overlap=False, forms=())
-        times = [
-            [
-                cell["median_us"]
-                for cell in self.run(alone, Variant(mpi, "default", False))["cells"]
-                if cell["form"] == blocking_form(cell["collective"])
-            ]
-            for mpi in settings.mpis
+def durations(line: str, jobs: JobsOverNodes, ranks: int) -> list[float]:
+    """For each kind, the microseconds of computation: a multiple of the fastest host's call."""
+    alone = replace(jobs.plan.settings, overlap=False, forms=())
+    times = [
+        [
+            cell["median_us"]
+            for cell in jobs.run(line, alone, ranks, Variant(mpi, "default", False))["cells"]
+            if cell["form"] == blocking_form(cell["collective"])
         ]
-        return [TIMES_THE_CALL * min(of_kind) for of_kind in zip(*times, strict=True)]
-
-    def measure(self, microseconds: float | None, shuffle: random.Random) -> list[Row]:
-        ranks = self.plan.ranks(self.nodes)
-        durations = [microseconds] if microseconds is not None else self.durations()
-        settings = replace(self.plan.settings, durations={ranks: durations})
-        measurements = Measurements(settings)
-        variants = variants_of(self.plan)
-        for _ in range(settings.repetitions):
-            shuffle.shuffle(variants)
-            for variant in variants:
-                measurements.add(ranks, variant, self.run(settings, variant))
-        return rows_of(self.plan, measurements, milliseconds(self.delay), self.nodes)
+        for mpi in alone.mpis
+    ]
+    return [TIMES_THE_CALL * min(of_kind) for of_kind in zip(*times, strict=True)]
 
 
 def measure_overlap(
     plan: Nodes, microseconds: float | None, before_job: Callable[[str], None]
 ) -> list[Row]:
     """Runs all jobs; the order of the variants is shuffled in each repetition."""
-    shuffle = random.Random(plan.settings.seed)
+    shuffle, variants = random.Random(plan.settings.seed), variants_of(plan)
     rows = []
-    with (
-        tempfile.TemporaryDirectory(prefix="tutti-bench-") as directory,
-        Hosts(plan.hosts, plan.most_nodes) as hosts,
-    ):
-        for delay in plan.delays:
-            hosts.link(delay)
-            for nodes in plan.nodes:
-                jobs_here = Jobs(plan, hosts, Path(directory), nodes, delay, before_job)
-                rows += jobs_here.measure(microseconds, shuffle)
+    with jobs_over(plan, before_job) as jobs:
+        for delay, nodes in itertools.product(plan.delays, plan.nodes):
+            jobs.hosts.link(delay)
+            ranks, where = plan.ranks(nodes), f"delay {delay}, {nodes} nodes"
+            times = [microseconds] if microseconds is not None else durations(where, jobs, ranks)
+            settings = replace(plan.settings, durations={ranks: times})
+            measurements = Measurements(settings)
+            for _ in range(settings.repetitions):
+                shuffle.shuffle(variants)
+                for variant in variants:
+                    job = jobs.run(f"{where}, {variant.label}", settings, ranks, variant)
+                    measurements.add(ranks, variant, job)
+            rows += rows_of(plan, measurements, milliseconds(delay), nodes)
     return rows
 
 

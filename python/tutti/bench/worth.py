@@ -7,22 +7,20 @@ alone (TUTTI_REACH=net); with shared memory within nodes, as Tutti runs it; and 
 each node, which has the data of all ranks of its node. The last one is the time between nodes.
 """
 
+import itertools
 import operator
 import random
-import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rich.console import Console
 
-from tutti.bench.driver import JobNodes, run_job
-from tutti.bench.hosts import Hosts, cores_text
-from tutti.bench.measurements import VECTORS, Measurements, Settings
+from tutti.bench.hosts import cores_text
+from tutti.bench.measurements import VECTORS
 from tutti.bench.mpis import Mpi
 from tutti.bench.nodes_report import head_json
-from tutti.bench.over_nodes import Nodes
+from tutti.bench.over_nodes import Nodes, jobs_over
 from tutti.bench.statistics import Ratio, centre, compare
 from tutti.bench.texts import call_columns, factor_text, ratio_columns, time_text
 from tutti.bench.variants import Variant
@@ -86,71 +84,35 @@ def jobs(plan: Nodes) -> int:
     return plan.settings.repetitions * len(plan.settings.mpis) * len(plan.nodes) * len(_jobs(plan))
 
 
-def _run(
-    plan: Nodes,
-    nodes: int,
-    mpi: Mpi,
-    job: tuple[str, int, list[str]],
-    hosts: Hosts,
-    directory: Path,
-) -> Measurements:
-    way, factor, names = job
-    per_node = 1 if way == BETWEEN else plan.per_node
-    settings = Settings(
-        mpis=[mpi],
-        ranks=[nodes * per_node],
-        cores=plan.settings.cores,
-        collectives=names,
-        sizes=[size * factor for size in plan.settings.sizes],
-        repetitions=1,
-        dirty=plan.settings.dirty,
-        peer_settings="default",
-        bind="none",
-        budget_ms=plan.settings.budget_ms,
-    )
-    variant, ranks = Variant(mpi, "default", True), settings.ranks[0]
-    variables = {"TUTTI_REACH": "net"} if way == MESSAGES else {}
-    measurements = Measurements(settings)
-    measurements.add(
-        ranks,
-        variant,
-        run_job(settings, ranks, variant, directory, JobNodes(hosts, per_node), variables),
-    )
-    return measurements
-
-
 def measure_worth(plan: Nodes, before_job: Callable[[str], None]) -> list[Worth]:
     """Runs every job once in each repetition, in shuffled order, at the first of the delays."""
     shuffle = random.Random(plan.settings.seed)
     rows: dict[tuple[int, str, str, int], Worth] = {}
-    with (
-        tempfile.TemporaryDirectory(prefix="tutti-bench-") as directory,
-        Hosts(plan.hosts, plan.most_nodes) as hosts,
-    ):
-        hosts.link(plan.delays[0])
+    every = list(itertools.product(plan.nodes, plan.settings.mpis, _jobs(plan)))
+    with jobs_over(plan, before_job) as jobs:
+        jobs.hosts.link(plan.delays[0])
         for repetition in range(plan.settings.repetitions):
-            order = [
-                (nodes, mpi, job)
-                for nodes in plan.nodes
-                for mpi in plan.settings.mpis
-                for job in _jobs(plan)
-            ]
-            shuffle.shuffle(order)
-            for nodes, mpi, job in order:
-                before_job(
-                    f"{repetition + 1}/{plan.settings.repetitions}, {nodes} nodes, {mpi.label}, "
-                    f"{job[0]}"
+            for nodes, mpi, (way, factor, names) in shuffle.sample(every, len(every)):
+                per_node = 1 if way == BETWEEN else plan.per_node
+                settings = replace(
+                    plan.settings,
+                    mpis=[mpi],
+                    collectives=names,
+                    sizes=[size * factor for size in plan.settings.sizes],
                 )
-                for cell, by_variant in _run(
-                    plan, nodes, mpi, job, hosts, Path(directory)
-                ).cells.items():
-                    size = cell.bytes // job[1]
-                    row = rows.setdefault(
-                        (nodes, mpi.name, cell.collective, size),
-                        Worth(nodes, mpi, cell.collective, size),
-                    )
-                    for samples in by_variant.values():
-                        row.times.setdefault(job[0], []).extend(samples.median)
+                count = f"{repetition + 1}/{plan.settings.repetitions}"
+                job = jobs.run(
+                    f"{count}, {nodes} nodes, {mpi.label}, {way}",
+                    settings,
+                    nodes * per_node,
+                    Variant(mpi, "default", True),
+                    per_node,
+                    {"TUTTI_REACH": "net"} if way == MESSAGES else {},
+                )
+                for cell in job["cells"]:
+                    place = (nodes, mpi.name, cell["collective"], cell["bytes"] // factor)
+                    row = rows.setdefault(place, Worth(nodes, mpi, *place[2:]))
+                    row.times.setdefault(way, []).append(cell["median_us"])
     return [row for row in rows.values() if len(row.times) == 3]
 
 
