@@ -17,65 +17,45 @@ adds messages among the ranks of one node.
 import argparse
 import json
 import os
-import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
+from tutti.bench.driver import execute
+from tutti.bench.words import whole_numbers
 from tutti.errors import RunError, UserError
 from tutti.rows import read_rows
-from tutti.simulation.jobs import PACKAGE, PLAIN, SETTINGS, smpirun
-from tutti.simulation.machines import OWN, Machine
+from tutti.simulation.jobs import PACKAGE, PLAIN, SETTINGS, smpirun_words
+from tutti.simulation.machines import MOST_RANKS, OWN, Machine, checked
 from tutti.simulation.platform import hostfile, platform
 from tutti.simulation.variants import ALLOCATOR, SIMULATED
+from tutti.tables import new_console, number, table_of
 
 PROGRAM = Path(__file__).resolve().parents[2] / "build" / "lib" / "tutti-sim-setup.so"
 DEALS = ("block", "round_robin")
-MOST_RANKS = 16384
+# In the order of the columns; the last is the host's MPI_Comm_split, in both.
+PHASES = {"init": "MPI_Init", "set_up": "set-up", "splits": "the host's splits"}
+Row = dict[str, int | str]
 
 
-@dataclass(frozen=True)
-class Counted:
-    """The largest number of messages of a rank, and the number of all ranks together."""
+def row_of(machine: Machine, deal: str, said: dict[str, list[int]]) -> Row:
+    """For each phase the largest number of messages of a rank, and that of all ranks together."""
 
-    most: int
-    all: int
+    def combined(signs: dict[str, int]) -> list[int]:
+        ranks = range(len(said["init"]))
+        return [sum(sign * said[name][rank] for name, sign in signs.items()) for rank in ranks]
 
-
-@dataclass(frozen=True)
-class Row:
-    nodes: int
-    cores: int
-    deal: str
-    init: Counted
-    set_up: Counted
-    splits: Counted  # the host's MPI_Comm_split, in both
-
-
-def counted(by_rank: list[int]) -> Counted:
-    return Counted(max(by_rank), sum(by_rank))
-
-
-def row_of(nodes: int, cores: int, deal: str, said: dict[str, list[int]]) -> Row:
-    def rest(phase: str, *others: str) -> list[int]:
-        return [
-            sent - sum(said[other][rank] for other in others)
-            for rank, sent in enumerate(said[phase])
-        ]
-
-    splits = [
-        one + other for one, other in zip(said["init_splits"], said["first_split"], strict=True)
-    ]
-    return Row(
-        nodes,
-        cores,
-        deal,
-        counted(rest("init", "board", "init_splits")),
-        counted(rest("first", "second", "first_split")),
-        counted(splits),
-    )
+    sent = {
+        "init": combined({"init": 1, "board": -1, "init_splits": -1}),
+        "set_up": combined({"first": 1, "second": -1, "first_split": -1}),
+        "splits": combined({"init_splits": 1, "first_split": 1}),
+    }
+    row: Row = {"ranks": machine.ranks, "nodes": machine.nodes, "cores": machine.cores}
+    row["deal"] = deal
+    for phase, by_rank in sent.items():
+        row |= {f"{phase}_most": max(by_rank), f"{phase}_all": sum(by_rank)}
+    return row
 
 
 def count(machine: Machine, deal: str, seconds: float) -> Row:
@@ -84,96 +64,48 @@ def count(machine: Machine, deal: str, seconds: float) -> Row:
             f"{PROGRAM} is missing: Tutti was not built here, or without SimGrid; install "
             f"{PACKAGE} and build (make)"
         )
+    inherited = {
+        name: value
+        for name, value in os.environ.items()
+        if name != "LD_PRELOAD" and not name.startswith("TUTTI_")
+    }
+    # MPI_COMM_WORLD sets up after a call, and not inside MPI_Init, so that both can be counted.
+    environment = inherited | ALLOCATOR | SIMULATED | {"TUTTI_SETUP_AFTER": "1"}
     with tempfile.TemporaryDirectory(prefix="tutti-setup-") as name:
-        (Path(name) / "platform.xml").write_text(platform(machine))
-        (Path(name) / "hosts").write_text(hostfile(machine, machine.ranks, deal))
-        words = [
-            smpirun(),
-            "-quiet",
-            "-np",
-            str(machine.ranks),
-            "-platform",
-            f"{name}/platform.xml",
-            "-hostfile",
-            f"{name}/hosts",
-            *(f"--cfg={option}" for option in (*SETTINGS, *PLAIN)),
-            "--log=root.thres:warning",
-            str(PROGRAM),
-        ]
-        inherited = {
-            name: value
-            for name, value in os.environ.items()
-            if name != "LD_PRELOAD" and not name.startswith("TUTTI_")
-        }
-        # MPI_COMM_WORLD sets up after a call, and not inside MPI_Init, so that both can be counted.
-        environment = inherited | ALLOCATOR | SIMULATED | {"TUTTI_SETUP_AFTER": "1"}
+        directory = Path(name)
+        (directory / "platform.xml").write_text(platform(machine))
+        (directory / "hosts").write_text(hostfile(machine, machine.ranks, deal))
+        words = [*smpirun_words(machine.ranks, directory, (*SETTINGS, *PLAIN)), str(PROGRAM)]
         try:
-            done = subprocess.run(
-                words, env=environment, capture_output=True, text=True, timeout=seconds, check=False
-            )
-        except subprocess.TimeoutExpired:
-            raise RunError(
-                f"{machine.ranks} ranks: the simulation did not end within {seconds:.0f} s; give "
-                "more --seconds"
-            ) from None
-    rows = read_rows(done.stdout.splitlines())
-    if done.returncode != 0 or not rows:
-        raise RunError(
-            f"{machine.ranks} ranks: exit code {done.returncode}: "
-            f"{(done.stderr.splitlines() or ['it said nothing'])[-1]}"
-        )
+            code, out, err = execute(words, environment, seconds)
+        except RunError as error:
+            raise RunError(f"{machine.ranks} ranks: {error}; give more --seconds") from None
+    rows = read_rows(out.splitlines())
+    if code != 0 or not rows:
+        said_last = (err.splitlines() or ["it said nothing"])[-1]
+        raise RunError(f"{machine.ranks} ranks: exit code {code}: {said_last}")
     said: dict[str, list[int]] = {}
     for row in rows:
         said.setdefault(row["call"], []).append(row["sent"])
-    return row_of(machine.nodes, machine.cores, deal, said)
-
-
-def numbers(text: str, option: str, least: int) -> list[int]:
-    words = text.split(",")
-    for word in words:
-        if not word.isdigit() or not least <= int(word) <= MOST_RANKS:
-            raise UserError(f"{option}: '{word}' is not a number from {least} to {MOST_RANKS}")
-    return [int(word) for word in words]
+    return row_of(machine, deal, said)
 
 
 def machines(options: argparse.Namespace) -> list[Machine]:
-    cores = numbers(options.cores, "--cores", 1)
+    cores = whole_numbers("--cores", options.cores, 1, MOST_RANKS, "a number of cores")
     if len(cores) != 1:
         raise UserError(f"--cores: '{options.cores}' is not accepted; give one number")
-    found = [
-        replace(OWN, nodes=nodes, cores=cores[0]) for nodes in numbers(options.nodes, "--nodes", 2)
-    ]
-    for machine in found:
-        if machine.ranks > MOST_RANKS:
-            raise UserError(
-                f"--nodes: {machine.nodes} nodes of {machine.cores} are more than {MOST_RANKS} "
-                "ranks; give fewer"
-            )
-    return found
+    nodes = whole_numbers("--nodes", options.nodes, 2, MOST_RANKS, "a number of nodes")
+    return [checked(replace(OWN, nodes=one, cores=cores[0])) for one in nodes]
 
 
-def as_json(row: Row) -> dict[str, Any]:
-    pairs = {
-        f"{name}_{which}": getattr(getattr(row, name), which)
-        for name in ("init", "set_up", "splits")
-        for which in ("most", "all")
-    }
-    return {
-        "ranks": row.nodes * row.cores,
-        "nodes": row.nodes,
-        "cores": row.cores,
-        "deal": row.deal,
-    } | pairs
-
-
-def show(row: Row) -> None:
-    ranks = row.nodes * row.cores
-    print(
-        f"{ranks:6} {row.nodes:6} {row.init.most:9} {row.init.all / ranks:10.1f} "
-        f"{row.set_up.most:9} {row.set_up.all / ranks:10.1f} {row.splits.most:9} "
-        f"{row.splits.all / ranks:10.1f}",
-        flush=True,
-    )
+def show(rows: list[Row]) -> None:
+    columns = [number(name, lambda row, name=name: str(row[name])) for name in ("ranks", "nodes")]
+    for phase, head in PHASES.items():
+        columns += [
+            number(f"{head}: most", lambda row, phase=phase: str(row[f"{phase}_most"])),
+            number("a rank", lambda row, phase=phase: f"{row[f'{phase}_all'] / row['ranks']:.1f}"),
+        ]
+    new_console(120).print(table_of("messages of a rank while Tutti sets up", columns, rows))
 
 
 def main() -> int:
@@ -197,27 +129,15 @@ def main() -> int:
     )
     parser.add_argument("--json", metavar="FILE", help="write the numbers here too")
     options = parser.parse_args()
-    rows = []
     try:
-        found, splits = machines(options), "the host's splits"
-        print(f"{'':13}{'MPI_Init':>20} {'set-up':>20} {splits:>20}")
-        print(
-            f"{'ranks':>6} {'nodes':>6} "
-            + " ".join(f"{'most':>9} {'a rank':>10}" for _ in range(3)),
-            flush=True,
-        )
-        for machine in found:
-            rows.append(count(machine, options.deal, options.seconds))
-            show(rows[-1])
+        rows = [count(machine, options.deal, options.seconds) for machine in machines(options)]
+        show(rows)
         if options.json:
-            document = {"format": "tutti-setup-messages 1", "rows": [as_json(row) for row in rows]}
+            document = {"format": "tutti-setup-messages 1", "rows": rows}
             Path(options.json).write_text(json.dumps(document, indent=1) + "\n")
-    except UserError as error:
+    except (UserError, RunError, OSError) as error:
         print(f"setup_messages.py: {error}", file=sys.stderr)
-        return 2
-    except (RunError, OSError) as error:
-        print(f"setup_messages.py: {error}", file=sys.stderr)
-        return 1
+        return 2 if isinstance(error, UserError) else 1
     return 0
 
 

@@ -15,7 +15,7 @@ MOST_FACE = 256 << 10
 PROGRAMS = "programs"
 
 
-def _counts(option: str, text: str, least: int, most: int, what: str) -> list[int]:
+def whole_numbers(option: str, text: str, least: int, most: int, what: str) -> list[int]:
     for word in text.split(","):
         if not re.fullmatch(r"[0-9]{1,9}", word) or not least <= int(word) <= most:
             raise UserError(
@@ -25,19 +25,19 @@ def _counts(option: str, text: str, least: int, most: int, what: str) -> list[in
 
 
 def parse_ranks(text: str) -> list[int]:
-    return _counts("--ranks", text, 1, MOST_RANKS, "a rank count")
+    return whole_numbers("--ranks", text, 1, MOST_RANKS, "a rank count")
 
 
 def parse_calls(text: str) -> list[int]:
-    return _counts("--calls", text, 0, 1_000_000, "a number of calls")
+    return whole_numbers("--calls", text, 0, 1_000_000, "a number of calls")
 
 
 def parse_nodes(text: str) -> list[int]:
-    return _counts("--nodes", text, 2, MOST_NODES, "a number of nodes")
+    return whole_numbers("--nodes", text, 2, MOST_NODES, "a number of nodes")
 
 
 def require_per_node(count: int) -> int:
-    return _counts("--per-node", str(count), 1, MOST_NODES, "accepted")[0]
+    return whole_numbers("--per-node", str(count), 1, MOST_NODES, "accepted")[0]
 
 
 def parse_delays(text: str) -> list[str]:

@@ -7,7 +7,7 @@ import shutil
 import signal
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -107,6 +107,13 @@ def _nanoseconds(microseconds: float) -> str:
     return str(round(microseconds * 1000))
 
 
+def smpirun_words(ranks: int, directory: Path, options: Iterable[str]) -> list[str]:
+    """The words that start a simulation, before the program; the directory has SimGrid's files."""
+    files = ["-platform", str(directory / "platform.xml"), "-hostfile", str(directory / "hosts")]
+    configured = [f"--cfg={option}" for option in options]
+    return [smpirun(), "-quiet", "-np", str(ranks), *files, *configured, "--log=root.thres:warning"]
+
+
 def command(settings: Settings, variant: Variant, cells: list[Cell], directory: Path) -> list[str]:
     machine = settings.machine
     eager = str(machine.eager_bytes + 1)  # SMPI takes the length from which messages wait
@@ -119,16 +126,7 @@ def command(settings: Settings, variant: Variant, cells: list[Cell], directory: 
     ]
     costs = (machine.memory.overhead_us, machine.network.overhead_us, machine.network.gap_us)
     return [
-        smpirun(),
-        "-quiet",
-        "-np",
-        str(settings.ranks),
-        "-platform",
-        str(directory / "platform.xml"),
-        "-hostfile",
-        str(directory / "hosts"),
-        *(f"--cfg={option}" for option in options),
-        "--log=root.thres:warning",
+        *smpirun_words(settings.ranks, directory, options),
         str(simulated_program(variant.tutti)),
         str(settings.warm),
         str(settings.operations),
