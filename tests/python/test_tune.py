@@ -561,21 +561,18 @@ def test_a_small_real_tuning(tutti, tmp_path):
     assert not (tmp_path / "tuned.map.state").exists()
 
 
-def test_leaves_follow_from_one_pair_and_from_all():
-    """On sixteen cores a byte takes 1 ns for one pair, and longer if eight pairs copy at once."""
-    for slower, leaves in ((1.0, 16), (2.0, 12), (8 / 3, 7), (8.0, 3)):  # c = 8, 4, 3, 1
-        asked = []
-
-        def measured(pairs, slower=slower, asked=asked):
-            asked.append(pairs)
-            return 1.0 if len(pairs) == 1 else slower
-
-        found = links_of("cache", range(16), measured)
-        assert found is not None and found.leaves == leaves, slower
-        assert (found.alone, found.shared) == (1.0, slower / 8)
-        assert [len(pairs) for pairs in asked] == [1, 8] and asked[1][-1] == (14, 15)
+def test_leaves_follow_from_one_core_and_from_all():
+    """On sixteen cores a byte takes 1 ns for one core, and longer if all copy at once."""
+    bytes = 4 << 20
+    for slower, leaves in ((2.0, 16), (4.0, 12), (16 / 3, 7), (16.0, 3)):  # c = 8, 4, 3, 1
+        steps = {
+            "read": {"64": 64.0, str(bytes): float(bytes)},
+            "read_by_16": {"64": 64.0, str(bytes): slower * bytes},
+        }
+        found = links_of("cache", 16, steps)
+        assert found.leaves == leaves, slower
+        assert (found.alone, found.shared) == pytest.approx((1.0, slower / 16), abs=2e-6)
         assert f"can have {leaves} leaves" in found.text
-    assert links_of("numa", [3], measured) is None
 
 
 def test_links_of_this_machine_are_measured():

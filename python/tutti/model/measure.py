@@ -139,7 +139,7 @@ def _time_at(costs: dict[int, float], length: int) -> float:
     return float(np.interp(length, [*costs], [one * cost for one, cost in costs.items()]))
 
 
-def _shared(steps: dict[str, Any], kind: str) -> dict[str, float]:
+def shared_costs(steps: dict[str, Any], kind: str) -> dict[str, float]:
     """HMPI's B: what t accesses at once take a byte, by t, for the least favourable t.
 
     It is at most b, what one takes alone. In a long combination each of the t does its part, so its
@@ -177,7 +177,7 @@ def _shared_writes(steps: dict[str, Any]) -> dict[str, float]:
 
     So much longer than the slower of the two alone it takes, as both together need of the link.
     """
-    write, read, shared = _writes(steps, "hand"), steps["read"], _shared(steps, "read")
+    write, read, shared = _writes(steps, "hand"), steps["read"], shared_costs(steps, "read")
     shares = {}
     for length, time in steps["pipeline"].items():
         if length in write:
@@ -200,8 +200,8 @@ def level_of(name: str, steps: dict[str, Any]) -> dict[str, Any]:
         "byte": by_length(steps["read"]),
         "add": by_length(steps["add"]),
         "add_same": by_length(steps["add_same"]),
-        "shared": _shared(steps, "read"),
-        "shared_add": _shared(steps, "add"),
+        "shared": shared_costs(steps, "read"),
+        "shared_add": shared_costs(steps, "add"),
         "write": by_length(_writes(steps, "hand")),
         "shared_write": _shared_writes(steps),
         "write_in_place": by_length(_writes(steps, "hand_in_place")),
