@@ -55,7 +55,7 @@ def output(send="1", least="0.5", total="1", words="abc"):
 
 
 def settings(**changes):
-    return replace(AppSettings("matvec", (), [MPICH], [2], 2, repetitions=3), **changes)
+    return replace(AppSettings([MPICH], [2], 2, [], [], 3, application="matvec"), **changes)
 
 
 def measured(**changes):

@@ -216,6 +216,8 @@ def of_application(application: str = "matvec", **changes: Any) -> Report:
                 "mpis": [MPICH, OPENMPI],
                 "ranks": [2, 4],
                 "cores": 2,
+                "collectives": [],
+                "sizes": [],
                 "repetitions": 3,
             }
             | changes

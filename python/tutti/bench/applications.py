@@ -20,11 +20,10 @@ from typing import Any
 from tutti.bench.driver import NO_HEAP, JobNodes, execute_job, measure_limits, what_failed
 from tutti.bench.hosts import Hosts
 from tutti.bench.load import watched
-from tutti.bench.measurements import JOB_SECONDS
-from tutti.bench.mpis import Mpi
+from tutti.bench.measurements import JOB_SECONDS, Settings
 from tutti.bench.over_nodes import Nodes
 from tutti.bench.reading import Output, parse_output
-from tutti.bench.variants import Variant, binding_for, command, environment, variants_for
+from tutti.bench.variants import Variant, binding_for, command, environment
 from tutti.errors import RunError, UserError
 from tutti.places import find_program, program
 
@@ -81,31 +80,21 @@ class Place:
 
 
 @dataclass(frozen=True)
-class AppSettings:
-    application: str
-    arguments: tuple[str, ...]  # the application's arguments
-    mpis: list[Mpi]
-    ranks: list[int]  # with `hosts`: nodes * per_node for each number of nodes
-    cores: int
-    repetitions: int
-    tutti: bool = True
-    heap: bool = False
-    peer_settings: str = "auto"
-    bind: str = "auto"
-    seed: int | None = None
+class AppSettings(Settings):
+    """The settings of calls, as far as they hold for programs, and those of the application."""
+
+    application: str = ""
+    arguments: tuple[str, ...] = ()  # the application's arguments
     limits: bool = True  # measure the machine's own operations before each repetition
-    hosts: Path | None = None  # the directory of the scripts that make nodes
+    # The directory of the scripts that make nodes. Then `ranks` are nodes * per_node for each number
+    # of nodes.
+    hosts: Path | None = None
     per_node: int = 1
     delays: tuple[str, ...] = ()
     servers: bool = False  # the forms of the program, and Tutti's servers with the overlapped one
 
-    def oversubscribed(self, ranks: int) -> bool:
-        return ranks > self.cores
-
     def variants(self, ranks: int) -> list[Variant]:
-        plain = variants_for(
-            self.mpis, self.peer_settings, self.oversubscribed(ranks), self.tutti, self.heap
-        )
+        plain = super().variants(ranks)
         if not self.servers:
             return plain
         # Without servers Tutti leaves non-blocking collectives between nodes to the host.

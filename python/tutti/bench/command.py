@@ -521,19 +521,12 @@ def apps(options: Options) -> None:
         (*OF_HOSTS, "--servers"),
         ("--ranks", "--bind", "--peer-settings"),
     )
-    settings = settings_of(options)
+    count = options.repetitions or (3 if options.quick else 5)
+    settings = settings_of(options, repetitions=count)
     asked = AppSettings(
+        **vars(settings),
         application=options.app,
         arguments=tuple(options.words or ()),
-        mpis=settings.mpis,
-        ranks=settings.ranks,
-        cores=settings.cores,
-        repetitions=options.repetitions or (3 if options.quick else 5),
-        tutti=settings.tutti,
-        heap=settings.heap,
-        peer_settings=settings.peer_settings,
-        bind=settings.bind,
-        seed=settings.seed,
         limits=not options.quick,
         servers=options.servers,
     )

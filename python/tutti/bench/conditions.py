@@ -17,6 +17,7 @@ from tutti.bench.results import comparison_of, measured_ranks
 from tutti.bench.states import QUICK, SLOW, States, states_of
 from tutti.bench.statistics import Ratio, centre, compare, log_ratios, ratio_of_logs
 from tutti.bench.variants import Variant, host_of
+from tutti.rows import members
 
 # For each condition with repeated calls, the same condition with the kinds in a shuffled order.
 SHUFFLED = {"plain": "mixed", "cold": "mixed+cold"}
@@ -195,11 +196,9 @@ def all_shuffled_over_repeated(
 
 def _summary_json(summary: ConditionSummary) -> dict[str, Any]:
     return {
-        "ranks": summary.ranks,
+        **members(summary, "ranks", "condition", "repetitions"),
         "variant": summary.variant.key,
-        "condition": summary.condition,
         "state": summary.state or None,
-        "repetitions": summary.repetitions,
         "over_best_peer": asdict(summary.ratio),
         "over_host": asdict(summary.over_host) if summary.over_host else None,
         "kinds_behind": None if summary.state else len(summary.behind),

@@ -150,26 +150,23 @@ BY_SIZE = {
 
 
 def limits_table(limits: dict[str, Any]) -> Table:
-    table = Table(
-        title="Limits of the machine, measured between the jobs",
-        title_justify="left",
-        show_header=False,
-    )
-    table.add_column()
-    table.add_column()
+    entries = []
     for name, meaning in LATENCIES.items():
-        value = limits.get(name)
-        table.add_row(
-            meaning, f"{value / 1000:.3f} us" if value is not None else "not possible here"
-        )
+        time = limits.get(name)
+        entries.append((meaning, "" if time is None else f"{time / 1000:.3f} us"))
     for name, (meaning, unit) in BY_SIZE.items():
         values = [
             f"{size_text(int(size))}: {value:.3g}"
             for size, value in limits.get(name, {}).items()
             if value is not None
         ]
-        table.add_row(meaning, f"{', '.join(values)} {unit}" if values else "not possible here")
-    return table
+        entries.append((meaning, f"{', '.join(values)} {unit}" if values else ""))
+    columns = [
+        words("", lambda entry: entry[0]),
+        words("", lambda entry: entry[1] or "not possible here"),
+    ]
+    title = "Limits of the machine, measured between the jobs"
+    return table_of(title, columns, entries, show_header=False)
 
 
 def nearness_table(rows: list[Nearness]) -> Table:

@@ -25,10 +25,18 @@ from tutti.bench.statistics import (
     log_ratios,
     ratio_of_logs,
 )
-from tutti.bench.texts import interval_text, kind_text, ratio_text, size_text, time_text
+from tutti.bench.texts import (
+    cells_text,
+    interval_text,
+    kind_text,
+    ratio_columns,
+    ratio_text,
+    size_text,
+    time_text,
+)
 from tutti.bench.words import parse_ranks
 from tutti.errors import UserError, cannot_write
-from tutti.tables import Table, new_console
+from tutti.tables import Table, new_console, number, table_of, words
 
 BEST = "best peer"
 FORMATS = (
@@ -186,22 +194,18 @@ def _cell_text(row: Row) -> str:
 
 
 def means_table(rows: list[Row]) -> Table:
-    table = Table(title="Geometric means (above 1: Tutti is faster)", title_justify="left")
-    table.add_column("ranks", justify="right")
-    table.add_column("with Tutti")
-    table.add_column("against")
-    for column in ("cells", "mean", "95%", "slower"):
-        table.add_column(column, justify="right")
-    for (ranks, variant, against), mine in sorted(
-        _groups(rows, "ranks", "variant", "against").items()
-    ):
-        mean = mean_of(mine)
-        slower = sum(row.ratio.slower for row in mine)
-        table.add_row(
-            str(ranks), variant, against, str(len(mine)), ratio_text(mean), interval_text(mean),
-            f"[red]{slower}[/]" if slower else "-",
-        )  # fmt: skip
-    return table
+    columns = [
+        number("ranks", lambda mine: str(mine[0].ranks)),
+        words("with Tutti", lambda mine: mine[0].variant),
+        words("against", lambda mine: mine[0].against),
+        number("cells", lambda mine: str(len(mine))),
+        number("mean", lambda mine: ratio_text(mean_of(mine))),
+        number("95%", lambda mine: interval_text(mean_of(mine))),
+        number("slower", lambda mine: cells_text(sum(row.ratio.slower for row in mine))),
+    ]
+    groups = sorted(_groups(rows, "ranks", "variant", "against").items())
+    title = "Geometric means (above 1: Tutti is faster)"
+    return table_of(title, columns, [mine for _, mine in groups])
 
 
 def _kind_text(kind: str | int) -> str:
@@ -212,27 +216,25 @@ def _kind_text(kind: str | int) -> str:
 
 def _by_mpi(title: str, kinds: tuple[str, ...], rows: list[Row], cells: bool) -> Table:
     """A row for each kind of call, and columns for each MPI."""
-    table = Table(title=title, title_justify="left")
-    for name in kinds:
-        table.add_column("size" if name == "bytes" else name)
-    mpis = list(dict.fromkeys(row.against for row in rows))
-    for mpi in mpis:
-        table.add_column(f"over {mpi}", justify="right")
-        table.add_column("95%", justify="right")
+
+    def ratio(mine: list[Row], mpi: str) -> Ratio | None:
+        there = [row for row in mine if row.against == mpi]
+        if not there:
+            return None
+        return there[0].ratio if cells else mean_of(there)
+
+    columns = [
+        words(
+            "size" if name == "bytes" else name,
+            lambda mine, name=name: _kind_text(getattr(mine[0], name)),
+        )
+        for name in kinds
+    ]
+    for mpi in dict.fromkeys(row.against for row in rows):
+        columns += ratio_columns(lambda mine, mpi=mpi: ratio(mine, mpi), f"over {mpi}")
     if cells:
-        table.add_column("Tutti, us", justify="right")
-    for kind, mine in _groups(rows, *kinds).items():
-        words = [_kind_text(one) for one in kind]
-        by_mpi = {mpi: there for (mpi,), there in _groups(mine, "against").items()}
-        for mpi in mpis:
-            there = by_mpi.get(mpi)
-            if there is None:
-                words += ["-", "-"]
-                continue
-            ratio = there[0].ratio if cells else mean_of(there)
-            words += [ratio_text(ratio), interval_text(ratio)]
-        table.add_row(*words, *([time_text(mine[0].tutti_us)] if cells else []))
-    return table
+        columns.append(number("Tutti, us", lambda mine: time_text(mine[0].tutti_us)))
+    return table_of(title, columns, _groups(rows, *kinds).values())
 
 
 def slower_lines(rows: list[Row]) -> list[str]:

@@ -109,9 +109,9 @@ def _levels(ranks: int) -> str:
     return here.place(ranks).levels() if ranks <= here.cores else ""
 
 
-def _contents(collective: str, spec: str, ranks: int) -> str:
-    compared = min(ranks, COMPARED_RANKS)
-    text: str = core().generate(collective, spec, compared, 0, _levels(compared)).text
+def contents_of(collective: str, spec: str, ranks: int, levels: str) -> str:
+    """A plan's text without the name of its algorithm."""
+    text: str = core().generate(collective, spec, ranks, 0, levels).text
     return "\n".join(line for line in text.splitlines() if not line.startswith("algorithm "))
 
 
@@ -123,9 +123,11 @@ def algorithms_for(ranks: int, collective: str, leaves: Sequence[int] = ()) -> l
     measurements (links.py).
     """
     by_contents: dict[str, str] = {}
+    compared = min(ranks, COMPARED_RANKS)
     specs = _specs(ranks, collective)
     for spec in specs + [f"levels:leaves={count}" for count in leaves if "levels" in specs]:
-        by_contents.setdefault(_contents(collective, spec, ranks), spec)
+        contents = contents_of(collective, spec, compared, _levels(compared))
+        by_contents.setdefault(contents, spec)
     return list(by_contents.values())
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
-from tutti.choose.candidates import HALVES, MOST_DIRECT_RANKS
+from tutti.choose.candidates import HALVES, MOST_DIRECT_RANKS, contents_of
 from tutti.choose.placement import Placement
 from tutti.places import core
 
@@ -89,5 +89,4 @@ def specs_for_model(collective: str, placement: Placement) -> list[str]:
 def _contents(collective: str, spec: str, placement: Placement) -> str:
     if placement.ranks > MOST_COMPARED:
         return spec
-    text: str = core().generate(collective, spec, placement.ranks, 0, placement.known_levels).text
-    return "\n".join(line for line in text.splitlines() if not line.startswith("algorithm "))
+    return contents_of(collective, spec, placement.ranks, placement.known_levels)
