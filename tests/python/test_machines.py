@@ -9,7 +9,7 @@ from tutti.errors import UserError
 from tutti.plan.machine import Machine
 from tutti.predict.machines import known_costs, known_files, model_of, read_model
 from tutti.predict.prediction import Where, shared_levels
-from tutti.simulation.machines import MACHINES
+from tutti.simulation.machines import MACHINES, named
 
 
 @pytest.mark.parametrize("name", known_files())
@@ -78,3 +78,20 @@ def test_the_machines_are_listed(tutti):
     assert "node:1 socket:2 numa:4 cache:3 core:8" in one and "STREAM" in one
     refused = tutti("model", "machines", "epyc")
     assert refused.returncode == 2 and "epyc-9654" in refused.stderr
+
+
+def test_a_machine_is_named_alike_for_its_shape_and_as_a_cluster(tutti, tmp_path):
+    """--shape takes what --machine takes, and so does tutti sim."""
+    words = ("plan", "show", "allreduce", "--algorithm", "levels", "--ranks", "24", "--shape")
+    shape = known_costs("hmpi-xeon")["shape"]
+    file = tmp_path / "mine.json"
+    file.write_text(json.dumps({"like": "hmpi-xeon", "name": "mine"}))
+    shown = [tutti(*words, one) for one in (shape, "hmpi-xeon", str(file))]
+    assert all(one.returncode == 0 for one in shown), shown[1].stderr
+    assert shown[0].stdout == shown[1].stdout == shown[2].stdout
+    assert named(str(file)).ranks == MACHINES["hmpi-xeon"].ranks and named(str(file)).name == "mine"
+    file.write_text(json.dumps({"like": "epyc-9654-nps4"}))
+    with pytest.raises(UserError, match='mine.json\' has no "network"'):
+        named(str(file))
+    with pytest.raises(UserError, match="'nothing' is unknown; give a file, or one of"):
+        named("nothing")

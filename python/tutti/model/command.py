@@ -50,7 +50,7 @@ from tutti.plan.command.files import (
     generate,
     read,
 )
-from tutti.plan.command.machines import SHAPES, levels_of, nodes_of
+from tutti.plan.command.machines import SHAPES, levels_of, nodes_of, shape_of_costs
 from tutti.predict.machines import known_costs, known_files, model_of, read_model
 from tutti.predict.prediction import Cell, Where, parse_late, predict, shared_levels
 
@@ -480,9 +480,7 @@ def rules_command(
     work = []
     for word in machine.split(","):
         model = read_model(Path(word))
-        shape = json.loads(model.text).get("shape")
-        if not shape:
-            raise UserError(f"--machine: '{word}' has no \"shape\"; add it to the file")
+        shape = shape_of_costs(word)
         counts = parse_ranks(ranks) if ranks is not None else None
         on = rules.placements_of(
             shape, counts, parse_ranks(nodes), "mapped" if reached else "slots", bound

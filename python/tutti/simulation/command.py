@@ -217,7 +217,9 @@ def sim(
             f"collectives and sizes: {', '.join(applications.APPLICATIONS)}.",
         ),
     ] = None,
-    machine: Annotated[str | None, option(f"A known cluster: {', '.join(MACHINES)}.")] = None,
+    machine: Annotated[
+        str | None, option(f"A known cluster ({', '.join(MACHINES)}), or a machine's file.")
+    ] = None,
     list_: Annotated[
         bool,
         option("List the known clusters with their figures, and simulate nothing.", "--list"),

@@ -8,12 +8,14 @@ memory. A message of at most `eager_bytes` leaves before its receiver has asked 
 nodes such messages leave one after the other.
 """
 
+import json
 import math
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from tutti.errors import UserError
-from tutti.predict.machines import known_costs, known_files
+from tutti.predict.machines import known_costs, known_files, read_model
 
 
 @dataclass(frozen=True)
@@ -108,11 +110,23 @@ MOST_RANKS = 16384
 
 
 def named(name: str) -> Machine:
-    if name not in MACHINES:
+    """A known cluster, or one from a file as `tutti model --machine` takes it."""
+    if name in MACHINES:
+        return MACHINES[name]
+    if not Path(name).is_file():
         raise UserError(
-            f"--machine: '{name}' is unknown; known are {', '.join(MACHINES)} (tutti sim --list)"
+            f"--machine: '{name}' is unknown; give a file, or one of {', '.join(MACHINES)} (tutti "
+            "sim --list)"
         )
-    return MACHINES[name]
+    costs = json.loads(read_model(Path(name)).text)
+    lacks = [f'"{member}"' for member in ("network", "messages") if not costs.get(member)]
+    if not str(costs.get("shape", "")).startswith("node:"):
+        lacks.append('"shape" with nodes')
+    if lacks:
+        raise UserError(
+            f"--machine: '{name}' has no {lacks[0]}, which a cluster needs; add it (docs/model.md)"
+        )
+    return _cluster({"what": "a cluster from a file"} | costs)
 
 
 def checked(machine: Machine) -> Machine:
