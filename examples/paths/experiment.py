@@ -29,6 +29,7 @@ from tutti.bench.mpis import Mpi, find_mpis
 from tutti.bench.statistics import compare
 from tutti.bench.variants import Variant, command, environment
 from tutti.errors import RunError, UserError
+from tutti.figures import new_figure, save
 from tutti.places import program
 from tutti.plan import Context, Machine, Tree, algo, collective, lam
 
@@ -232,12 +233,8 @@ def show(rows: list[dict[str, object]], base_name: str) -> None:
 
 
 def draw(rows: list[dict[str, object]], stem: Path, title: str) -> None:
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    figure, axes = pyplot.subplots(figsize=(7, 4.5))
+    figure, grid = new_figure(1, 1, (7, 4.5))
+    axes = grid[0, 0]
     for name in dict.fromkeys(str(row["name"]) for row in rows):
         mine = [row for row in rows if row["name"] == name]
         axes.plot(
@@ -253,8 +250,7 @@ def draw(rows: list[dict[str, object]], stem: Path, title: str) -> None:
     axes.grid(True, alpha=0.3)
     axes.legend(fontsize=8)
     figure.tight_layout()
-    for suffix in (".png", ".svg"):
-        figure.savefig(stem.with_name(stem.name + suffix), dpi=150)
+    save(figure, stem)
 
 
 def numbers(text: str) -> list[int]:

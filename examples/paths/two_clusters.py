@@ -40,6 +40,7 @@ from tutti.bench.progress import with_progress
 from tutti.bench.texts import size_text
 from tutti.bench.variants import Variant, environment
 from tutti.errors import RunError, UserError
+from tutti.figures import new_figure, save
 from tutti.places import program
 from tutti.plan import Context, Machine, Placed, Tree, algo, collective, lam
 
@@ -221,11 +222,6 @@ def show(cases: list[Case], one_way: float, options: argparse.Namespace) -> None
 
 def draw(cases: list[Case], stem: Path, options: argparse.Namespace, title: str) -> None:
     """The paper's figure 8 (all mappings, short vectors, over the ranks) and its figure 9 (a panel a mapping, a line a size)."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
     names, sizes = (
         list(dict.fromkeys(case.name for case in cases)),
         sorted({case.bytes for case in cases}),
@@ -242,11 +238,10 @@ def draw(cases: list[Case], stem: Path, options: argparse.Namespace, title: str)
 
     def finish(figure: Any, number: int) -> None:
         figure.tight_layout()
-        for suffix in (".png", ".svg"):
-            figure.savefig(stem.with_name(f"{stem.name}-{number}{suffix}"), dpi=150)
-        pyplot.close(figure)
+        save(figure, stem.with_name(f"{stem.name}-{number}"))
 
-    figure, axes = pyplot.subplots(figsize=(8.5, 4.5))
+    figure, grid = new_figure(1, 1, (8.5, 4.5))
+    axes = grid[0, 0]
     for place, name in enumerate(names):
         for size, style in zip(
             [size for size in sizes if size <= 2048][::-1][:2], ("-", ":"), strict=False
@@ -269,9 +264,7 @@ def draw(cases: list[Case], stem: Path, options: argparse.Namespace, title: str)
     axes.legend(fontsize=7, loc="center left", bbox_to_anchor=(1.0, 0.5))
     finish(figure, 8)
 
-    figure, panels = pyplot.subplots(
-        1, len(names), figsize=(2.6 * len(names) + 1, 4), sharey=True, squeeze=False
-    )
+    figure, panels = new_figure(1, len(names), (2.6 * len(names) + 1, 4), sharey=True)
     for axes, name in zip(panels.flat, names, strict=True):
         for size in sizes:
             line(axes, name, size, label=size_text(size))

@@ -45,13 +45,26 @@ def legend_below(
     figure.tight_layout(rect=(0, 0.25 * lines / figure.get_figheight(), 1, 1))
 
 
+def write_figure(figure: Any, file: Path, dpi: int = 150) -> None:
+    """Writes a figure as the file's suffix says.
+
+    An SVG keeps text as text. Two drawings of one thing are identical: they contain no date and no
+    random names.
+    """
+    import matplotlib
+
+    metadata = {"Date": None} if file.suffix.lower() == ".svg" else {}
+    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "tutti"}):
+        figure.savefig(file, dpi=dpi, metadata=metadata)
+
+
 def save(figure: Any, stem: Path, dpi: int = 150) -> list[Path]:
     """Writes STEM.png and STEM.svg and returns their paths."""
     from matplotlib import pyplot
 
     written = [stem.with_name(stem.name + suffix) for suffix in (".png", ".svg")]
     for name in written:
-        figure.savefig(name, dpi=dpi)
+        write_figure(figure, name, dpi)
     pyplot.close(figure)
     return written
 

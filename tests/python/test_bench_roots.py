@@ -174,8 +174,8 @@ def test_plot_draws_whiskers(tmp_path):
     from tutti.figures import draw_lines
 
     text = draw(measured(), tmp_path / "plot")[1].read_text()
-    assert "<!-- bcast, 4 ranks, every root -->" in text and "<!-- barrier, 4 ranks -->" in text
-    assert "<!-- median and span of the roots, us -->" in text
+    assert ">bcast, 4 ranks, every root<" in text and ">barrier, 4 ranks<" in text
+    assert ">median and span of the roots, us<" in text
     matplotlib.use("Agg")
     figure, axes = pyplot.subplots()
     draw_lines(axes, _panel(measured(), 4, "bcast"))

@@ -21,6 +21,7 @@ from tutti.drawing.paint import (
 from tutti.drawing.panels import Panel, panels
 from tutti.drawing.strokes import levels_shown
 from tutti.errors import UserError
+from tutti.figures import write_figure
 
 TOP = 0.34
 PANEL_TITLE = 0.22
@@ -196,18 +197,7 @@ def render(graph: Graph, title: str, file: Path, wanted: str = "auto") -> None:
         va="top",
         linespacing=1.35,
     )
-    _save(figure, file)
-
-
-def _save(figure: Any, file: Path) -> None:
-    import matplotlib
-
-    # An SVG keeps text as text. Two drawings of one plan are identical: they contain no date and no
-    # random names.
-    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "tutti"}):
-        try:
-            figure.savefig(
-                file, dpi=150, metadata={"Date": None} if file.suffix.lower() == ".svg" else {}
-            )
-        except OSError as error:
-            raise UserError(f"cannot write '{file}': {error.strerror or error}") from error
+    try:
+        write_figure(figure, file)
+    except OSError as error:
+        raise UserError(f"cannot write '{file}': {error.strerror or error}") from error
