@@ -19,6 +19,7 @@ void measure_lives(const Ranks* ranks, int argc, char** argv);
 void measure_messages(const Ranks* ranks, int argc, char** argv);
 void measure_saturation(const Ranks* ranks, int argc, char** argv);
 void measure_transfers(const Ranks* ranks, int argc, char** argv);
+void measure_waits(const Ranks* ranks, int argc, char** argv);
 
 typedef struct {
   const char* name;
@@ -28,7 +29,7 @@ typedef struct {
 static const Kind kinds[] = {
     {"between", measure_between},     {"lives", measure_lives},
     {"messages", measure_messages},   {"saturation", measure_saturation},
-    {"transfers", measure_transfers},
+    {"transfers", measure_transfers}, {"waits", measure_waits},
 };
 
 void ranks_stop(const char* what) {
@@ -66,7 +67,8 @@ int ranks_of_node(int* first) {
 static const Kind* kind_named(const char* name) {
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; ++i)
     if (name != NULL && strcmp(kinds[i].name, name) == 0) return &kinds[i];
-  ranks_stop("the first word must be one of between, lives, messages, saturation, transfers");
+  ranks_stop(
+      "the first word must be one of between, lives, messages, saturation, transfers, waits");
 }
 
 int main(int argc, char** argv) {

@@ -36,7 +36,7 @@ OPTIONS = {
 # In these commands --json had the name of a file, or - for stdout.
 JSON_FILES = ("bench", "sim", "tune")
 # The first words that `tutti bench` takes.
-SUBCOMMANDS = ("calls", "lives", "view", "--help", *dict.fromkeys(MODES.values()))
+SUBCOMMANDS = ("calls", "lives", "waits", "view", "--help", *dict.fromkeys(MODES.values()))
 
 
 def _name(word: str) -> str:

@@ -455,6 +455,26 @@ def lives(options: Options) -> None:
     )
 
 
+def waits(options: Options) -> None:
+    """Measure calls that wait in the host MPI.
+
+    Messages, splits, barriers and one-sided calls, as a rule of more ranks than cores.
+    """
+    from tutti.bench import waits as of_waits
+
+    output, ranks = output_of(options, WIDTH), str(one_count(options, of_waits.RANKS))
+    settings = settings_of(replace(options, ranks=ranks))
+    found = with_progress(
+        settings.repetitions * len(settings.mpis),
+        "jobs with and without Tutti",
+        lambda before_job: of_waits.measure(settings, options.work, options.rounds, before_job),
+    )
+    output.present(
+        lambda console: of_waits.show(settings, options.work, found, console),
+        of_waits.as_json(settings, options.work, found),
+    )
+
+
 def alltoall(options: Options) -> None:
     """Measure an all-to-all of gets between threads.
 
@@ -573,6 +593,7 @@ SUBCOMMANDS: dict[str, tuple[Callable[[Options], None], tuple[str, ...]]] = {
         (*NODES, "bytes", "mpi", "repetitions", "quick", "budget_ms", "seed", *FILES),
     ),
     "lives": (lives, ("ranks", "calls", "rounds", "bind", "mpi", "repetitions", "quick", "seed", *PLOT)),
+    "waits": (waits, ("ranks", "rounds", "work", "bind", "mpi", "repetitions", "quick", "seed", *FILES)),
     "alltoall": (alltoall, ("ranks", "bytes", "repetitions", "quick", *FILES)),
     "saturation": (saturation, (*NODES, "mpi", "quick", "budget_ms", *PLOT)),
     "array": (array, ("repetitions", "quick", *FILES)),

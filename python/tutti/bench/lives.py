@@ -1,13 +1,10 @@
 """`tutti bench lives`: the cost of short-lived communicators, with Tutti and without.
 
-A communicator is split off, makes some allreduces of 8 bytes, and is freed. Each repetition runs
-every cell once, in random order, as a job of its own; the job with Tutti runs next to the one
-without. The ratio is Tutti's time over the host's, by medians of the slowest rank, or by means if
+A communicator is split off, makes some allreduces of 8 bytes, and is freed. Each cell is a job of its own
+(pairs.py). The ratio is Tutti's time over the host's, by medians of the slowest rank, or by means if
 times have two modes. The goal is at most 1.1 for every number of calls.
 """
 
-import random
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,14 +12,12 @@ from typing import Any
 
 from rich.console import Console
 
-from tutti.bench.driver import execute_rows
-from tutti.bench.measurements import JOB_SECONDS, Settings
+from tutti.bench.measurements import Settings
 from tutti.bench.mpis import Mpi
+from tutti.bench.pairs import jobs
 from tutti.bench.statistics import Ratio, centre, compare, has_two_modes
 from tutti.bench.texts import factor_text, interval_text, time_text
-from tutti.bench.variants import Variant, binding_for, command, environment
 from tutti.figures import new_figure, save
-from tutti.places import program
 from tutti.rows import members
 from tutti.tables import number, table_of, words
 
@@ -61,25 +56,15 @@ class Life:
 def measure(
     settings: Settings, calls: list[int], rounds: int, before_job: Callable[[str], None]
 ) -> list[Life]:
-    (ranks,), shuffle = settings.ranks, random.Random(settings.seed)
-    crowded = settings.oversubscribed(ranks)
+    def described(life: Life) -> tuple[Mpi, list[str], str]:
+        words = ["lives", str(life.calls), str(rounds)]
+        return life.mpi, words, f"{life.mpi.label}, {life.calls} calls"
+
     lives = [Life(mpi, count) for mpi in settings.mpis for count in calls]
-    with tempfile.TemporaryDirectory(prefix="tutti-bench-") as directory:
-        for _ in range(settings.repetitions):
-            for life in shuffle.sample(lives, len(lives)):
-                before_job(f"{life.mpi.label}, {life.calls} calls")
-                for tutti in shuffle.sample((False, True), 2):
-                    variant = Variant(life.mpi, "best" if crowded else "default", tutti)
-                    binding = binding_for(settings.bind, crowded)
-                    bench = [str(program(f"tutti-ranks-{life.mpi.abi}")), "lives"]
-                    bench += [str(life.calls), str(rounds)]
-                    launcher = program("tutti-run") if tutti else None
-                    started = command(variant, ranks, binding, bench, launcher)
-                    env = environment(variant, binding, Path(directory))
-                    (row,) = execute_rows(variant.label, started, env, JOB_SECONDS)
-                    times = life.tutti if tutti else life.host
-                    times["median"].append(row["ns"] / 1000)
-                    times["mean"].append(row["mean_ns"] / 1000)
+    for life, tutti, (row,) in jobs(settings, lives, described, before_job):
+        times = life.tutti if tutti else life.host
+        times["median"].append(row["ns"] / 1000)
+        times["mean"].append(row["mean_ns"] / 1000)
     return lives
 
 

@@ -129,7 +129,13 @@ class Options:
             metavar="LIST",
         ),
     ] = None
-    rounds: Annotated[int, option("Communicators in each job.")] = ROUNDS
+    rounds: Annotated[
+        int,
+        option("How many communicators a job of lives makes, and calls of a kind a job of waits."),
+    ] = ROUNDS
+    work: Annotated[
+        int, option("Microseconds that each rank computes before each call.", metavar="US")
+    ] = 0
     dirty: Annotated[
         bool, option("Each rank rewrites its buffer before each operation, as programs do.")
     ] = True
@@ -227,6 +233,7 @@ class Options:
             ("budget_ms", 1, 60000),
             ("load", 0, MOST_BUSY),
             ("rounds", 1, 1_000_000),
+            ("work", 0, 1_000_000),
         ):
             value = getattr(self, name)
             if value is not None and not least <= value <= most:

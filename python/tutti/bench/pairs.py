@@ -1,0 +1,43 @@
+"""Jobs of tutti-ranks, each with Tutti and without."""
+
+import random
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TypeVar
+
+from tutti.bench.driver import execute_rows
+from tutti.bench.measurements import JOB_SECONDS, Settings
+from tutti.bench.mpis import Mpi
+from tutti.bench.variants import Variant, binding_for, command, environment
+from tutti.places import program
+from tutti.rows import PrintedRow
+
+Cell = TypeVar("Cell")
+
+
+def jobs(
+    settings: Settings,
+    cells: list[Cell],
+    described: Callable[[Cell], tuple[Mpi, list[str], str]],
+    before_job: Callable[[str], None],
+) -> Iterator[tuple[Cell, bool, list[PrintedRow]]]:
+    """(cell, whether with Tutti, rows of the job). Each repetition runs every cell once, in random
+    order; the job with Tutti runs next to the one without. `described` gives the MPI of a cell, the
+    words for tutti-ranks, and the text for the progress bar.
+    """
+    (ranks,), shuffle = settings.ranks, random.Random(settings.seed)
+    crowded = settings.oversubscribed(ranks)
+    binding = binding_for(settings.bind, crowded)
+    with tempfile.TemporaryDirectory(prefix="tutti-bench-") as directory:
+        for _ in range(settings.repetitions):
+            for cell in shuffle.sample(cells, len(cells)):
+                mpi, words, text = described(cell)
+                before_job(text)
+                for tutti in shuffle.sample((False, True), 2):
+                    variant = Variant(mpi, "best" if crowded else "default", tutti)
+                    bench = [str(program(f"tutti-ranks-{mpi.abi}")), *words]
+                    launcher = program("tutti-run") if tutti else None
+                    started = command(variant, ranks, binding, bench, launcher)
+                    env = environment(variant, binding, Path(directory))
+                    yield cell, tutti, execute_rows(variant.label, started, env, JOB_SECONDS)
