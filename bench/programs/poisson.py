@@ -1,4 +1,4 @@
-"""A PETSc program for whole.py: conjugate gradients on a square, repeated as in implicit time
+"""A PETSc program for `tutti bench whole`: conjugate gradients on a square, repeated as in implicit time
 steps.
 
     apt-get install python3-petsc4py

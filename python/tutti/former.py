@@ -36,7 +36,9 @@ OPTIONS = {
 # In these commands --json had the name of a file, or - for stdout.
 JSON_FILES = ("bench", "sim", "tune")
 # The first words that `tutti bench` takes.
-SUBCOMMANDS = ("calls", "lives", "waits", "view", "--help", *dict.fromkeys(MODES.values()))
+SUBCOMMANDS = (
+    "calls", "lives", "waits", "whole", "view", "--help", *dict.fromkeys(MODES.values())
+)  # fmt: skip
 
 
 def _name(word: str) -> str:

@@ -1,6 +1,7 @@
 """The command `tutti bench`: its subcommands, and the options that each takes. All options are
 checked before anything runs."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -566,6 +567,28 @@ def apps(options: Options) -> None:
     return None
 
 
+def whole(options: Options) -> None:
+    """Time a whole program of yours with and without Tutti.
+
+    The program follows after --. Its time is that of the command, and what it prints itself.
+    """
+    from tutti.bench.whole import Program, measure, show
+
+    output = output_of(options, WIDTH)
+    if not options.program:
+        raise UserError("the program is missing; give it after --, as in -- pw.x -in silicon.in")
+    try:
+        pattern = re.compile(options.time) if options.time is not None else None
+    except re.error as error:
+        raise UserError(f"--time: '{options.time}' is no expression: {error}") from None
+    if pattern is not None and pattern.groups != 1:
+        raise UserError("--time: the expression must have one group, for the seconds")
+    settings = settings_of(replace(options, ranks=options.ranks or "2"))
+    asked = Program(settings, options.program, pattern)
+    document = with_progress(asked.jobs, "", lambda before_job: measure(asked, before_job))
+    output.present(lambda console: show(document, console), document)
+
+
 def replace_nodes(options: Options) -> Options:
     """The options with the usual number of nodes of a program."""
     return replace(options, nodes=options.nodes or "2")
@@ -594,6 +617,10 @@ SUBCOMMANDS: dict[str, tuple[Callable[[Options], None], tuple[str, ...]]] = {
     ),
     "lives": (lives, ("ranks", "calls", "rounds", "bind", "mpi", "repetitions", "quick", "seed", *PLOT)),
     "waits": (waits, ("ranks", "rounds", "work", "bind", "mpi", "repetitions", "quick", "seed", *FILES)),
+    "whole": (
+        whole,
+        ("program", "time", *HERE, "repetitions", "quick", "mpi", "seed", *FILES),
+    ),
     "alltoall": (alltoall, ("ranks", "bytes", "repetitions", "quick", *FILES)),
     "saturation": (saturation, (*NODES, "mpi", "quick", "budget_ms", *PLOT)),
     "array": (array, ("repetitions", "quick", *FILES)),

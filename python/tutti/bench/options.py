@@ -38,6 +38,17 @@ class Options:
         list[str] | None,
         typer.Argument(metavar="[-- OPTIONS]", help="The program's own options."),
     ] = None
+    program: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="-- PROGRAM", help="The program and its arguments."),
+    ] = None
+    time: Annotated[
+        str | None,
+        option(
+            "A regular expression whose group matches the seconds that the program prints.",
+            metavar="EXPRESSION",
+        ),
+    ] = None
     ranks: RankCounts = None
     collectives: Annotated[
         str | None,
