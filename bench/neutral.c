@@ -12,6 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "statistics.h"
+
 /* Two cache lines of 64 bytes, because processors fetch adjacent lines in pairs. */
 struct NeutralShared {
   _Alignas(128) atomic_uint arrived;
@@ -167,11 +169,6 @@ bool neutral_start(Neutral* neutral, uint64_t* start) {
   return now <= *start + neutral->late;
 }
 
-static int ascending(const void* one, const void* other) {
-  const double a = *(const double*)one, b = *(const double*)other;
-  return (a > b) - (a < b);
-}
-
 bool neutral_hand_over(Neutral* neutral, double* nanoseconds) {
   enum { batches = 21, rounds = 100 };
   if (neutral->ranks < 2 || neutral->yields || neutral->sleeps) return false;
@@ -193,8 +190,7 @@ bool neutral_hand_over(Neutral* neutral, double* nanoseconds) {
       batch[b] = (double)(bench_now(&neutral->clock) - began) * 1e9 / (2 * rounds) /
                  neutral->clock.ticks_per_second;
     }
-    qsort(batch, batches, sizeof *batch, ascending);
-    *nanoseconds = batch[batches / 2];
+    *nanoseconds = median_of(batch, batches);
   }
   neutral_meet(neutral);
   return true;
