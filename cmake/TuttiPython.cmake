@@ -1,21 +1,14 @@
-# Finds Python's headers and nanobind, which the Python module (src/python) needs, and sets
-# TUTTI_PYTHON to ON if both are found. Without them everything but the module is built.
+# Finds Python's headers, which the Python module (src/python) needs, and sets TUTTI_PYTHON to ON if
+# they are found. Without them everything but the module is built.
 if(NOT Python_EXECUTABLE AND EXISTS ${PROJECT_SOURCE_DIR}/.venv/bin/python)
   set(Python_EXECUTABLE ${PROJECT_SOURCE_DIR}/.venv/bin/python)
 endif()
 find_package(Python 3.10 COMPONENTS Interpreter Development.Module)
 if(Python_Development.Module_FOUND)
-  execute_process(COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir
-    OUTPUT_STRIP_TRAILING_WHITESPACE OUTPUT_VARIABLE nanobind_directory ERROR_QUIET RESULT_VARIABLE nanobind_missing)
-  if(NOT nanobind_missing)
-    find_package(nanobind CONFIG PATHS ${nanobind_directory} NO_DEFAULT_PATH)
-  endif()
-endif()
-if(nanobind_FOUND)
   set(TUTTI_PYTHON ON)
 elseif(SKBUILD)
-  message(FATAL_ERROR "the wheel needs Python's headers and nanobind for ${Python_EXECUTABLE}: pip install nanobind")
+  message(FATAL_ERROR "the wheel needs the headers of ${Python_EXECUTABLE} (Debian: python3-dev)")
 else()
   set(TUTTI_PYTHON OFF)
-  message(STATUS "no Python module: ${Python_EXECUTABLE} has no headers or no nanobind")
+  message(STATUS "no Python module: ${Python_EXECUTABLE} has no headers")
 endif()

@@ -5,21 +5,13 @@
 // one thread; the Plan that finish() returns is a value like any other. The language checks ranges
 // of ranks and blocks, because it can name the user's line; finish() finds all other mistakes, by
 // plan::validate.
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/string_view.h>
-#include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
 
 #include <optional>
 #include <tuple>
 
 #include "base/error.h"
 #include "plan/plan.h"
-#include "python/bindings.h"
-
-namespace nb = nanobind;
-using namespace nb::literals;
+#include "python/functions.h"
 
 namespace tutti::python {
 namespace {
@@ -115,23 +107,29 @@ class PlanBuilder {
   std::vector<size_t> included_;  // indices of the transfers that come from included plans
 };
 
+PlanBuilder begin(std::string_view collective, int32_t ranks, int32_t root) {
+  return {collective, ranks, root};
+}
+
 }  // namespace
 
-void bind_builder(nb::module_& module) {
-  nb::class_<PlanBuilder>(module, "PlanBuilder", "A plan in the making.")
-      .def(nb::init<std::string_view, int32_t, int32_t>(), "collective"_a, "ranks"_a, "root"_a)
-      .def("file", &PlanBuilder::file, "name"_a,
-           "Names a file that transfers are written in; returns its index.")
-      .def("transfer", &PlanBuilder::transfer, "dst"_a, "src"_a, "push"_a, "any_order"_a,
-           "stage"_a.none(), "file"_a, "line"_a, "included"_a = false,
-           "Appends a transfer; regions are (rank, buffer, first, count, stride).")
-      .def("token", &PlanBuilder::token, "rank"_a, "after"_a, "stage"_a.none(), "file"_a, "line"_a,
-           "included"_a = false,
-           "Appends a token: the rank goes on when the ranks `after` have executed all their "
-           "earlier "
-           "transfers.")
-      .def("finish", &PlanBuilder::finish, "algorithm"_a, "blocks"_a, "commutative"_a, "shape"_a,
-           "Returns the plan, or raises Error if it is not well formed.");
+void bind_builder(Module& module) {
+  Class<PlanBuilder>(module.get(), "PlanBuilder", "A plan in the making.")
+      .init<&begin>("collective"_a, "ranks"_a, "root"_a)
+      .def<&PlanBuilder::file>("file", "name"_a,
+                               "Names a file that transfers are written in; returns its index.")
+      .def<&PlanBuilder::transfer>(
+          "transfer", "dst"_a, "src"_a, "push"_a, "any_order"_a, "stage"_a, "file"_a, "line"_a,
+          "included"_a = false,
+          "Appends a transfer; regions are (rank, buffer, first, count, stride).")
+      .def<&PlanBuilder::token>(
+          "token", "rank"_a, "after"_a, "stage"_a, "file"_a, "line"_a, "included"_a = false,
+          "Appends a token: the rank goes on when the ranks `after` have executed all their "
+          "earlier "
+          "transfers.")
+      .def<&PlanBuilder::finish>("finish", "algorithm"_a, "blocks"_a, "commutative"_a, "shape"_a,
+                                 "Returns the plan, or raises Error if it is not well formed.")
+      .add();
 }
 
 }  // namespace tutti::python

@@ -2,20 +2,13 @@
 //
 // A Definition is a value that never changes. A question about a rank or block that does not exist
 // raises Error.
-#include <nanobind/stl/pair.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/string_view.h>
-#include <nanobind/stl/vector.h>
 
 #include <utility>
 
 #include "base/error.h"
 #include "plan/collective.h"
 #include "plan/plan.h"
-#include "python/bindings.h"
-
-namespace nb = nanobind;
-using namespace nb::literals;
+#include "python/functions.h"
 
 namespace tutti::python {
 namespace {
@@ -29,8 +22,7 @@ void expect(int32_t value, int32_t count, std::string_view what) {
                                           std::to_string(count) + ", counted from 0");
 }
 
-void define(Definition* definition, std::string_view word, int32_t ranks, int32_t root,
-            int32_t blocks) {
+Definition define(std::string_view word, int32_t ranks, int32_t root, int32_t blocks) {
   const plan::Collective collective = plan::collective_named(word);
   if (ranks < 1 || ranks > plan::max_ranks || blocks < 1 || blocks > plan::max_blocks) {
     throw Error(Code::invalid_argument, std::to_string(ranks) + " ranks, " +
@@ -39,7 +31,7 @@ void define(Definition* definition, std::string_view word, int32_t ranks, int32_
                                             std::to_string(plan::max_ranks) + " of each");
   }
   expect(root, plan::rooted(collective) ? ranks : 1, "root");
-  new (definition) Definition{collective, ranks, root, plan::parted(collective) ? ranks : blocks};
+  return {collective, ranks, root, plan::parted(collective) ? ranks : blocks};
 }
 
 bool has_in(const Definition& definition, int32_t rank) {
@@ -85,29 +77,30 @@ bool named(std::string_view word) {
 
 }  // namespace
 
-void bind_definition(nb::module_& module) {
-  nb::class_<Definition>(
-      module, "Definition",
+void bind_definition(Module& module) {
+  Class<Definition>(
+      module.get(), "Definition",
       "A collective over a number of ranks, with one root, in a plan of a number of blocks.")
-      .def("__init__", &define, "collective"_a, "ranks"_a, "root"_a = 0, "blocks"_a = 1)
-      .def_prop_ro("in_blocks", &Definition::in_blocks,
-                   "Blocks of `in`, at the ranks that have one.")
-      .def_prop_ro("out_blocks", &Definition::out_blocks,
-                   "Blocks of `out`, at the ranks that have one.")
-      .def("has_in", &has_in, "rank"_a)
-      .def("has_out", &has_out, "rank"_a)
-      .def("item_in", &item_in, "rank"_a, "block"_a,
-           "The item that a block of a rank's `in` holds; blocks of one item may be combined.")
-      .def("item_out", &item_out, "rank"_a, "block"_a,
-           "The item that a block of a rank's `out` must hold.")
-      .def("sources", &sources, "rank"_a, "block"_a,
-           "(first rank, one past the last) whose data a block of `out` must hold.");
-  module.def("collectives", &names, "The names of the collectives that have plans.");
-  module.def("rooted", &named<plan::rooted>, "collective"_a, "True if the collective has a root.");
-  module.def("combines", &named<plan::combines>, "collective"_a,
-             "True if the collective combines data with an operation.");
-  module.def("parted", &named<plan::parted>, "collective"_a,
-             "True if a buffer of the collective has a part for each rank.");
+      .init<&define>("collective"_a, "ranks"_a, "root"_a = 0, "blocks"_a = 1)
+      .property<&Definition::in_blocks>("in_blocks", "Blocks of `in`, at the ranks that have one.")
+      .property<&Definition::out_blocks>("out_blocks",
+                                         "Blocks of `out`, at the ranks that have one.")
+      .def<&has_in>("has_in", "rank"_a)
+      .def<&has_out>("has_out", "rank"_a)
+      .def<&item_in>(
+          "item_in", "rank"_a, "block"_a,
+          "The item that a block of a rank's `in` holds; blocks of one item may be combined.")
+      .def<&item_out>("item_out", "rank"_a, "block"_a,
+                      "The item that a block of a rank's `out` must hold.")
+      .def<&sources>("sources", "rank"_a, "block"_a,
+                     "(first rank, one past the last) whose data a block of `out` must hold.")
+      .add();
+  module.def<&names>("collectives", "The names of the collectives that have plans.");
+  module.def<&named<plan::rooted>>("rooted", "collective"_a, "True if the collective has a root.");
+  module.def<&named<plan::combines>>("combines", "collective"_a,
+                                     "True if the collective combines data with an operation.");
+  module.def<&named<plan::parted>>("parted", "collective"_a,
+                                   "True if a buffer of the collective has a part for each rank.");
 }
 
 }  // namespace tutti::python

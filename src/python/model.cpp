@@ -1,11 +1,6 @@
 // The model: how long a plan takes on a machine, in virtual time.
 #include "model/predict.h"
 
-#include <nanobind/stl/pair.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/string_view.h>
-#include <nanobind/stl/vector.h>
-
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -19,11 +14,8 @@
 #include "model/predicted_trace.h"
 #include "plan/lower.h"
 #include "plan/semantics.h"
-#include "python/bindings.h"
+#include "python/functions.h"
 #include "shm/layout.h"
-
-namespace nb = nanobind;
-using namespace nb::literals;
 
 namespace tutti::python {
 namespace {
@@ -73,10 +65,10 @@ plan::Resources resources_of(const placement::Nodes& nodes, int32_t ranks, std::
   return resources;
 }
 
-nb::dict as_dict(const model::Event& event, const std::vector<plan::Program>& programs) {
+Dict as_dict(const model::Event& event, const std::vector<plan::Program>& programs) {
   const plan::Program& program = programs[static_cast<size_t>(event.rank)];
   const plan::Step& step = program.steps[static_cast<size_t>(event.step)];
-  nb::dict dict;
+  Dict dict;
   dict["rank"] = event.rank;
   dict["step"] = event.step;
   dict["kind"] = plan::name(step.kind);
@@ -90,20 +82,20 @@ nb::dict as_dict(const model::Event& event, const std::vector<plan::Program>& pr
   return dict;
 }
 
-nb::dict as_dict(const model::Prediction& found, const plan::Travel& travel,
-                 const std::vector<plan::Program>& programs, bool with_events) {
-  nb::list critical, loads, events;
+Dict as_dict(const model::Prediction& found, const plan::Travel& travel,
+             const std::vector<plan::Program>& programs, bool with_events) {
+  List critical, loads, events;
   for (const int32_t event : found.critical)
     critical.append(as_dict(found.events[static_cast<size_t>(event)], programs));
   for (const model::Load& load : found.loads) {
-    nb::dict dict;
+    Dict dict;
     dict["name"] = load.name;
     dict["busy_ns"] = load.busy;
     dict["bytes"] = load.bytes;
     dict["most"] = load.most;
     loads.append(dict);
   }
-  nb::dict dict;
+  Dict dict;
   dict["ns"] = found.time;
   dict["ends_ns"] = found.ends;
   dict["carrier"] = travel.in_lines ? "line" : "slot";
@@ -139,10 +131,10 @@ struct Model {
     return model::leaves_of(machine, as_levels(levels, ranks), ranks, static_cast<double>(bytes));
   }
 
-  nb::dict predict(const plan::Plan& plan, size_t bytes, const NamedGroups& levels,
-                   const std::vector<int32_t>& node_of, std::string_view reach, size_t segment,
-                   const std::vector<double>& arrivals, bool with_events, const std::string& trace,
-                   bool with_goal) const {
+  Dict predict(const plan::Plan& plan, size_t bytes, const NamedGroups& levels,
+               const std::vector<int32_t>& node_of, std::string_view reach, size_t segment,
+               const std::vector<double>& arrivals, bool with_events, const std::string& trace,
+               bool with_goal) const {
     if (!arrivals.empty() && arrivals.size() != static_cast<size_t>(plan.ranks))
       throw Error(Code::invalid_argument, "there must be an arrival for each rank");
     const std::vector<placement::SharedLevel> shared = as_levels(levels, plan.ranks);
@@ -168,29 +160,31 @@ struct Model {
                                    machine,  shared, nodes,   arrivals};
     const model::Prediction found = model::predict(question);
     if (!trace.empty()) model::write_trace(question, found, trace);
-    nb::dict dict = as_dict(found, travel, programs, with_events);
+    Dict dict = as_dict(found, travel, programs, with_events);
     if (with_goal) dict["goal"] = model::goal_of(question);
     return dict;
   }
 };
 
+std::string text_of(const Model& self) { return model::write_machine(self.machine); }
+
+Model read(std::string_view text, std::string_view file) {
+  return {model::read_machine(text, file)};
+}
+
 }  // namespace
 
-void bind_model(nb::module_& module) {
-  nb::class_<Model>(module, "Model", "Predicts how long plans take on a machine.")
-      .def(
-          "__init__",
-          [](Model* made, std::string_view text, std::string_view file) {
-            new (made) Model{model::read_machine(text, file)};
-          },
-          "text"_a, "file"_a,
-          "Reads a machine's text; `file` names it in errors. Raises Error with one line.")
-      .def_prop_ro("text", [](const Model& self) { return model::write_machine(self.machine); })
-      .def("leaves", &Model::leaves, "levels"_a, "ranks"_a, "bytes"_a,
-           "The number of leaves of HMPI's equation (1) in an innermost group, from the machine's "
-           "costs of a byte alone and over the shared link. `levels` as for predict.")
-      .def(
-          "predict", &Model::predict, "plan"_a, "bytes"_a, "levels"_a = NamedGroups{},
+void bind_model(Module& module) {
+  Class<Model>(module.get(), "Model", "Predicts how long plans take on a machine.")
+      .init<&read>("text"_a, "file"_a,
+                   "Reads a machine's text; `file` names it in errors. Raises Error with one line.")
+      .property<&text_of>("text")
+      .def<&Model::leaves>(
+          "leaves", "levels"_a, "ranks"_a, "bytes"_a,
+          "The number of leaves of HMPI's equation (1) in an innermost group, from the machine's "
+          "costs of a byte alone and over the shared link. `levels` as for predict.")
+      .def<&Model::predict>(
+          "predict", "plan"_a, "bytes"_a, "levels"_a = NamedGroups{},
           "node_of"_a = std::vector<int32_t>{}, "reach"_a = "slots", "segment"_a = size_t{0},
           "arrivals"_a = std::vector<double>{}, "events"_a = false, "trace"_a = "",
           "goal"_a = false,
@@ -204,7 +198,8 @@ void bind_model(nb::module_& module) {
           "rule asks for, 0: none does; `arrivals`: when each rank makes the call, in ns; `trace`: "
           "the file for a trace of the prediction, \"\": none; `goal`: also the call as a GOAL "
           "schedule. Raises "
-          "Error if the machine lacks costs that the ranks need.");
+          "Error if the machine lacks costs that the ranks need.")
+      .add();
 }
 
 }  // namespace tutti::python

@@ -1,9 +1,4 @@
 // Selection: which algorithm serves a call and why, as groups of the running libraries choose it.
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/pair.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/string_view.h>
-#include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <numeric>
@@ -17,13 +12,10 @@
 #include "group/group.h"
 #include "group/journey.h"
 #include "plan/inter_node_traffic.h"
-#include "python/bindings.h"
+#include "python/functions.h"
 #include "select/explain.h"
 #include "select/found_table.h"
 #include "topo/machine_name.h"
-
-namespace nb = nanobind;
-using namespace nb::literals;
 
 namespace tutti::python {
 namespace {
@@ -84,20 +76,17 @@ plan::Resources resources_of(const Ranks& ranks, const placement::Nodes& nodes,
   return resources;
 }
 
-nb::object bound_of(size_t bytes) {
-  return bytes == SIZE_MAX ? nb::none() : nb::object(nb::int_(bytes));
-}
+Object bound_of(size_t bytes) { return bytes == SIZE_MAX ? none() : to_python(bytes); }
 
-nb::dict as_dict(const select::Considered& considered) {
-  nb::dict dict;
+Dict as_dict(const select::Considered& considered) {
+  Dict dict;
   dict["place"] = considered.place;
   dict["rule"] = considered.rule;
   dict["target"] = considered.target;
   dict["builtin"] = considered.plan == nullptr;
   dict["segment_bytes"] = considered.segment_bytes;
   dict["reach"] = select::reach_word(considered.reach);
-  dict["refused"] =
-      considered.refused.empty() ? nb::none() : nb::object(nb::str(considered.refused.c_str()));
+  dict["refused"] = considered.refused.empty() ? none() : to_python(considered.refused);
   return dict;
 }
 
@@ -145,9 +134,9 @@ std::string_view name_of(const std::optional<algo::Phase>& phase) {
   return *phase == algo::Phase::before ? "before" : "after";
 }
 
-void add(const group::Leg& leg, nb::dict& dict) {
+void add(const group::Leg& leg, Dict& dict) {
   const plan::Travel& travel = leg.travel;
-  nb::list bypass;
+  List bypass;
   if (travel.bypasses_mapped) bypass.append("direct");
   if (travel.bypasses_by_system) bypass.append("cma");
   dict["carrier"] = travel.in_lines ? "line" : "slot";
@@ -158,26 +147,26 @@ void add(const group::Leg& leg, nb::dict& dict) {
   dict["bypass"] = bypass;
 }
 
-nb::dict as_dict(const group::Leg& leg) {
-  nb::dict dict;
+Dict as_dict(const group::Leg& leg) {
+  Dict dict;
   dict["phase"] = name_of(leg.phase);
   add(leg, dict);
   return dict;
 }
 
-nb::dict as_dict(const select::Explanation& explanation, const Journey& journey) {
-  nb::list considered;
+Dict as_dict(const select::Explanation& explanation, const Journey& journey) {
+  List considered;
   for (const select::Considered& one : explanation.considered) considered.append(as_dict(one));
-  nb::dict dict;
+  Dict dict;
   dict["considered"] = considered;
   dict["chosen"] = explanation.chosen;
-  dict["bytes_range"] = nb::make_tuple(explanation.sizes.low, bound_of(explanation.sizes.high));
+  dict["bytes_range"] = tuple_of(explanation.sizes.low, bound_of(explanation.sizes.high));
   dict["runs"] = journey.algorithm;
   dict["wanted_segment_bytes"] = explanation.segment_bytes;
   dict["segment_place"] = explanation.segment_place;
   dict["reach"] = select::reach_word(explanation.reach);
   dict["reach_place"] = explanation.reach_place;
-  nb::list legs;
+  List legs;
   for (const group::Leg& leg : journey.legs) legs.append(as_dict(leg));
   dict["legs"] = legs;
   // For readers that want one: the leg with most segments.
@@ -194,12 +183,12 @@ nb::dict as_dict(const select::Explanation& explanation, const Journey& journey)
   dict["segments"] = 0;
   dict["segment_bytes"] = 0;
   dict["positions"] = 0;
-  dict["bypass"] = nb::list();
+  dict["bypass"] = List();
   return dict;
 }
 
-nb::dict as_dict(const plan::InterNodeTraffic& traffic) {
-  nb::dict dict;
+Dict as_dict(const plan::InterNodeTraffic& traffic) {
+  Dict dict;
   dict["messages"] = traffic.messages;
   dict["delays"] = traffic.delays;
   dict["most_messages"] = traffic.most_messages;
@@ -207,8 +196,8 @@ nb::dict as_dict(const plan::InterNodeTraffic& traffic) {
 }
 
 // How many messages the host's own collective takes is the host's affair.
-nb::dict by_leaders(size_t leaders) {
-  nb::dict dict;
+Dict by_leaders(size_t leaders) {
+  Dict dict;
   dict["host"] = true;
   dict["leaders"] = leaders;
   return dict;
@@ -231,10 +220,10 @@ select::Call call_of(plan::Collective collective, size_t bytes, int root, const 
 
 // `oversubscribed`, `reached`, `table` and `plans` instead of what the environment says, where they
 // are given.
-nb::dict explain(std::string_view collective, size_t bytes, int count, int root,
-                 bool oversubscribed, const std::vector<int>& units, const std::string& table,
-                 const std::string& plans, std::string_view levels,
-                 const std::vector<int32_t>& node_of, bool reached, std::string_view mpi) {
+Dict explain(std::string_view collective, size_t bytes, int count, int root, bool oversubscribed,
+             const std::vector<int>& units, const std::string& table, const std::string& plans,
+             std::string_view levels, const std::vector<int32_t>& node_of, bool reached,
+             std::string_view mpi) {
   Options options = parse_options(process_environment(), nullptr);
   options.disable = false;
   if (!table.empty()) options.table = table;
@@ -258,7 +247,7 @@ nb::dict explain(std::string_view collective, size_t bytes, int count, int root,
   const Traveller traveller(
       call, {nodes, resources_of(ranks, nodes, options, overrides), call.fixed_order});
   const Journey journey = journey_of(explanation, traveller, call, options);
-  nb::dict dict = as_dict(explanation, journey);
+  Dict dict = as_dict(explanation, journey);
   const select::Considered& chosen = explanation.considered[explanation.chosen];
   if (journey.by_host) {
     dict["between_nodes"] = by_leaders(algo::leaders(of_ranks, count).size());
@@ -278,13 +267,12 @@ nb::dict explain(std::string_view collective, size_t bytes, int count, int root,
 
 // (place, rule) of every rule of a user's table, which may be none, and of the default, in the
 // order in which they are tried.
-nb::list table_rules(const std::string& file) {
-  nb::list list;
+List table_rules(const std::string& file) {
+  List list;
   const auto add = [&](const select::Table& table) {
     for (const auto& rules : table.rules) {
       for (const select::Rule& rule : rules) {
-        list.append(
-            nb::make_tuple(table.name + ":" + std::to_string(rule.line), select::print(rule)));
+        list.append(tuple_of(table.name + ":" + std::to_string(rule.line), select::print(rule)));
       }
     }
   };
@@ -293,43 +281,48 @@ nb::list table_rules(const std::string& file) {
   return list;
 }
 
+std::pair<std::string, std::string> table_directories() {
+  return {select::user_directory(), std::string(select::site_directory)};
+}
+
+std::vector<std::string> table_names(const std::string& mpi) {
+  return select::table_names(topo::machine_name(), mpi);
+}
+
+std::pair<std::string, std::vector<std::string>> find_table(const std::string& mpi) {
+  std::vector<std::string> broken;
+  const std::optional<select::FoundTable> found = select::find_table(
+      select::table_files(mpi), [&](const std::string& line) { broken.push_back(line); });
+  return {found ? found->path : std::string(), broken};
+}
+
 }  // namespace
 
-void bind_selection(nb::module_& module) {
-  module.def(
-      "explain", &explain, "collective"_a, "bytes"_a, "ranks"_a, "root"_a, "oversubscribed"_a,
-      "units"_a, "table"_a = "", "plans"_a = "", "levels"_a = "",
-      "node_of"_a = std::vector<int32_t>{}, "reached"_a = false, "mpi"_a = "mpich",
+void bind_selection(Module& module) {
+  module.def<&explain>(
+      "explain", "collective"_a, "bytes"_a, "ranks"_a, "root"_a, "oversubscribed"_a, "units"_a,
+      "table"_a = "", "plans"_a = "", "levels"_a = "", "node_of"_a = std::vector<int32_t>{},
+      "reached"_a = false, "mpi"_a = "mpich",
       "Which algorithm serves a call, and every rule and variable that has a say about it. "
       "`units` are the processing "
       "units that the ranks may run on; `node_of` has a node's number for each rank, where "
       "they are on several; `mpi` is the host MPI there; reductions are of doubles. `legs` has "
       "what each program of the call does: two where the leaders exchange by the host MPI. Raises "
       "Error for broken tables, plans and variables.");
-  module.def("table_rules", &table_rules, "file"_a = "",
-             "(place, rule) of a table and of the default behind it.");
-  module.def(
+  module.def<&table_rules>("table_rules", "file"_a = "",
+                           "(place, rule) of a table and of the default behind it.");
+  module.def<&table_directories>(
       "table_directories",
-      [] { return std::pair(select::user_directory(), std::string(select::site_directory)); },
       "Where tables are found that no option names: the user's directory, which is empty if the "
       "environment names none, and the site's.");
-  module.def(
-      "table_names",
-      [](const std::string& mpi) { return select::table_names(topo::machine_name(), mpi); },
-      "mpi"_a = "",
+  module.def<&table_names>(
+      "table_names", "mpi"_a = "",
       "The names of this machine's tables, first the one for an MPI alone, such as openmpi-5.");
-  module.def(
-      "find_table",
-      [](const std::string& mpi) {
-        std::vector<std::string> broken;
-        const std::optional<select::FoundTable> found = select::find_table(
-            select::table_files(mpi), [&](const std::string& line) { broken.push_back(line); });
-        return std::pair(found ? found->path : std::string(), broken);
-      },
-      "mpi"_a = "",
+  module.def<&find_table>(
+      "find_table", "mpi"_a = "",
       "The file of the table that a job under this MPI would find, or an empty text, and a line "
       "for each broken table.");
-  module.attr("line_payload") = shm::line_payload;
+  module.set("line_payload", shm::line_payload);
 }
 
 }  // namespace tutti::python
