@@ -61,6 +61,7 @@ if(TARGET tutti-heap)
   only_export(tutti-heap tutti_heap malloc calloc realloc reallocarray free memalign aligned_alloc posix_memalign valloc
     pvalloc malloc_usable_size)
 endif()
+tutti_portable(${interposers} ${programs} ${helpers} ${bench_programs})
 foreach(target ${interposers} ${programs} ${helpers} ${bench_programs})
   set_target_properties(${target} PROPERTIES
     LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
@@ -69,6 +70,23 @@ endforeach()
 install(TARGETS ${interposers} ${programs} ${helpers}
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT interposers
   RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT interposers)
+# The man page is what --help says. A module file lets sites offer an installation.
+if(TARGET tutti-run AND NOT CMAKE_CROSSCOMPILING)
+  find_package(Python 3.10 COMPONENTS Interpreter REQUIRED)
+  set(man_page ${PROJECT_BINARY_DIR}/tutti-run.1)
+  add_custom_command(OUTPUT ${man_page}
+    COMMAND ${Python_EXECUTABLE} ${PROJECT_SOURCE_DIR}/scripts/man_page.py $<TARGET_FILE:tutti-run> ${man_page}
+    DEPENDS tutti-run ${PROJECT_SOURCE_DIR}/scripts/man_page.py VERBATIM)
+  add_custom_target(tutti_man_page ALL DEPENDS ${man_page})
+  install(FILES ${man_page} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT interposers)
+  if(SKBUILD_DATA_DIR)
+    install(FILES ${man_page} DESTINATION ${SKBUILD_DATA_DIR}/share/man/man1 COMPONENT python EXCLUDE_FROM_ALL)
+  endif()
+endif()
+configure_file(cmake/modulefile.in ${PROJECT_BINARY_DIR}/modulefile @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/modulefile DESTINATION ${CMAKE_INSTALL_DATADIR}/modulefiles/tutti
+  RENAME ${PROJECT_VERSION} COMPONENT interposers)
+
 install(TARGETS ${interposers} ${helpers} ${bench_programs}
   LIBRARY DESTINATION tutti/lib COMPONENT python EXCLUDE_FROM_ALL
   RUNTIME DESTINATION tutti/bin COMPONENT python EXCLUDE_FROM_ALL)
@@ -83,10 +101,12 @@ if(SKBUILD_SCRIPTS_DIR)
 endif()
 
 if(TARGET _core)
+  tutti_portable(_core)
   only_export(_core "PyInit__core")
 endif()
 
 if(TARGET tutti)
+  tutti_portable(tutti)
   only_export(tutti "tutti_*")
   set_target_properties(tutti PROPERTIES
     VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}

@@ -120,7 +120,8 @@ std::vector<std::string> interposers_for(const std::string& path, const std::str
 }
 
 // The directories in which installations put the libraries, relative to this program: those of the
-// build tree and of cmake --install, 64-bit library directories, the wheel in a Python environment.
+// build tree and of cmake --install, 64-bit library directories, Debian's package, the wheel in a
+// Python environment.
 std::vector<std::string> library_directories() {
   namespace fs = std::filesystem;
   std::error_code error;
@@ -130,7 +131,8 @@ std::vector<std::string> library_directories() {
          error.message() + "; mount /proc");
   const fs::path prefix = self.parent_path().parent_path();
   std::vector<std::string> directories;
-  for (const char* place : {"lib", "lib64", "lib/" TUTTI_ARCHITECTURE, "tutti/lib"})
+  for (const char* place :
+       {"lib", "lib64", "lib/" TUTTI_ARCHITECTURE, "lib/tutti/lib", "tutti/lib"})
     directories.push_back((prefix / place).string());
   for (const char* library : {"lib", "lib64"})
     for (const auto& entry : fs::directory_iterator(prefix / library, error))

@@ -285,7 +285,8 @@ std::string clustered_machine() {
     return text + more;
   };
   std::string text =
-      R"(<?xml version="1.0" encoding="UTF-8"?><!DOCTYPE topology SYSTEM "hwloc2.dtd"><topology version="2.0">)";
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!DOCTYPE topology SYSTEM \"hwloc2.dtd\">\n"
+      "<topology version=\"2.0\">";
   text += object("Machine", 0, "0xff", "0xf", ">");
   for (int socket = 0; socket < 2; ++socket) {
     text += object("Package", socket, set(4 * socket, 4), set(2 * socket, 2), ">");
