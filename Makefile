@@ -1,7 +1,7 @@
 # The main commands are `make demo` and `make test`; `make help` lists all. Each recipe runs
 # scripts.
 .DEFAULT_GOAL := build
-.PHONY: build demo test check bench intel install format clean help
+.PHONY: build demo test check bench intel install dist format clean help
 
 build: ## build everything but the tests: environments, C++ tree (build/), Python package (.venv)
 	@scripts/build.sh
@@ -29,6 +29,11 @@ intel: ## install Intel MPI into .mpi/intel, for comparison
 install: ## install library, headers, tutti-run and tutti into PREFIX [/usr/local]
 	@scripts/build.sh
 	@scripts/install.sh "$(or $(PREFIX),/usr/local)"
+
+dist: ## make what is handed out, in dist/: the wheel, a source archive, packages for Debian
+	@scripts/build.sh
+	@.venv/bin/python scripts/dist.py
+	@scripts/debian_package.sh
 
 format: ## format all sources, as the tests require
 	@scripts/environments.sh venv

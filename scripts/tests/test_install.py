@@ -1,7 +1,8 @@
 """The results of `cmake --install` and of the wheel.
 
 C programs find and link the library by CMake and by pkg-config, sonames have a version, and only
-symbols of Tutti and MPI are visible.
+symbols of Tutti and MPI are visible. All that is installed runs with glibc 2.28 and no library but
+libc's own.
 """
 
 import os
@@ -10,11 +11,17 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import zipfile
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "scripts"))
+
+import dist  # noqa: E402
+import man_page  # noqa: E402
+
 BUILD = Path(os.environ.get("TEST_TUTTI_BUILD", ROOT / "build"))
 ABIS = ["mpich", "openmpi", "mpiabi"]
 
@@ -99,6 +106,72 @@ def test_what_a_distribution_packs_has_no_environment(tmp_path: Path) -> None:
     assert "the command tutti is left out" in said
     assert os.access(tmp_path / "usr" / "bin" / "tutti-run", os.X_OK)
     assert not list(tmp_path.rglob("pyvenv.cfg"))
+
+
+def is_elf(path: Path) -> bool:
+    return path.is_file() and not path.is_symlink() and dist.is_elf(path.read_bytes())
+
+
+def test_installed_files_need_an_old_glibc_alone(prefix: Path) -> None:
+    files = [path for path in prefix.rglob("*") if is_elf(path)]
+    assert {"tutti-run", "tutti-server", "libtutti-heap.so"} <= {path.name for path in files}
+    assert [(path.name, dist.newer_symbols(path), dist.needed(path)) for path in files] == [
+        (path.name, [], []) for path in files
+    ]
+
+
+def test_the_wheel_runs_on_other_machines(tmp_path: Path) -> None:
+    (built,) = (BUILD / "wheel").glob("*.whl")
+    made = dist.make_wheel(built, tmp_path)
+    assert made.name.endswith(f"-cp310-abi3-{dist.TAG}.whl")
+    run(sys.executable, "-m", "zipfile", "-e", made, tmp_path / "all")
+    files = [path for path in (tmp_path / "all").rglob("*") if is_elf(path)]
+    names = {path.name for path in files}
+    assert {"tutti-run", "_core.abi3.so", "tutti-threads", "tutti-bench-mpich"} <= names
+    assert {f"libtutti-{abi}.so" for abi in ABIS} <= names
+    for path in files:
+        assert (path.name, dist.newer_symbols(path), dist.needed(path)) == (path.name, [], [])
+    # pip checks each file against this list.
+    with zipfile.ZipFile(made) as archive:
+        (record,) = (name for name in archive.namelist() if name.endswith(".dist-info/RECORD"))
+        rows = [row.split(",") for row in archive.read(record).decode().splitlines()]
+        assert sorted(row[0] for row in rows) == sorted(archive.namelist())
+
+
+def test_a_file_of_this_machine_is_no_part_of_the_wheel(tmp_path: Path) -> None:
+    """Neither a program that needs a newer glibc, if this machine has one, nor one that needs
+    another library."""
+    (tmp_path / "main.cpp").write_text("#include <iostream>\nint main() { std::cout << 1; }\n")
+    run("g++", tmp_path / "main.cpp", "-o", tmp_path / "main")
+    data = (tmp_path / "main").read_bytes()
+    assert not dist.portable("tutti/bin/tutti-app-of-the-test", data)
+    with pytest.raises(SystemExit, match=r"tutti-test needs libstdc\+\+\.so"):
+        dist.portable("tutti/bin/tutti-test", data)
+    # libc starts programs by another function since 2.34.
+    run("gcc", "-x", "c", "-", "-o", tmp_path / "newer", input="int main(void) { return 0; }")
+    if os.confstr("CS_GNU_LIBC_VERSION") >= "glibc 2.34":
+        with pytest.raises(SystemExit, match="tutti-test needs __libc_start_main@GLIBC_2.34"):
+            dist.portable("tutti/bin/tutti-test", (tmp_path / "newer").read_bytes())
+
+
+def test_the_man_page_has_every_option(prefix: Path) -> None:
+    page = library(prefix, "tutti-run.1").read_text(encoding="utf-8").replace("\\-", "-")
+    words = run(prefix / "bin" / "tutti-run", "--help")
+    options = re.findall(r"^  (--[\w-]+)", words, re.MULTILINE)
+    assert len(options) > 10
+    assert [option for option in options if f"\\fB{option}" not in page] == []
+    assert man_page.escaped("a-b") == "a\\-b"
+
+
+def test_sites_get_a_module_file(prefix: Path) -> None:
+    """The file finds the prefix four directories above; a bare machine loads it."""
+    version = (ROOT / "VERSION").read_text(encoding="utf-8").strip()
+    file = prefix / "share" / "modulefiles" / "tutti" / version
+    text = file.read_text(encoding="utf-8")
+    assert text.startswith("#%Module\n") and "@" not in text
+    assert file.parents[3] == prefix and text.count("[file dirname ") == 4
+    for directory in re.findall(r"\$prefix/(\S+)$", text, re.MULTILINE):
+        assert (prefix / directory).is_dir(), directory
 
 
 def test_sonames_carry_the_major_version(prefix: Path) -> None:
