@@ -40,7 +40,7 @@ NAMES = {
     "csignal": "signal",
     "cstddef": "byte nullptr_t ptrdiff_t size_t",
     "cstdint": "int64_t uint32_t uint64_t",
-    "cstdio": "FILE fclose fflush fopen fprintf fputs fwrite printf remove rename snprintf sscanf",
+    "cstdio": "FILE fclose fflush fopen fprintf fputs fwrite printf puts remove rename snprintf sscanf",
     "cstdlib": "_Exit abort abs aligned_alloc atexit atoi free getenv malloc",
     "cstring": """memcmp memcpy memmove memset strchr strcmp strcpy strcspn strerror strlen strncmp
         strncpy""",
@@ -49,9 +49,9 @@ NAMES = {
     "exception": "exception",
     "filesystem": "filesystem",
     "fstream": "ifstream ofstream getline",
-    "functional": "function greater less multiplies not_equal_to",
+    "functional": "function greater invoke less multiplies not_equal_to",
     "initializer_list": "initializer_list",
-    "iostream": "cin",
+    "iostream": "cin cout",
     "ios": "ios streamoff streamsize",
     "istream": "getline",
     "iterator": """back_inserter begin distance end istreambuf_iterator make_move_iterator next prev
@@ -77,12 +77,13 @@ NAMES = {
     "string_view": "string_view",
     "system_error": "errc error_code generic_category",
     "thread": "this_thread thread",
-    "tuple": "get tie tuple",
-    "type_traits": """conditional_t is_convertible_v is_enum_v is_integral_v is_pointer_v is_same_v
-        is_trivially_copyable_v make_unsigned_t remove_cvref_t remove_pointer_t remove_reference_t
+    "tuple": "apply get tie tuple tuple_element_t tuple_size_v",
+    "type_traits": """conditional_t is_base_of_v is_class_v is_convertible_v is_enum_v
+        is_floating_point_v is_integral_v is_pointer_v is_same_v is_signed_v
+        is_trivially_copyable_v is_void_v make_unsigned_t remove_cvref_t remove_pointer_t remove_reference_t
         underlying_type_t""",
     "unordered_map": "erase_if unordered_map",
-    "utility": "exchange forward get in_place make_pair move pair swap",
+    "utility": "exchange forward get in_place in_range index_sequence make_index_sequence make_pair move pair swap",
     "vector": "begin end erase erase_if size vector",
 }
 # A header that declares these is enough for them wherever it is included, by the standard.

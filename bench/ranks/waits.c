@@ -126,7 +126,7 @@ static void counter(const Place* at, int rounds) {
 static const struct {
   const char* name;
   void (*run)(const Place* at, int rounds);
-  int parts; /* of the rounds, for what takes longer */
+  int parts; /* a call that takes longer is made so many times less often */
 } kinds[] = {
     {"Sendrecv in a ring", ring, 1}, {"halo, Waitall", halo, 1}, {"pipeline", pipeline, 1},
     {"task farm", farm, 1},          {"Barrier", barrier, 1},    {"Comm_split", split, 10},

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <exception>
+#include <new>
 #include <functional>
 #include <string>
 #include <type_traits>
