@@ -132,7 +132,7 @@ def measure_one_sided(
 def _transfers_table(title: str, ways: Sequence[Way], job: dict[str, Any]) -> Table:
     measured = by_way(job)
     columns = [
-        words("what", lambda way: way.text),
+        words("what", lambda way: way.text, no_wrap=True),
         number("ns", lambda way: f"{centre(way.of(measured)):.1f}"),
         words("beside it", lambda way: way.base_text),
         number("ns", lambda way: f"{centre(way.of_base(measured)):.1f}"),
