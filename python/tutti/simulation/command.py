@@ -1,10 +1,10 @@
 """The command `tutti sim`. It checks all options before anything runs."""
 
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -14,7 +14,8 @@ from tutti.bench.present import Output
 from tutti.bench.progress import with_progress
 from tutti.bench.words import MOST_BYTES, parse_collectives, parse_sizes
 from tutti.errors import UserError
-from tutti.options import BYTES_HELP, AsJson, JsonFile, Plot, option
+from tutti.options import BYTES_HELP, AsJson, JsonFile, Plot, option, taking
+from tutti.rows import members
 from tutti.simulation import applications, injection
 from tutti.simulation.jobs import (
     Cell,
@@ -42,35 +43,123 @@ SIMULATED = tuple(name for name in COLLECTIVES if name != "alltoallw")
 DEALS = ("block", "round_robin")
 
 
-def machine_of(
-    name: str | None,
-    nodes: int | None,
-    cores: int | None,
-    latency: float | None,
-    bandwidth: float | None,
-    clusters: Clusters,
-) -> Machine:
+@dataclass(frozen=True)
+class Asked:
+    """The options."""
+
+    collectives: Annotated[
+        str,
+        typer.Argument(
+            help="Collectives, separated by commas, as `tutti bench` names them; or all."
+        ),
+    ] = ALL
+    app: Annotated[
+        str | None,
+        option(
+            metavar="NAME",
+            words="Simulate the collectives of an application at a paper's size, instead of "
+            f"collectives and sizes: {', '.join(applications.APPLICATIONS)}.",
+        ),
+    ] = None
+    machine: Annotated[
+        str | None, option(f"A known cluster ({', '.join(MACHINES)}), or a machine's file.")
+    ] = None
+    list_: Annotated[
+        bool,
+        option("List the known clusters with their figures, and simulate nothing.", "--list"),
+    ] = False
+    servers: Annotated[
+        bool,
+        typer.Option(
+            "--servers",
+            help="Simulate how one-sided messages are injected, by clients and by servers, on "
+            f"--machine {' or '.join(injection.known_machines())} or a file. In place of "
+            f"collectives give all, or some of {', '.join(injection.EXPERIMENTS)}.",
+        ),
+    ] = False
+    nodes: Annotated[
+        int | None,
+        option("Number of nodes, of a new cluster or in place of the known cluster's number."),
+    ] = None
+    cores: Annotated[
+        int | None,
+        option("Number of cores of a node, with a rank on each; likewise."),
+    ] = None
+    latency: Annotated[
+        float | None,
+        option("Latency from adapter to adapter, in microseconds; likewise."),
+    ] = None
+    bandwidth: Annotated[
+        float | None,
+        option("Bandwidth of a node's link in each direction, in GB/s; likewise."),
+    ] = None
+    clusters: Annotated[
+        int, option("Number of groups of nodes, with a link between each two groups.")
+    ] = 1
+    cluster_latency: Annotated[float, option("Latency of that link, in microseconds.")] = 1000
+    cluster_bandwidth: Annotated[
+        float, option("Bandwidth of that link in each direction, in GB/s.")
+    ] = 0.125
+    ranks: Annotated[int | None, option("Number of ranks (default: one for each core).")] = None
+    deal: Annotated[str, option("How ranks are placed on nodes: block or round_robin.")] = "block"
+    bytes: Annotated[
+        str | None,
+        option(f"{BYTES_HELP} (default: {DEFAULT_SIZES}; with --servers powers of two from 8 on)."),
+    ] = None
+    roots: Annotated[str, option("Roots to simulate, for collectives with a root, as in 0,5.")] = (
+        DEFAULT_ROOTS
+    )
+    against: Annotated[
+        str,
+        option(f"What to compare Tutti with: all, none, or some of {', '.join(AGAINST)}."),
+    ] = "mpich,ompi,mvapich2,impi"
+    tutti: Annotated[bool, option("Simulate Tutti too.")] = True
+    warm: Annotated[
+        int,
+        option("Untimed operations of each cell (collective and size) before the timed."),
+    ] = 1
+    operations: Annotated[
+        int, option("Timed operations of each cell; the result is their median.")
+    ] = 2
+    seconds: Annotated[float, option("Stop a simulation that takes more seconds than this.")] = 900
+    predict: Annotated[
+        bool,
+        typer.Option(
+            "--predict",
+            help="Also predict Tutti's times by the model, with the same figures, and show the "
+            "difference.",
+        ),
+    ] = False
+    as_json: AsJson = False
+    json_file: JsonFile = None
+    plot: Plot = None
+    files: Annotated[
+        str | None,
+        typer.Option(metavar="DIR", help="Write SimGrid's platform.xml and hosts to DIR."),
+    ] = None
+
+
+def machine_of(asked: Asked) -> Machine:
     """A known machine or a new one, with the figures that were given in place of its own.
 
     Raises UserError.
     """
-    if name is None and (nodes is None or cores is None):
+    if asked.machine is None and (asked.nodes is None or asked.cores is None):
         raise UserError(
             f"--machine is missing: give one of {', '.join(MACHINES)} (tutti sim --list), or "
             "--nodes and --cores"
         )
-    machine = named(name) if name is not None else OWN
-    network = machine.network
+    machine = named(asked.machine) if asked.machine is not None else OWN
+
+    def given(**values: float | None) -> dict[str, Any]:
+        return {name: value for name, value in values.items() if value is not None}
+
+    links = given(latency_us=asked.latency, gigabytes=asked.bandwidth)
     changed = replace(
         machine,
-        nodes=nodes if nodes is not None else machine.nodes,
-        cores=cores if cores is not None else machine.cores,
-        network=replace(
-            network,
-            latency_us=latency if latency is not None else network.latency_us,
-            gigabytes=bandwidth if bandwidth is not None else network.gigabytes,
-        ),
-        clusters=clusters,
+        network=replace(machine.network, **links),
+        clusters=Clusters(asked.clusters, asked.cluster_latency, asked.cluster_bandwidth),
+        **given(nodes=asked.nodes, cores=asked.cores),
     )
     return checked(changed)
 
@@ -109,16 +198,15 @@ def cells_of(collectives: list[str], sizes: list[int], roots: list[int], ranks: 
     return cells
 
 
-def cells_of_application(app: str, collectives: str, sizes: str | None, roots: str) -> list[Cell]:
-    for option, given in (
-        ("collectives", collectives != ALL),
-        ("--bytes", sizes is not None),
-        ("--roots", roots != DEFAULT_ROOTS),
+def cells_of_application(app: str, asked: Asked) -> list[Cell]:
+    for word, given in (
+        ("collectives", asked.collectives != ALL),
+        ("--bytes", asked.bytes is not None),
+        ("--roots", asked.roots != DEFAULT_ROOTS),
     ):
         if given:
             raise UserError(
-                f"{option}: --app has collectives, sizes and roots of its own; leave one of them "
-                "out"
+                f"{word}: --app has collectives, sizes and roots of its own; leave one of them out"
             )
     return [step.cell for step in applications.steps_of(app)]
 
@@ -161,196 +249,99 @@ def _directory(name: str) -> Path:
     return directory
 
 
-def _servers(
-    experiments: str,
-    machine: str,
-    nodes: int | None,
-    sizes: str | None,
-    output: Output,
-) -> None:
+def _servers(asked: Asked, output: Output) -> None:
     """`tutti sim --servers`."""
     from tutti.simulation.injection_report import draw, show
 
-    wanted = list(injection.EXPERIMENTS) if experiments == "all" else experiments.split(",")
+    wanted = asked.collectives.split(",")
+    if asked.collectives == ALL:
+        wanted = list(injection.EXPERIMENTS)
     for name in wanted:
         if name not in injection.EXPERIMENTS:
             raise UserError(
                 f"'{name}' is unknown; with --servers give all, or some of "
                 f"{', '.join(injection.EXPERIMENTS)}"
             )
-    simulator = injection.Simulator(*injection.read_machine(machine))
-    count = nodes if nodes is not None else simulator.machine.get("nodes", 2)
+    simulator = injection.Simulator(*injection.read_machine(asked.machine or "edison"))
+    count = asked.nodes if asked.nodes is not None else simulator.machine.get("nodes", 2)
     if not isinstance(count, int) or not 2 <= count <= MOST_NODES:
         raise UserError(f"--nodes: {count} is not accepted; give 2 to {MOST_NODES}")
-    document = injection.experiment(
-        simulator, wanted, count, parse_sizes(sizes) if sizes is not None else None
-    )
+    sizes = parse_sizes(asked.bytes) if asked.bytes is not None else None
+    document = injection.experiment(simulator, wanted, count, sizes)
     output.present(
         lambda console: show(document, console), document, lambda stem: draw(document, stem)
     )
 
 
-def _numbers(warm: int, operations: int, seconds: float) -> None:
-    for option, value, least, most in (
-        ("--warm", warm, 0, 1000),
-        ("--operations", operations, 1, 1000),
-        ("--seconds", seconds, 1, 1e6),
+def _check_numbers(asked: Asked) -> None:
+    for word, value, least, most in (
+        ("--warm", asked.warm, 0, 1000),
+        ("--operations", asked.operations, 1, 1000),
+        ("--seconds", asked.seconds, 1, 1e6),
     ):
         if not least <= value <= most:
             raise UserError(
-                f"{option}: {value:g} is not accepted; give a number from {least} to {most:g}"
+                f"{word}: {value:g} is not accepted; give a number from {least} to {most:g}"
             )
 
 
-def sim(
-    collectives: Annotated[
-        str,
-        typer.Argument(
-            help="Collectives, separated by commas, as `tutti bench` names them; or all."
-        ),
-    ] = ALL,
-    app: Annotated[
-        str | None,
-        option(
-            metavar="NAME",
-            words="Simulate the collectives of an application at a paper's size, instead of "
-            f"collectives and sizes: {', '.join(applications.APPLICATIONS)}.",
-        ),
-    ] = None,
-    machine: Annotated[
-        str | None, option(f"A known cluster ({', '.join(MACHINES)}), or a machine's file.")
-    ] = None,
-    list_: Annotated[
-        bool,
-        option("List the known clusters with their figures, and simulate nothing.", "--list"),
-    ] = False,
-    servers: Annotated[
-        bool,
-        typer.Option(
-            "--servers",
-            help="Simulate how one-sided messages are injected, by clients and by servers, on "
-            f"--machine {' or '.join(injection.known_machines())} or a file. In place of "
-            f"collectives give all, or some of {', '.join(injection.EXPERIMENTS)}.",
-        ),
-    ] = False,
-    nodes: Annotated[
-        int | None,
-        option("Number of nodes, of a new cluster or in place of the known cluster's number."),
-    ] = None,
-    cores: Annotated[
-        int | None,
-        option("Number of cores of a node, with a rank on each; likewise."),
-    ] = None,
-    latency: Annotated[
-        float | None,
-        option("Latency from adapter to adapter, in microseconds; likewise."),
-    ] = None,
-    bandwidth: Annotated[
-        float | None,
-        option("Bandwidth of a node's link in each direction, in GB/s; likewise."),
-    ] = None,
-    clusters: Annotated[
-        int, option("Number of groups of nodes, with a link between each two groups.")
-    ] = 1,
-    cluster_latency: Annotated[float, option("Latency of that link, in microseconds.")] = 1000,
-    cluster_bandwidth: Annotated[
-        float, option("Bandwidth of that link in each direction, in GB/s.")
-    ] = 0.125,
-    ranks: Annotated[int | None, option("Number of ranks (default: one for each core).")] = None,
-    deal: Annotated[str, option("How ranks are placed on nodes: block or round_robin.")] = "block",
-    bytes: Annotated[
-        str | None,
-        option(f"{BYTES_HELP} (default: {DEFAULT_SIZES}; with --servers powers of two from 8 on)."),
-    ] = None,
-    roots: Annotated[
-        str, option("Roots to simulate, for collectives with a root, as in 0,5.")
-    ] = DEFAULT_ROOTS,
-    against: Annotated[
-        str,
-        option(f"What to compare Tutti with: all, none, or some of {', '.join(AGAINST)}."),
-    ] = "mpich,ompi,mvapich2,impi",
-    tutti: Annotated[bool, option("Simulate Tutti too.")] = True,
-    warm: Annotated[
-        int,
-        option("Untimed operations of each cell (collective and size) before the timed."),
-    ] = 1,
-    operations: Annotated[
-        int, option("Timed operations of each cell; the result is their median.")
-    ] = 2,
-    seconds: Annotated[float, option("Stop a simulation that takes more seconds than this.")] = 900,
-    predict: Annotated[
-        bool,
-        typer.Option(
-            "--predict",
-            help="Also predict Tutti's times by the model, with the same figures, and show the "
-            "difference.",
-        ),
-    ] = False,
-    as_json: AsJson = False,
-    json_file: JsonFile = None,
-    plot: Plot = None,
-    files: Annotated[
-        str | None,
-        typer.Option(metavar="DIR", help="Write SimGrid's platform.xml and hosts to DIR."),
-    ] = None,
-) -> None:
+def _run(asked: Asked) -> None:
     """Simulate the collectives of Tutti and of MPIs on a cluster.
 
     It needs SimGrid, a package of the system (docs/simulation.md).
     """
-    output = Output(as_json, json_file, plot, 160)
-    if list_:
-        return _list(machine, output)
-    if servers:
-        return _servers(collectives, machine or "edison", nodes, bytes, output)
-    _numbers(warm, operations, seconds)
-    place = machine_of(
-        machine,
-        nodes,
-        cores,
-        latency,
-        bandwidth,
-        Clusters(clusters, cluster_latency, cluster_bandwidth),
-    )
-    count = ranks_of(ranks, place)
-    if deal not in DEALS:
-        raise UserError(f"--deal: '{deal}' is unknown; known are {' and '.join(DEALS)}")
-    variants = ([Variant(TUTTI)] if tutti else []) + parse_against(against)
+    output = Output(asked.as_json, asked.json_file, asked.plot, 160)
+    if asked.list_:
+        return _list(asked.machine, output)
+    if asked.servers:
+        return _servers(asked, output)
+    _check_numbers(asked)
+    place = machine_of(asked)
+    count = ranks_of(asked.ranks, place)
+    if asked.deal not in DEALS:
+        raise UserError(f"--deal: '{asked.deal}' is unknown; known are {' and '.join(DEALS)}")
+    variants = ([Variant(TUTTI)] if asked.tutti else []) + parse_against(asked.against)
     if not variants:
         raise UserError("--no-tutti --against none: nothing is left to simulate; leave one out")
-    if app is not None:
-        cells = cells_of_application(app, collectives, bytes, roots)
+    if asked.app is not None:
+        cells = cells_of_application(asked.app, asked)
     else:
         cells = cells_of(
-            parse_collectives(collectives, SIMULATED),
-            parse_sizes(DEFAULT_SIZES if bytes is None else bytes),
-            parse_roots(roots, count),
+            parse_collectives(asked.collectives, SIMULATED),
+            parse_sizes(DEFAULT_SIZES if asked.bytes is None else asked.bytes),
+            parse_roots(asked.roots, count),
             count,
         )
-    settings = Settings(place, count, deal, cells, variants, warm, operations, seconds)
-    if predict:
-        if not tutti:
+    settings = Settings(
+        place,
+        count,
+        cells=cells,
+        variants=variants,
+        **members(asked, "deal", "warm", "operations", "seconds"),
+    )
+    if asked.predict:
+        if not asked.tutti:
             raise UserError("--predict: it is about Tutti's times; leave --no-tutti out")
         model_of_cluster(place)  # fails now, not after the simulation
     smpirun()
     for variant in variants:
         simulated_program(variant.tutti)
-    if files is not None:
-        write_files(settings, _directory(files))
+    if asked.files is not None:
+        write_files(settings, _directory(asked.files))
     results = run(settings)
-    total = applications.total_of(app, results) if app is not None else None
-    predictions = predict_all(settings, results) if predict else []
+    total = applications.total_of(asked.app, results) if asked.app is not None else None
+    predictions = predict_all(settings, results) if asked.predict else []
     document = results_json(results)
     if total is not None:
         document["application"] = applications.as_json(total)
-    if predict:
+    if asked.predict:
         document["predictions"] = predictions_json(predictions)
 
     def show_all(console: Console) -> None:
         show(results, console)
         if total is not None:
             console.print(applications.total_table(total, results))
-        if predict:
+        if asked.predict:
             show_predictions(predictions, console)
 
     def draw_results(stem: Path) -> list[Path]:
@@ -359,3 +350,6 @@ def sim(
         return draw(results, stem)
 
     output.present(show_all, document, draw_results)
+
+
+sim = taking(Asked, _run)
