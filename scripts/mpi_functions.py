@@ -12,7 +12,6 @@ import re
 import sys
 from pathlib import Path
 
-from mpi_fortran import fortran_entries
 from mpi_table import (
     FORMS,
     HEAD,
@@ -142,18 +141,16 @@ def host_functions(table: Table) -> str:
 
 
 def host_names(table: Table) -> str:
-    """mpi/abi/host_names.inc.h: a line for each of the host's functions."""
+    """mpi/host/host_names.inc.h: a line for each of the host's functions."""
     lines = [f"TUTTI_INTERPOSED({name})" for name, _ in collective_functions(table)]
-    for one in table.functions:
-        lines.append(f"TUTTI_{'INTERPOSED_TWICE' if one.pmpi else 'INTERPOSED'}({one.name})")
-    lines += [f"TUTTI_INTERPOSED_TWICE({one.name})" for one in table.arounds]
+    lines += [f"TUTTI_INTERPOSED({one.name})" for one in [*table.functions, *table.arounds]]
     lines += [f"TUTTI_MAKER({one.name})" for one in table.makers]
     lines += [f"TUTTI_OF_HOST({one.name})" for one in table.host]
     return "\n".join([
         HEAD,
         "// The names of the host's functions. Who includes this file defines what is done with those",
-        "// that Tutti interposes, those that it interposes under both names (MPI_* and PMPI_*), those",
-        "// that make or free communicators, and those that only Tutti itself calls.",
+        "// that Tutti interposes (the collectives first, in the order of Function), those that make or",
+        "// free communicators, and those that only Tutti itself calls.",
         *lines,
         "",
     ])  # fmt: skip
@@ -384,9 +381,13 @@ def c_entry(name: str, parameters: str, expression: str) -> list[str]:
     return [f"TUTTI_ENTRY int {name}({parameters}) {{", f"return {expression};", "}", ""]
 
 
-def second_name(name: str, parameters: str) -> list[str]:
-    """PMPI_NAME, which is the entry point MPI_NAME."""
-    return [f'TUTTI_ENTRY int PMPI_{name}({parameters}) __attribute__((alias("MPI_{name}")));', ""]
+def c_entries_of(name: str, parameters: str, expression: str) -> list[str]:
+    """The entry point MPI_NAME, which PMPI_NAME is, too."""
+    return [
+        *c_entry(f"MPI_{name}", parameters, expression),
+        f"TUTTI_SECOND_NAME({name}, ({parameters}))",
+        "",
+    ]
 
 
 def as_house(declaration: str) -> str:
@@ -407,13 +408,11 @@ def action(maker: Maker) -> str:
 
 def c_entries(table: Table) -> str:
     """mpi/entry/c_entries.cpp: the entry points in C."""
-    plain, large_ones, others, both = [], [], [], []
+    plain, large_ones, others = [], [], []
     for _, name, _, large, parameters in all_forms(table):
         arguments = ", ".join(one.name for one in parameters)
         target = large_ones if large else plain
-        target += c_entry(
-            f"MPI_{name}", types(parameters, large), f"mpi::entry::{name}({arguments})"
-        )
+        target += c_entries_of(name, types(parameters, large), f"mpi::entry::{name}({arguments})")
     for function in table.functions:
         arguments = ", ".join(map(name_of, function.parameters))
         declared = ", ".join(function.parameters)
@@ -421,19 +420,16 @@ def c_entries(table: Table) -> str:
         if not function.function.startswith("entry::"):
             given = ", ".join([f"mpi::{function.function}", *map(name_of, function.parameters)])
             call = f"mpi::enter({given})"
-        others += guarded(function.condition, c_entry(f"MPI_{function.name}", declared, call))
-        if function.pmpi:
-            both += guarded(function.condition, second_name(function.name, declared))
+        others += guarded(function.condition, c_entries_of(function.name, declared, call))
     for around in table.arounds:
         arguments = ", ".join(map(name_of, around.parameters))
         declared = ", ".join(around.parameters)
-        others += c_entry(
-            f"MPI_{around.name}",
+        others += c_entries_of(
+            around.name,
             declared,
             f"mpi::{around.hook}({around.hook_arguments()}, "
             f"[&] {{ return mpi::abi_host().{around.name}({arguments}); }})",
         )
-        both += second_name(around.name, declared)
     makers = []
     for maker in table.makers:
         arguments = ", ".join(map(name_of, maker.parameters))
@@ -468,6 +464,13 @@ def c_entries(table: Table) -> str:
         '#include "mpi/entry/requests.h"',
         "",
         '#define TUTTI_ENTRY extern "C" __attribute__((visibility("default")))',
+        "// Simulated ranks call SMPI's own functions by these names.",
+        "#if defined(TUTTI_SIMULATED)",
+        "#define TUTTI_SECOND_NAME(name, parameters)",
+        "#else",
+        "#define TUTTI_SECOND_NAME(name, parameters) \\",
+        'TUTTI_ENTRY int PMPI_##name parameters __attribute__((alias("MPI_" #name)));',
+        "#endif",
         "",
         "using namespace tutti;",
         "",
@@ -477,9 +480,7 @@ def c_entries(table: Table) -> str:
         "#endif",
         "",
         *others,
-        "// Simulated ranks call SMPI's own functions.",
         "#if !defined(TUTTI_SIMULATED)",
-        *both,
         *makers,
         "#endif",
         "",
@@ -488,12 +489,11 @@ def c_entries(table: Table) -> str:
 
 GENERATED = {
     "mpi/host/host_functions.h": host_functions,
-    "mpi/abi/host_names.inc.h": host_names,
+    "mpi/host/host_names.inc.h": host_names,
     "mpi/collectives/functions.h": functions_header,
     "mpi/collectives/host_calls.cpp": host_calls,
     "mpi/entry/calls.h": calls_header,
     "mpi/entry/c_entries.cpp": c_entries,
-    "mpi/entry/fortran_entries.cpp": fortran_entries,
 }
 
 

@@ -81,17 +81,6 @@ class Collective:
 
 
 @dataclass
-class Fortran:
-    """The Fortran entry points of a function that is not a collective."""
-
-    function: str
-    parameters: list[str]
-    by_value: list[str]
-    spelling: str
-    cptr: bool = False
-
-
-@dataclass
 class Function:
     """A function that Tutti interposes and that is not a collective."""
 
@@ -99,8 +88,6 @@ class Function:
     parameters: list[str]
     function: str
     condition: str = ""
-    pmpi: bool = False  # under PMPI_NAME, too
-    fortran: Fortran | None = None
 
 
 @dataclass
@@ -202,18 +189,8 @@ def read_line(table: Table, line: str, where: str) -> None:
             )
         table.collectives.append(Collective(got[1], got[2], got[3], parameters, forms))
     elif kind == "function":
-        got = take(r"function\s+(\w+)\((.*)\)\s+([\w:]+)(?:\s+if\s+(\w+))?(\s+pmpi)?", line, where)
-        table.functions.append(Function(got[1], split(got[2]), got[3], got[4] or "", bool(got[5])))
-    elif kind == "fortran":
-        got = take(
-            r"fortran\s+(\w+)\(([^;]*?)(?:;(.*))?\)\s+(f08|f08_alias|openmpi)"
-            r"(?:\s+(cptr))?",
-            line,
-            where,
-        )
-        table.functions[-1].fortran = Fortran(
-            got[1], split(got[2]), split(got[3] or ""), got[4], bool(got[5])
-        )
+        got = take(r"function\s+(\w+)\((.*)\)\s+([\w:]+)(?:\s+if\s+(\w+))?", line, where)
+        table.functions.append(Function(got[1], split(got[2]), got[3], got[4] or ""))
     elif kind == "around":
         got = take(r"around\s+(\w+)\((.*)\)\s+([\w:]+)\((.*)\)", line, where)
         around = Around(got[1], split(got[2]), got[3], split(got[4]))

@@ -8,6 +8,9 @@ namespace tutti::gpu {
 namespace {
 
 constexpr int looks_after_loading = 16;
+constexpr int unending_looks = 1 << 20;
+
+int least_looks = 0;  // 0, or unending_looks after never_rule_out(); written inside MPI_Init
 
 // One library's functions. Names, numbers and signatures are those of its headers.
 struct Runtime {
@@ -122,6 +125,7 @@ std::atomic<const Runtime*> runtime{nullptr};
 
 bool look() {
   if (runtime.load() != nullptr) return true;
+  if (least_looks > 0 && looks.load() <= least_looks) return false;
   const Runtime* found = runtime_of<Cuda>();
   if (found == nullptr) found = runtime_of<Hip>();
   if (found == nullptr) {
@@ -134,10 +138,15 @@ bool look() {
 }
 
 void look_after_start() {
-  if (!look()) looks.store(0);
+  if (!look()) looks.store(least_looks);
 }
 
-void libraries_come() { looks.store(looks_after_loading); }
+void libraries_come() { looks.store(least_looks + looks_after_loading); }
+
+void never_rule_out() {
+  least_looks = unending_looks;
+  looks.store(least_looks);
+}
 
 bool owns(const void* address) { return runtime.load()->owns(address); }
 bool copy(void* to, const void* from, size_t bytes) {

@@ -12,7 +12,8 @@
 namespace tutti::gpu {
 
 // How often look() still looks for a library. After libraries_come() more than once, because
-// another thread may be about to load them. Once one is there, this stays positive.
+// another thread may be about to load them. Once one is there, or after never_rule_out(), this
+// stays positive.
 inline constinit std::atomic<int> looks{1};
 
 // True if there is none, for a path that costs a load.
@@ -22,6 +23,9 @@ bool look();
 inline bool is_there() { return !is_ruled_out() && look(); }
 // Call it before the program loads libraries.
 void libraries_come();
+// From now on is_ruled_out() is false, for a reason that has nothing to do with GPUs: a caller that
+// must see every call asks for it (mpi/host/tools.h).
+void never_rule_out();
 // Call it when MPI has begun, whose host may have loaded many: looks once, for all of them.
 void look_after_start();
 

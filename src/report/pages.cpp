@@ -204,6 +204,10 @@ void write_table(FILE* file, const Report& report) {
         "tutti:   the node has levels (%s) that algorithms do not follow, because ranks are not "
         "bound; tutti doctor says what binding gains\n",
         report.found.unknown_levels.c_str());
+  if (!report.found.hidden.empty())
+    fprintf(file,
+            "tutti:   left to the host MPI at all ranks, because tools do not call PMPI_*: %s\n",
+            report.found.hidden.c_str());
   for (const std::string& refusal : report.refused_plans)
     fprintf(file, "tutti:   built-in choice: %s\n", refusal.c_str());
 }
@@ -291,6 +295,7 @@ void write_json(FILE* file, const Report& report) {
       {"not_covered", not_covered},
       {"table", nullptr},
       {"unknown_levels", report.found.unknown_levels},
+      {"hidden", report.found.hidden},
       {"refused_plans", report.refused_plans}};
   if (!report.of_node.empty()) document["of_ranks"] = report.of_node;
   if (!report.found.table.file.empty())

@@ -15,6 +15,8 @@ const char* describe(Reason reason) {
     case Reason::one_rank: return "communicator of one rank";
     case Reason::intercommunicator: return "intercommunicator";
     case Reason::ranks_are_threads: return "communicator whose ranks are threads";
+    case Reason::hidden_by_tool:
+      return "a tool takes these calls and does not call PMPI_* (at some rank)";
     case Reason::not_on_one_node: return "ranks on several nodes, or of several jobs";
     case Reason::no_shared_memory: return "no shared memory on this node";
     case Reason::shared_memory_exhausted:

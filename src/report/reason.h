@@ -14,6 +14,7 @@ enum class Reason : uint8_t {
   one_rank,
   intercommunicator,
   ranks_are_threads,
+  hidden_by_tool,  // mpi/host/tools.h
   not_on_one_node,
   no_shared_memory,
   shared_memory_exhausted,

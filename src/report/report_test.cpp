@@ -65,7 +65,7 @@ TEST(Report, NamesTheSaturationMapThatServersFollow) {
   Numbers served;
   served.one_sided.servers = 1;
   const auto with = [&](const Numbers& numbers, const char* map, const char* name) {
-    return written({numbers, names, Most{}, "mpich", on, refused, 2, -1, {map, {}, {}}}, name);
+    return written({numbers, names, Most{}, "mpich", on, refused, 2, -1, {map, {}, {}, {}}}, name);
   };
   const std::string line = "tutti:   servers follow the saturation map my.json\n";
   EXPECT_NE(with(served, "my.json", "-map").find(line), std::string::npos);
@@ -82,7 +82,7 @@ TEST(Report, NamesTheTableAndSaysWhetherItWasFound) {
   const std::string on;
   const std::vector<std::string> refused;
   const auto with = [&](const UsersTable& table, const char* name) {
-    return written({total, names, Most{}, "mpich", on, refused, 2, -1, {{}, table, {}}}, name);
+    return written({total, names, Most{}, "mpich", on, refused, 2, -1, {{}, table, {}, {}}}, name);
   };
   EXPECT_NE(with({"my.map", true}, "-table").find("before the default: my.map (found)\n"),
             std::string::npos);

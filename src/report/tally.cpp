@@ -123,6 +123,11 @@ void record_table(UsersTable table) {
   tally().found.table = std::move(table);
 }
 
+void record_hidden(std::string tools) {
+  const std::lock_guard<std::mutex> lock(tally().mutex);
+  tally().found.hidden = std::move(tools);
+}
+
 void record_unknown_levels(std::string names) {
   const std::lock_guard<std::mutex> lock(tally().mutex);
   tally().found.unknown_levels = std::move(names);

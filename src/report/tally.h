@@ -146,10 +146,12 @@ struct Found {
   UsersTable table;
   // The levels of this node that its ranks might share if they were bound; empty: none.
   std::string unknown_levels;
+  std::string hidden;  // tools and the functions of MPI that they hide; empty: none
 };
 void record_saturation(std::string file);
 void record_table(UsersTable table);
 void record_unknown_levels(std::string names);
+void record_hidden(std::string tools);
 
 // The contents of the tally of this process.
 struct Contents {

@@ -65,10 +65,11 @@ def test_servers_leave_ranks_of_several_containers_too_few_cores(compiled):
 
 def test_what_lanes_add_to_a_set_up(compiled, tmp_path):
     """Two reductions among all ranks and one message to each other rank of the node."""
-    tool = tmp_path / "libcounting_host.so"
+    tool = tmp_path / "libmpi_counting_host.so"
     compiler = ROOT / ".mpi" / "mpich" / "bin" / "mpicc"
     source = ROOT / "tests" / "mpi" / "programs" / "counting_host.c"
-    subprocess.run([compiler, "-shared", "-fPIC", "-o", tool, source], check=True, timeout=120)
+    options = ["-shared", "-fPIC", "-Wl,--no-as-needed", "-ldl"]
+    subprocess.run([compiler, *options, "-o", tool, source], check=True, timeout=120)
     program = compiled("mpich", "counted")
 
     def most(**variables):

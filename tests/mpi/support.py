@@ -183,6 +183,14 @@ def wrapping_tool(host, directory, *options, name="wrapping_tool") -> Path:
     return tool
 
 
+def library_before_host(host, directory, name) -> Path:
+    """Compiles programs/NAME.c, which defines functions that Tutti takes for the host's."""
+    options = ["-Wl,--no-as-needed", "-ldl"]
+    return wrapping_tool(host, directory, *options, name=name).rename(
+        directory / f"libmpi_{name}.so"
+    )
+
+
 def preloaded(tool):
     return {"LD_PRELOAD": ":".join(filter(None, [os.environ.get("LD_PRELOAD"), str(tool)]))}
 

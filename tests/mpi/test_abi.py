@@ -18,8 +18,6 @@ pytestmark = [pytest.mark.mpi, pytest.mark.slow]
 DESCRIPTION = """
 #pragma once
 #include <mpi.h>
-#define TUTTI_FORTRAN_TO_C(kind) "PMPI_" #kind "_f2c"
-#define TUTTI_FORTRAN_FROM_C(kind) "PMPI_" #kind "_c2f"
 namespace tutti::mpi::own {
 constexpr std::string_view name = "toy";
 constexpr bool is_open_mpi = false;
@@ -68,7 +66,7 @@ def test_an_abi_is_one_file(tmp_path):
     (tmp_path / "mpi.h").write_text(header_of_the_toy(), encoding="utf-8")
     (tmp_path / "toy.h").write_text(DESCRIPTION, encoding="utf-8")
     named = dict(commands(tmp_path))
-    assert {"abi.cpp", "host.cpp", "types.cpp", "requests.cpp", "c_entries.cpp", "fortran.cpp"} <= {
+    assert {"abi.cpp", "host.cpp", "types.cpp", "requests.cpp", "c_entries.cpp"} <= {
         file.rsplit("/", 1)[-1] for file in named
     }
 

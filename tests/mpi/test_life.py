@@ -4,7 +4,7 @@ import json
 
 import pytest
 import support
-from support import expect_ok, job, preloaded, wrapping_tool
+from support import expect_ok, job, library_before_host, preloaded
 
 pytestmark = pytest.mark.mpi
 
@@ -150,7 +150,7 @@ def test_set_up_polls(host_named, compiled, tmp_path, name, ranks):
     in them for long.
     """
     host = host_named(name)
-    tool = wrapping_tool(host, tmp_path, name="host_of_set_up")
+    tool = library_before_host(host, tmp_path, "host_of_set_up")
     result = expect_ok(job(host, ranks, compiled(host, "begin"), variables=preloaded(tool)))
     assert lines_with(result, "the host was asked for") == []
 
@@ -163,7 +163,7 @@ def test_a_rank_that_cannot_attach(host_named, compiled, tmp_path, name, refused
     with the host MPI. Rank 0 attaches to nothing.
     """
     host, report = host_named(name), tmp_path / "report.json"
-    tool = wrapping_tool(host, tmp_path, name="host_of_set_up")
+    tool = library_before_host(host, tmp_path, "host_of_set_up")
     result = job(
         host, 3, compiled(host, "derived"), options=[f"--report={report}"],
         variables=preloaded(tool) | {"REFUSE_RANK": str(refused), "TUTTI_SHM": shm},

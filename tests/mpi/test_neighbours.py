@@ -6,7 +6,7 @@ import json
 import re
 
 import pytest
-from support import expect_ok, fortran_program, job, preloaded, wrapping_tool
+from support import expect_ok, fortran_program, job, library_before_host, preloaded
 from tutti.tracing import read
 
 pytestmark = pytest.mark.mpi
@@ -109,7 +109,7 @@ def test_one_rank_lists_a_graph(host, compiled, ranks):
 def test_how_often_ranks_meet_for_a_graph(host_named, compiled, tmp_path, ranks):
     """Once for the numbers of edges, and once for the edges of both kinds together."""
     host = host_named("mpich")
-    tool = wrapping_tool(host, tmp_path, name="counting_host")
+    tool = library_before_host(host, tmp_path, "counting_host")
     program = compiled(host, "dist_graphs")
     result = expect_ok(job(host, ranks, program, "one", variables=preloaded(tool)))
     made = re.findall(r"the host made (\d+) alltoalls and (\d+) alltoallvs", result.stderr)

@@ -1,7 +1,6 @@
 #include "mpi/host/host.h"
 
 #include <dlfcn.h>
-#include <link.h>
 #include <strings.h>
 #include <unistd.h>
 
@@ -15,6 +14,7 @@
 #include "mpi/abi/bridge.h"
 #include "mpi/host/inside.h"
 #include "mpi/host/ledger.h"
+#include "mpi/host/tools.h"
 
 namespace tutti::mpi {
 namespace {
@@ -28,39 +28,26 @@ bool looks_like_mpi(std::string_view path) {
          name.find(".so") != name.npos;
 }
 
-// The library that defines PMPI_Init. A program that is linked to its MPI has it in the global
-// scope. An interpreter loads it into a scope of its own, where only a walk over all loaded
-// libraries finds it. The walk is too slow for every look-up, so its result is kept.
+// The host's library. Its data may have copies in the program, which the global scope finds, if the
+// library is there at all: an interpreter loads its MPI into a scope of its own.
 struct Library {
-  void* handle = RTLD_DEFAULT;  // the scope in which all its symbols are found
-  std::string path;             // empty: the process has no such library
-  // The library and those that it needs, where no symbol of this library is. Null if the program
-  // itself has the MPI.
-  void* alone = nullptr;
+  void* data = RTLD_DEFAULT;  // where its data is found
+  std::string path;           // empty: the process has no such library
+  // The library and those that it needs, where no symbol of Tutti's is.
+  void* functions = nullptr;
 };
-
-int inspect(dl_phdr_info* info, size_t, void* context) {
-  Library& library = *static_cast<Library*>(context);
-  if (info->dlpi_name == nullptr || !looks_like_mpi(info->dlpi_name)) return 0;
-  void* handle = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
-  if (handle == nullptr) return 0;
-  if (dlsym(handle, "PMPI_Init") != nullptr) {
-    library = {handle, info->dlpi_name, handle};  // stays open, because Host points into it
-    return 1;
-  }
-  dlclose(handle);
-  return 0;
-}
 
 Library find_library() {
   Library library;
-  Dl_info info;
-  if (void* init = dlsym(RTLD_DEFAULT, "PMPI_Init"); init != nullptr && dladdr(init, &info) != 0) {
-    library.path = info.dli_fname;
-    library.alone = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-  } else {
-    dl_iterate_phdr(inspect, &library);
-  }
+  const std::vector<Loaded> all = Loaded::all();
+  const Loaded* const found = find_host_library(all);
+  if (found == nullptr) return library;
+  const bool is_program = found->path().empty();
+  library.path = is_program ? "the program" : found->path();
+  library.functions = dlopen(is_program ? nullptr : found->path().c_str(), RTLD_LAZY | RTLD_NOLOAD);
+  if (library.functions == nullptr) library.path.clear();
+  if (dlsym(RTLD_DEFAULT, "PMPI_Initialized") == nullptr) library.data = library.functions;
+  find_tools(all, *found);
   return library;
 }
 
@@ -74,13 +61,8 @@ bool speaks_our_abi() {
   return own::is_abi_of(
       {.file = name,
        .named_mpi = looks_like_mpi(name),
-       .open_mpi = dlsym(library().handle, "ompi_mpi_comm_world") != nullptr,
+       .open_mpi = dlsym(library().data, "ompi_mpi_comm_world") != nullptr,
        .standard = name.starts_with("libmpi_abi") || name.starts_with("libpmpi_abi")});
-}
-
-template <class Function>
-void find(Function& function, const char* name) {
-  function = reinterpret_cast<Function>(dlsym(library().handle, name));
 }
 
 // True if the address is in this library.
@@ -90,45 +72,60 @@ bool is_own(void* address) {
          found.dli_fbase == own.dli_fbase;
 }
 
+// Finds a function of the host's. A program with its own MPI may lack one that this library has.
+template <class Function>
+void find(Function& function, const char* name) {
+  void* const found = dlsym(library().functions, name);
+  function = found != nullptr && is_own(found) ? nullptr : reinterpret_cast<Function>(found);
+}
+
 // Finds the definition of a name that follows this library's: another interposer's or the host's.
-// If there is none, because the host lacks the function, the global scope may have this library's.
 template <class Function>
 void find_next(Function& function, const char* name) {
-  void* next = dlsym(RTLD_NEXT, name);
-  if (next == nullptr) next = dlsym(library().handle, name);
-  if (next != nullptr && is_own(next)) next = nullptr;
-  function = reinterpret_cast<Function>(next);
+  function = reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
+  if (function == nullptr) find(function, name);
 }
 
-// Finds the host's definition of a name that this library and other interposers define as well.
+// The function around which an entry point MPI_X notes something: a tool's, or the host's.
 template <class Function>
-void find_alone(Function& function, const char* name) {
-  if (library().alone == nullptr) return find_next(function, name);
-  function = reinterpret_cast<Function>(dlsym(library().alone, name));
+void find_around(Function& function, const char* second_name, Interposed which) {
+  void* const tools = tool_around(which);
+  if (tools != nullptr)
+    function = reinterpret_cast<Function>(tools);
+  else
+    find(function, second_name);
 }
 
-#define TUTTI_MAKER(name)                             \
-  find_next(abi_functions.makers.name, "MPI_" #name); \
-  find_next(abi_functions.name, "PMPI_" #name);
-#define TUTTI_INTERPOSED_TWICE(name)              \
+#define TUTTI_MAKER(name)                                                    \
+  if (foreign) {                                                             \
+    find_next(abi_functions.makers.name, "MPI_" #name);                      \
+    find_next(abi_functions.name, "PMPI_" #name);                            \
+  } else {                                                                   \
+    find_around(abi_functions.makers.name, "PMPI_" #name, Interposed::name); \
+    find(abi_functions.name, "PMPI_" #name);                                 \
+  }
+#define TUTTI_INTERPOSED(name)                    \
   if (foreign)                                    \
     find_next(abi_functions.name, "PMPI_" #name); \
   else                                            \
-    find_alone(abi_functions.name, "PMPI_" #name);
-#define TUTTI_INTERPOSED(name)                   \
-  if (foreign)                                   \
-    find_next(abi_functions.name, "MPI_" #name); \
-  else                                           \
     find(abi_functions.name, "PMPI_" #name);
 #define TUTTI_OF_HOST(name) \
   if (!foreign) find(abi_functions.name, "PMPI_" #name);
 
 void find_functions(bool foreign) {
-#include "mpi/abi/host_names.inc.h"
+#include "mpi/host/host_names.inc.h"
+  if (foreign) return;
+  // Entry points call these.
+  find_around(abi_functions.Init, "PMPI_Init", Interposed::Init);
+  find_around(abi_functions.Init_thread, "PMPI_Init_thread", Interposed::Init_thread);
+  find_around(abi_functions.Finalize, "PMPI_Finalize", Interposed::Finalize);
+  find_around(abi_functions.Abort, "PMPI_Abort", Interposed::Abort);
+  find_around(abi_functions.Session_init, "PMPI_Session_init", Interposed::Session_init);
+  find_around(abi_functions.Session_finalize, "PMPI_Session_finalize",
+              Interposed::Session_finalize);
 }
 
 #undef TUTTI_MAKER
-#undef TUTTI_INTERPOSED_TWICE
 #undef TUTTI_INTERPOSED
 #undef TUTTI_OF_HOST
 
@@ -142,12 +139,11 @@ void bridge(House& function) {
 
 #define TUTTI_BRIDGE(name) bridge<[]() -> auto& { return abi_functions.name; }>(host.name);
 #define TUTTI_MAKER(name) TUTTI_BRIDGE(name) TUTTI_BRIDGE(makers.name)
-#define TUTTI_INTERPOSED_TWICE TUTTI_BRIDGE
 #define TUTTI_INTERPOSED TUTTI_BRIDGE
 #define TUTTI_OF_HOST TUTTI_BRIDGE
 
 void bridge_functions(Host& host) {
-#include "mpi/abi/host_names.inc.h"
+#include "mpi/host/host_names.inc.h"
 }
 
 void find_handles(Host& host) {
@@ -203,7 +199,7 @@ Host* make_host() {
 
 }  // namespace
 
-void* host_symbol(const char* name) { return dlsym(library().handle, name); }
+void* host_symbol(const char* name) { return dlsym(library().data, name); }
 
 bool host_tolerates_faults() {
   const auto* enabled = static_cast<const bool*>(host_symbol("ompi_ftmpi_enabled"));

@@ -7,8 +7,6 @@
 
 #include <mpi.h>
 
-// Fortran's handles are the same integers as those of C.
-#define TUTTI_FORTRAN_HANDLES_OF_C 1
 #define TUTTI_MPICH_EXTENSIONS 1
 
 namespace tutti::mpi::own {

@@ -12,11 +12,6 @@
 #undef OMPI_PREDEFINED_GLOBAL
 #define OMPI_PREDEFINED_GLOBAL(type, global) (static_cast<type>(::tutti::mpi::host_symbol(#global)))
 
-// Its Fortran routines call PMPI functions of C, so every routine is an entry point.
-#define TUTTI_FORTRAN_CALLS_PMPI 1
-#define TUTTI_FORTRAN_TO_C(kind) "PMPI_" #kind "_f2c"
-#define TUTTI_FORTRAN_FROM_C(kind) "PMPI_" #kind "_c2f"
-
 namespace tutti::mpi::own {
 
 constexpr std::string_view name = "openmpi";

@@ -6,12 +6,7 @@
 
 #include <mpi_abi.h>
 
-#define TUTTI_FORTRAN_TO_C(kind) "PMPI_" #kind "_fromint"
-#define TUTTI_FORTRAN_FROM_C(kind) "PMPI_" #kind "_toint"
 #define TUTTI_MPICH_EXTENSIONS 1
-
-// The standard ABI leaves this type to the Fortran compiler; it is the default of compilers.
-using MPI_Fint = int;
 
 namespace tutti::mpi::own {
 

@@ -101,16 +101,19 @@ struct Found {
   bool gpu = false;                      // buffers may be in a GPU's memory (staged.h)
 };
 // find() finds the Communicator of a call. find_or_make() does so for a handle that this thread
-// does not remember: it may make the Communicator and set it up, by collective calls.
-Found find_or_make(Comm handle);
-inline Found find(Comm handle) {
+// does not remember: it may make the Communicator and set it up, by collective calls. It does
+// neither, and finds nothing, if a tool hides the call, because some rank may not come here.
+Found find_or_make(const Call& call, Comm handle);
+inline Found find(const Call& call, Comm handle) {
   const Remembered& known = place_of(handle);
-  return is_ready(known, handle) ? Found{known.communicator} : find_or_make(handle);
+  return is_ready(known, handle) ? Found{known.communicator} : find_or_make(call, handle);
 }
 
 // True if this rank's arguments are such that no host makes the call. The host's code may not show
 // it: MPICH returns success after an error handler of the program has returned.
 bool host_refuses(Comm comm, const Call& call);
+// True if the host must make the call, at all ranks, because a tool hides it. Records it.
+bool is_hidden(const Call& call);
 // Counts a call that the host has made and that returned `code`; the communicator may set up then.
 // Returns `code`, or an error of the set-up if the call succeeded.
 int counted(Communicator& communicator, int code);

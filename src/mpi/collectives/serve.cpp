@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "base/gpu.h"
+#include "mpi/host/tools.h"
 #include "mpi/host/types.h"
 #include "mpi/collectives/general.h"
 #include "mpi/collectives/staged.h"
@@ -246,9 +247,17 @@ Served refused(Communicator& communicator, const Error& error) noexcept {
   return Reason::no_program;
 }
 
-Found find_or_make(Comm handle) {
+bool is_hidden(const Call& call) {
+  if (!hides_any() || Inside::depth != 0 || !is_hidden(static_cast<size_t>(call.function)))
+    return false;
+  if (report::recording())
+    report::record({call.collective, bytes_to_report(call), Reason::hidden_by_tool, {}, {}});
+  return true;
+}
+
+Found find_or_make(const Call& call, Comm handle) {
   Found found;
-  if (host().foreign) return found;
+  if (host().foreign || is_hidden(call)) return found;
   found.gpu = gpu::is_there();
   found.code = guarded(handle, [&]() -> int {
     found.communicator = find_communicator(handle);
@@ -283,7 +292,7 @@ int serve_ready(Communicator& communicator, const Call& call) {
 }
 
 int serve_any(const Call& call, Comm comm) {
-  const Found found = find(comm);
+  const Found found = find(call, comm);
   if (found.communicator == nullptr) [[unlikely]]
     return found.code != success ? found.code : call_host(call, comm);
   if (found.gpu) return serve_staged(*found.communicator, call, comm);

@@ -12,6 +12,7 @@
 #include "base/hash.h"
 #include "group/handle_table.h"
 #include "mpi/host/private_communicator.h"
+#include "mpi/host/tools.h"
 
 namespace tutti::mpi {
 
@@ -387,7 +388,7 @@ const Remembered* recall(Comm handle) {
   ServedCalls::enter_thread();
   uint64_t now = shm::load_relaxed(generation);
   if (!gpu::is_ruled_out()) [[unlikely]] {
-    if (gpu::look()) return nullptr;
+    if (hides_any() || gpu::look()) return nullptr;
     now = 0;  // the next call looks again
   }
   Remembered& place = place_of(handle);

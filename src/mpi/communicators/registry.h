@@ -132,8 +132,9 @@ inline Remembered& place_of(Comm handle) {
 }
 
 // Finds a communicator in the table of those with groups (group/handle_table.h) and remembers it.
-// Null if it is not there, if the thread is inside Tutti, or if buffers of calls may be in a GPU's
-// memory (base/gpu.h), which the path of known calls does not look for.
+// Null if it is not there, if the thread is inside Tutti, if buffers of calls may be in a GPU's
+// memory (base/gpu.h) or if tools hide functions (mpi/host/tools.h), which the path of known calls
+// does not look for.
 const Remembered* recall(Comm handle);
 
 // True if the place has this handle, the generation has not grown since it was filled, and the

@@ -29,6 +29,7 @@
 #include "mpi/host/ledger.h"
 #include "mpi/host/private_communicator.h"
 #include "mpi/host/probe.h"
+#include "mpi/host/tools.h"
 #include "mpi/job/self.h"
 #include "mpi/job/servers.h"
 #include "mpi/progress/host_waits.h"
@@ -96,6 +97,7 @@ void warn_of_options() {
 void open() {
   const bool record = !options().report.empty() && !options().disable;
   if (record) report::start_recording();
+  if (record && hides_any()) report::record_hidden(hidden_text());
   if (const auto* const table = table_of_job(true); record && table != nullptr)
     report::record_table({table->name, options().table.empty()});
   if (!options().disable) look_at_saturation_maps();
@@ -166,7 +168,7 @@ void before_init() {
 namespace {
 
 void settle() {
-  // Fortran's routine may call C's, which then finds everything done.
+  // A tool around which this is done may have called PMPI_Init itself, which then finds all done.
   if (host().foreign || std::exchange(life().settled, true)) return;
   const Inside inside;
   may_free_handles(true);
@@ -182,6 +184,12 @@ void settle() {
     log_line(LogLevel::warning, "off: the ranks have different %s; give all of them the same",
              culprits.c_str());
   if (common.verdict != Verdict::alike) return go_on_without_tutti();
+  if (common.hides && !agree_on_hidden(common.hides_needed)) {
+    if (rank == 0)
+      log_line(LogLevel::warning, "off: a tool takes calls that do not come back by PMPI_*: %s",
+               hidden_text().c_str());
+    return go_on_without_tutti();
+  }
   share_table(std::move(found), common.least);
   if (simulated) share_programs(rank);
   const HostTraits traits = probe_host();
@@ -290,7 +298,7 @@ void before_finalize() {
 // Makes no collective call, because the other ranks may be anywhere.
 void before_abort() {
   static std::atomic<bool> begun{false};
-  // Fortran's routine may call C's, which then finds that this has begun.
+  // A tool may call PMPI_Abort, which then finds that this has begun.
   if (!report::recording() || !life().world || begun.exchange(true)) return;
   end_soon();  // in case the report never ends: the program may be in any state
   const Inside inside;
@@ -327,6 +335,10 @@ int query_thread(int* provided) {
 }
 
 int init(int* argc, char*** argv) {
+  using Init = int (*)(int*, char***);
+  (void)host();  // finds the tools
+  if (const auto tools = reinterpret_cast<Init>(take_tools_beginning(Interposed::Init)))
+    return tools(argc, argv);
   before_init();
   rest_in_first_host_waits();
   int provided = 0;
@@ -336,6 +348,10 @@ int init(int* argc, char*** argv) {
 }
 
 int init_thread(int* argc, char*** argv, int required, int* provided) {
+  using Init = int (*)(int*, char***, int, int*);
+  (void)host();  // finds the tools
+  if (const auto tools = reinterpret_cast<Init>(take_tools_beginning(Interposed::Init_thread)))
+    return tools(argc, argv, required, provided);
   before_init();
   rest_in_first_host_waits();
   const int code = servers_are_asked_for() ? begin_host(argc, argv, required, provided)
@@ -359,7 +375,7 @@ void settle_session(Session session) {
     return;
   const std::lock_guard<std::mutex> lock(life().mutex);
   // A process with TUTTI_DISABLE goes on: it takes part in what the ranks agree on.
-  if (life().off || knows_session(key_of(session))) return;  // Fortran's routine may call C's
+  if (life().off || knows_session(key_of(session))) return;
   const Inside inside;
   may_free_handles(true);
   Group processes;

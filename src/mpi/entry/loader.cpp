@@ -1,5 +1,6 @@
 // dlopen, so that Tutti learns when a program loads a GPU's library: from then on the buffers of
-// its calls may be in the GPU's memory (base/gpu.h). The library is found by the next call.
+// its calls may be in the GPU's memory (base/gpu.h). The library is found by the next call. Tutti
+// also learns when the host loads a plugin, whose calls stay with the host (mpi/host/tools.h).
 //
 // The loader looks at the address to which dlopen returns: it searches by the RUNPATH of the
 // library that called it. So the entry point is a jump, not a call, to the next dlopen, with the
@@ -9,15 +10,18 @@
 
 #include "base/gpu.h"
 #include "mpi/communicators/registry.h"
+#include "mpi/host/tools.h"
 
 #if defined(__x86_64__) || defined(__aarch64__)
 
 // Gets the arguments of dlopen, and returns the next one. With RTLD_NOLOAD no library comes.
-extern "C" __attribute__((visibility("hidden"), used)) void* tutti_before_dlopen(const char*,
+extern "C" __attribute__((visibility("hidden"), used)) void* tutti_before_dlopen(const char* path,
                                                                                  int flags) {
   static void* const next = dlsym(RTLD_NEXT, "dlopen");
   if ((flags & RTLD_NOLOAD) == 0) {
     tutti::gpu::libraries_come();
+    tutti::mpi::lead_plugin_to_host(path, flags,
+                                    reinterpret_cast<void* (*)(const char*, int)>(next));
     tutti::mpi::forget_remembered();
   }
   return next;

@@ -3,8 +3,8 @@
 // few calls needs no attribute, and has a lineage (communicators/registry.h, lineage.h). Any thread
 // may call.
 //
-// These entry points exist under both names, MPI_* and PMPI_*, because Fortran bindings and tools
-// call the latter.
+// MPI_* and PMPI_* have entry points of their own, because only MPI_* calls a tool that comes after
+// Tutti and does not come back (mpi/host/tools.h).
 #pragma once
 
 #include <cstdint>

@@ -6,7 +6,7 @@
 // A process has one Host. The first MPI call makes it. It is constant from then on, lives until the
 // process ends, and any thread may read it. If the process runs an MPI of another ABI than this
 // build's (two interposers may be preloaded into an interpreter), the Host is `foreign`: the entry
-// points then only call the next definition of MPI_*, and Tutti does nothing else.
+// points then only call the next definition of PMPI_*, and Tutti does nothing else.
 #pragma once
 
 #include <string>
@@ -18,13 +18,13 @@
 
 namespace tutti::mpi {
 
-// The functions that make and free communicators are stored under both names, PMPI_* and MPI_*.
-// Each pointer is the definition that follows this library's: a tool's or the host's. All other
-// pointers are to the host's own functions. None is to this library's, which interposes many
-// PMPI_*, too.
+// All pointers are to the functions of the host's library, and none to this library's, which has
+// the same names. Exceptions are the functions of a tool that Tutti calls instead (tools.h): those
+// that begin and end MPI, and `makers`, which the entry points MPI_* call to make and free
+// communicators.
 template <class AbiTypes>
-struct Functions : HostFunctions<AbiTypes>, CommunicatorFunctions<AbiTypes> {  // PMPI_*
-  CommunicatorFunctions<AbiTypes> makers;                                      // MPI_*
+struct Functions : HostFunctions<AbiTypes>, CommunicatorFunctions<AbiTypes> {
+  CommunicatorFunctions<AbiTypes> makers;
 };
 
 struct Host : Functions<HouseTypes> {
@@ -52,8 +52,8 @@ struct Host : Functions<HouseTypes> {
   const int* unweighted;
   const int* weights_empty;
 
-  // The process's MPI has another ABI. The pointers to interposed functions are then those of
-  // MPI_*; handles, and functions that only Tutti calls, are not set.
+  // The process's MPI has another ABI. The pointers to interposed functions are then to the
+  // next definitions; handles, and functions that only Tutti calls, are not set.
   bool foreign = false;
 };
 

@@ -6,11 +6,11 @@ int complete(Request* request) {
   return complete(request, [](exec::Waiter&) {});
 }
 
-int broadcast(void* data, size_t bytes, Comm communicator) {
+int broadcast(void* data, size_t bytes, Comm communicator, int root) {
   const Host& mpi = host();
   Request request;
   const int code =
-      mpi.Ibcast(data, static_cast<int>(bytes), mpi.type_byte, 0, communicator, &request);
+      mpi.Ibcast(data, static_cast<int>(bytes), mpi.type_byte, root, communicator, &request);
   return code == success ? complete(&request) : code;
 }
 

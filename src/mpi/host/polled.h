@@ -29,8 +29,8 @@ int complete(Request* request, Look look) {
 }
 int complete(Request* request);
 
-// Gives the bytes of rank 0 to all ranks.
-int broadcast(void* data, size_t bytes, Comm communicator);
+// Gives the bytes of the root to all ranks.
+int broadcast(void* data, size_t bytes, Comm communicator, int root = 0);
 // Tells rank 0 the least of all ranks' numbers.
 int tell_least(uint64_t own, uint64_t* least, Comm communicator);
 

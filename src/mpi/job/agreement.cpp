@@ -16,6 +16,7 @@
 #include "exec/waiter.h"
 #include "group/group.h"
 #include "mpi/host/polled.h"
+#include "mpi/host/tools.h"
 #include "mpi/job/end.h"
 #include "base/only_one.h"
 #include "mpi/job/gathered_placement.h"
@@ -28,6 +29,7 @@ using std::chrono::seconds;
 using Elapsed = exec::Pace::Duration;
 
 constexpr seconds init_said_after{10};
+constexpr size_t most_said = 4096;  // bytes of the text about what is hidden
 
 // A hash for each variable that must not differ between ranks. `in_init`: also of those that only
 // the ranks of MPI_Init must have alike.
@@ -53,6 +55,9 @@ std::vector<uint64_t> fingerprints(const Options& options, bool in_init) {
 uint64_t fingerprint(const std::vector<uint64_t>& hashes) {
   uint64_t hash = hash_of_nothing;
   for (const uint64_t of_variable : hashes) hash = hashed(hash, std::to_string(of_variable));
+  // Ranks that have not agreed on it in MPI_Init, in sessions, must find it alike.
+  for (size_t i = 0; i < visible().size(); ++i)
+    if (visible()[i] == 0) hash = hashed(hash, std::to_string(i));
   return hash;
 }
 
@@ -137,7 +142,10 @@ Common agree(Comm communicator, const std::vector<uint64_t>& words, uint64_t ext
              const Patience& patience, std::vector<size_t>* differs) {
   const uint64_t disabled = options().disable ? 1 : 0;
   const uint64_t one_node = is_launched_on_one_node(communicator) ? 1 : 0;
-  std::vector<uint64_t> own = {disabled, 1 - disabled, extra, ~extra, one_node};
+  const uint64_t hides_nothing = hidden_here().empty() ? 1 : 0;
+  const uint64_t hides_no_needed = hides_what_is_needed() ? 0 : 1;
+  std::vector<uint64_t> own = {disabled, 1 - disabled,  extra,          ~extra,
+                               one_node, hides_nothing, hides_no_needed};
   const size_t first = own.size();
   // All ranks have the same word if the least word is the complement of the least complement.
   for (const uint64_t word : words) own.insert(own.end(), {word, ~word});
@@ -146,6 +154,8 @@ Common agree(Comm communicator, const std::vector<uint64_t>& words, uint64_t ext
   if (!least_of_all(own.data(), least.data(), static_cast<int>(own.size()), communicator, patience))
     return common;
   common.one_node = least[4] == 1;
+  common.hides = least[5] == 0;
+  common.hides_needed = least[6] == 0;
   common.same = least[2] == ~least[3];
   common.least = least[2];
   for (size_t i = 0; i < words.size(); ++i)
@@ -176,6 +186,25 @@ Common agree_in_init(uint64_t own, std::string* culprits) {
     *culprits += row.name;
   }
   return common;
+}
+
+bool agree_on_hidden(bool needed) {
+  const Host& mpi = host();
+  int rank = 0;
+  mpi.Comm_rank(mpi.comm_world, &rank);
+  std::string text = hidden_here();
+  // The last number is the first rank at which something is hidden.
+  std::vector<uint64_t> own = visible();
+  own.push_back(text.empty() ? INT64_MAX : static_cast<uint64_t>(rank));
+  std::vector<uint64_t> least(own.size());
+  if (!least_of_all(own.data(), least.data(), static_cast<int>(own.size()), mpi.comm_world, {}))
+    return false;
+  text.resize(most_said);
+  const int first = static_cast<int>(least.back());
+  if (broadcast(text.data(), text.size(), mpi.comm_world, first) != success) return false;
+  least.pop_back();
+  note_hidden(std::move(least), text.c_str());
+  return !needed;
 }
 
 bool agree_with_others(Comm inter, bool on) {

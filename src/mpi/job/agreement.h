@@ -29,10 +29,16 @@ struct Common {
   bool same = false;      // all ranks passed the same `own`
   uint64_t least = 0;     // the least of the values that ranks passed
   bool one_node = false;  // the launcher tells each of them that all are on its node
+  // Tools hide functions at some rank, and some without which Tutti cannot serve (host/tools.h).
+  bool hides = false, hides_needed = false;
 };
 // Collective over MPI_COMM_WORLD, inside MPI_Init. *culprits gets the names of the variables that
 // differ between the ranks.
 Common agree_in_init(uint64_t own, std::string* culprits);
+// Collective over MPI_COMM_WORLD, inside MPI_Init, if tools hide functions at some rank: all ranks
+// learn which functions are hidden. False if Tutti must be off, because they are `needed` or
+// because the host failed.
+bool agree_on_hidden(bool needed);
 // Collective over the communicator, inside its first collectives.
 Common agree_in_setup(Comm communicator, uint64_t own);
 

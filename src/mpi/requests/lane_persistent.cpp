@@ -84,7 +84,7 @@ int find_for_request(Communicator& communicator, const Call& call, Reason betwee
       communicator.is_decided() || host_refuses(comm, call))
     return success;
   communicator.expect_nonblocking();
-  const Found found = find(comm);
+  const Found found = find(call, comm);
   if (found.code == success) *reason = communicator.find_records(between_nodes);
   return found.code;
 }

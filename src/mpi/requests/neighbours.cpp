@@ -114,7 +114,7 @@ int counted_unless_refused(Communicator& communicator, const Call& call, Comm co
 }  // namespace
 
 int serve_neighbours(const Call& call, Comm comm) {
-  const Found found = find(comm);
+  const Found found = find(call, comm);
   if (found.code != success) return found.code;
   if (found.communicator == nullptr) return call_host(call, comm);
   Communicator& known = *found.communicator;
@@ -185,7 +185,7 @@ int start_neighbours(const Call& call, Comm comm, Request* request) {
 }
 
 int neighbours_init(const Call& call, Comm comm, Info info, Request* request) {
-  const Found found = find(comm);
+  const Found found = find(call, comm);
   if (found.code != success) return found.code;
   if (found.communicator == nullptr) return call_host(call, comm, info, request);
   return guarded(comm, [&] {

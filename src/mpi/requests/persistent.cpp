@@ -132,7 +132,7 @@ int init_readable(Communicator& known, const Call& call, const Call& as_made, In
 }  // namespace
 
 int persistent_init(const Call& call, Comm comm, Info info, Request* request) {
-  const Found found = find(comm);
+  const Found found = find(call, comm);
   if (found.code != success) return found.code;
   if (found.communicator == nullptr) return call_host(call, comm, info, request);
   return guarded(comm, [&] {

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "base/gpu.h"
+#include "mpi/collectives/general.h"
 #include "mpi/collectives/staged.h"
 #include "mpi/job/thrown.h"
 #include "mpi/requests/own_request.h"
@@ -16,11 +17,15 @@ class StagedRequest final : public OwnRequest {
  public:
   // Makes the request of a call, with copies of its buffers if they are in a GPU's memory:
   // make(CALL, REQUEST) makes it for any buffers, and starts it unless the call is persistent. The
-  // host makes the call as the program made it, and the request is then the host's. Returns an MPI
-  // error code, which has been raised. May throw.
+  // host makes the call as the program made it, and the request is then the host's; also if a tool
+  // hides the call. Returns an MPI error code, which has been raised. May throw.
   template <class Make>
   static int make(const Call& call, Comm comm, bool persistent, Request* request, Make&& make) {
-    std::unique_ptr<StagedCall> staged = gpu::is_there() ? StagedCall::of(call, comm) : nullptr;
+    if (gpu::is_ruled_out()) [[likely]]
+      return make(call, request);
+    // Calls that begin persistent operations were looked at before.
+    if (!persistent && is_hidden(call)) return call_host(call, comm, request);
+    std::unique_ptr<StagedCall> staged = gpu::look() ? StagedCall::of(call, comm) : nullptr;
     if (staged == nullptr) return make(call, request);
     std::unique_ptr<StagedRequest, Discard> made(new StagedRequest(std::move(staged)));
     Request handle{}, served = host().request_null;

@@ -2,6 +2,7 @@
 // and blocking collectives refuse it where the host does, also if the program has made the same
 // call with other buffers before, and all ranks go on together afterwards.
 #include "check.h"
+#include "host.h"
 
 static int rank, size;
 static MPI_Comm world, by_host;
@@ -28,25 +29,25 @@ typedef struct {
   }
 
 #define INT MPI_INT
-STARTS(iallreduce, MPI_Iallreduce, PMPI_Iallreduce, alone, parts, 1, INT, MPI_SUM)
-STARTS(iscan, MPI_Iscan, PMPI_Iscan, alone, parts, 1, INT, MPI_SUM)
-STARTS(iexscan, MPI_Iexscan, PMPI_Iexscan, alone, parts, 1, INT, MPI_SUM)
-STARTS(ireduce_scatter, MPI_Ireduce_scatter, PMPI_Ireduce_scatter, alone, parts, halves, INT,
+STARTS(iallreduce, MPI_Iallreduce, HOST(Iallreduce), alone, parts, 1, INT, MPI_SUM)
+STARTS(iscan, MPI_Iscan, HOST(Iscan), alone, parts, 1, INT, MPI_SUM)
+STARTS(iexscan, MPI_Iexscan, HOST(Iexscan), alone, parts, 1, INT, MPI_SUM)
+STARTS(ireduce_scatter, MPI_Ireduce_scatter, HOST(Ireduce_scatter), alone, parts, halves, INT,
        MPI_SUM)
-STARTS(ireduce_scatter_block, MPI_Ireduce_scatter_block, PMPI_Ireduce_scatter_block, alone, parts,
+STARTS(ireduce_scatter_block, MPI_Ireduce_scatter_block, HOST(Ireduce_scatter_block), alone, parts,
        1, INT, MPI_SUM)
-STARTS(ialltoall, MPI_Ialltoall, PMPI_Ialltoall, alone, 1, INT, parts, 1, INT)
-STARTS(ialltoallv, MPI_Ialltoallv, PMPI_Ialltoallv, alone, counts, places, INT, parts, counts,
+STARTS(ialltoall, MPI_Ialltoall, HOST(Ialltoall), alone, 1, INT, parts, 1, INT)
+STARTS(ialltoallv, MPI_Ialltoallv, HOST(Ialltoallv), alone, counts, places, INT, parts, counts,
        places, INT)
-STARTS(ialltoallw, MPI_Ialltoallw, PMPI_Ialltoallw, alone, counts, places, types, parts, counts,
+STARTS(ialltoallw, MPI_Ialltoallw, HOST(Ialltoallw), alone, counts, places, types, parts, counts,
        places, types)
-STARTS(iallgather, MPI_Iallgather, PMPI_Iallgather, alone, 1, INT, parts, 1, INT)
-STARTS(iallgatherv, MPI_Iallgatherv, PMPI_Iallgatherv, alone, 1, INT, parts, counts, places, INT)
-STARTS(ireduce, MPI_Ireduce, PMPI_Ireduce, alone, parts, 1, INT, MPI_SUM, root)
-STARTS(igather, MPI_Igather, PMPI_Igather, alone, 1, INT, parts, 1, INT, root)
-STARTS(igatherv, MPI_Igatherv, PMPI_Igatherv, alone, 1, INT, parts, counts, places, INT, root)
-STARTS(iscatter, MPI_Iscatter, PMPI_Iscatter, parts, 1, INT, alone, 1, INT, root)
-STARTS(iscatterv, MPI_Iscatterv, PMPI_Iscatterv, parts, counts, places, INT, alone, 1, INT, root)
+STARTS(iallgather, MPI_Iallgather, HOST(Iallgather), alone, 1, INT, parts, 1, INT)
+STARTS(iallgatherv, MPI_Iallgatherv, HOST(Iallgatherv), alone, 1, INT, parts, counts, places, INT)
+STARTS(ireduce, MPI_Ireduce, HOST(Ireduce), alone, parts, 1, INT, MPI_SUM, root)
+STARTS(igather, MPI_Igather, HOST(Igather), alone, 1, INT, parts, 1, INT, root)
+STARTS(igatherv, MPI_Igatherv, HOST(Igatherv), alone, 1, INT, parts, counts, places, INT, root)
+STARTS(iscatter, MPI_Iscatter, HOST(Iscatter), parts, 1, INT, alone, 1, INT, root)
+STARTS(iscatterv, MPI_Iscatterv, HOST(Iscatterv), parts, counts, places, INT, alone, 1, INT, root)
 #define PAIR(name) #name, name, name##_by_host
 static const Kind kinds[] = {
     {PAIR(iallreduce), 0, 0},
@@ -77,11 +78,11 @@ static const Kind kinds[] = {
     (void)root;                                                                          \
     return second_function(__VA_ARGS__, comm, MPI_INFO_NULL, request);                   \
   }
-STARTS(exscan_init, MPI_Exscan_init, PMPI_Exscan_init, alone, parts, 1, INT, MPI_SUM)
-STARTS(reduce_scatter_init, MPI_Reduce_scatter_init, PMPI_Reduce_scatter_init, alone, parts, halves,
-       INT, MPI_SUM)
-STARTS(allgather_init, MPI_Allgather_init, PMPI_Allgather_init, alone, 1, INT, parts, 1, INT)
-STARTS(gather_init, MPI_Gather_init, PMPI_Gather_init, alone, 1, INT, parts, 1, INT, root)
+STARTS(exscan_init, MPI_Exscan_init, HOST(Exscan_init), alone, parts, 1, INT, MPI_SUM)
+STARTS(reduce_scatter_init, MPI_Reduce_scatter_init, HOST(Reduce_scatter_init), alone, parts,
+       halves, INT, MPI_SUM)
+STARTS(allgather_init, MPI_Allgather_init, HOST(Allgather_init), alone, 1, INT, parts, 1, INT)
+STARTS(gather_init, MPI_Gather_init, HOST(Gather_init), alone, 1, INT, parts, 1, INT, root)
 static const Kind persistent[] = {
     {PAIR(exscan_init), 0, 0},
     {PAIR(reduce_scatter_init), 0, 0},

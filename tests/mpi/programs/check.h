@@ -2,6 +2,10 @@
 // communicator.
 #pragma once
 
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
 #include <mpi.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "user_types.h"
+#include "host.h"
 
 enum collective {
   BARRIER,
@@ -50,7 +51,7 @@ static inline int perform(const struct call* call, int by_host, int as_bytes, co
   const MPI_Op op = call->layout->op;
   const MPI_Comm comm = call->communicator;
   const int root = call->root;
-#define EITHER(name, ...) (by_host ? PMPI_##name(__VA_ARGS__) : MPI_##name(__VA_ARGS__))
+#define EITHER(name, ...) (by_host ? HOST(name)(__VA_ARGS__) : MPI_##name(__VA_ARGS__))
   switch (call->collective) {
     case BARRIER: return EITHER(Barrier, comm);
     case BCAST: return EITHER(Bcast, out, n, type, root, comm);
@@ -76,15 +77,15 @@ static inline void combine_here(const struct call* call, const void* in, unsigne
   unsigned char* const operands = malloc(part * (size_t)ranks + 1);
   const void* const own = in == MPI_IN_PLACE ? out : in;
   if (call->collective == REDUCE_SCATTER)
-    PMPI_Alltoall(own, bytes, MPI_BYTE, operands, bytes, MPI_BYTE, call->communicator);
+    HOST(Alltoall)(own, bytes, MPI_BYTE, operands, bytes, MPI_BYTE, call->communicator);
   else
-    PMPI_Allgather(own, bytes, MPI_BYTE, operands, bytes, MPI_BYTE, call->communicator);
+    HOST(Allgather)(own, bytes, MPI_BYTE, operands, bytes, MPI_BYTE, call->communicator);
   int last = ranks - 1;
   if (call->collective == SCAN) last = rank;
   if (call->collective == EXSCAN) last = rank - 1;
   for (; last > 0; --last) {
     unsigned char *const right = operands + part * (size_t)last, *const left = right - part;
-    PMPI_Reduce_local(left, right, call->count, call->layout->type, call->layout->op);
+    HOST(Reduce_local)(left, right, call->count, call->layout->type, call->layout->op);
     memcpy(left, right, part);
   }
   if (last == 0 && (call->collective != REDUCE || rank == call->root)) memcpy(out, operands, part);

@@ -1,19 +1,21 @@
 // A library that is preloaded and names each blocking collective of the host that set-up may call.
-// If REFUSE_RANK is the number of this process, other processes' descriptors cannot be opened.
+// It is named like an MPI's library and defines PMPI_Init, so Tutti takes it and what it needs for
+// the host. If REFUSE_RANK is the number of this process, other processes' descriptors cannot be
+// opened.
 #define _GNU_SOURCE
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <mpi.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "host.h"
+
+int PMPI_Init(int* argc, char*** argv) { return HOST(Init)(argc, argv); }
 
 #define NAMED(name, parameters, arguments)                                \
   int name parameters {                                                   \
     int(*next) parameters;                                                \
-    *(void**)&next = dlsym(RTLD_NEXT, #name);                             \
+    *(void**)&next = function_of_host(#name);                             \
     int ranks;                                                            \
     PMPI_Comm_size(comm, &ranks);                                         \
     if (ranks > 1) fprintf(stderr, "the host was asked for %s\n", #name); \

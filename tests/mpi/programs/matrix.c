@@ -10,6 +10,7 @@
 // quarter of them, another one for each SLICE (0 to 3). few: a tenth of them on each, for ranks
 // that are on several nodes.
 #include "predefined.h"
+#include "host.h"
 #include "user_types.h"
 
 enum collective {
@@ -167,7 +168,7 @@ struct operation {
 
 #define IN_FORM(function, nonblocking, ...)                                     \
   switch (form) {                                                               \
-    case BY_HOST: return PMPI_##function(__VA_ARGS__);                          \
+    case BY_HOST: return HOST(function)(__VA_ARGS__);                           \
     case NONBLOCKING: return MPI_##nonblocking(__VA_ARGS__, request);           \
     default: return MPI_##function##_init(__VA_ARGS__, MPI_INFO_NULL, request); \
   }
@@ -288,7 +289,7 @@ static void combine_here(const struct place* place, const struct element* elemen
                          const unsigned char* in, const struct parts* parts, unsigned char* out) {
   const size_t room = room_of(place) * element->extent;
   unsigned char* const all = malloc(room * (size_t)place->size);
-  PMPI_Allgather(in, (int)room, MPI_BYTE, all, (int)room, MPI_BYTE, place->comm);
+  HOST(Allgather)(in, (int)room, MPI_BYTE, all, (int)room, MPI_BYTE, place->comm);
   int first = 0, count = place->n, last = place->size - 1;
   if (collective == REDUCE_SCATTER_BLOCK) first = place->rank * place->n;
   if (collective == REDUCE_SCATTER) {
@@ -300,7 +301,7 @@ static void combine_here(const struct place* place, const struct element* elemen
   const size_t at = (size_t)first * element->extent, bytes = (size_t)count * element->extent;
   for (int from = last; from > 0; --from) {
     unsigned char* const right = all + room * (size_t)from + at;
-    PMPI_Reduce_local(right - room, right, count, element->type, element->op);
+    HOST(Reduce_local)(right - room, right, count, element->type, element->op);
     memcpy(right - room, right, bytes);
   }
   if (last >= 0 && (collective != REDUCE || place->is_root)) memcpy(out, all + at, bytes);
@@ -521,7 +522,7 @@ int main(int argc, char** argv) {
   free_layouts();
   for (int c = 0; c < COLLECTIVES; ++c) {
     long all = 0;
-    PMPI_Reduce(&served[c], &all, 1, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
+    HOST(Reduce)(&served[c], &all, 1, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
     if (world_rank == 0) printf("served %s %ld\n", names[c], all);
   }
   return finish();

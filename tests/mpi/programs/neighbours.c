@@ -6,6 +6,7 @@
 // errs: the host serves the calls, and its non-blocking and persistent alltoalls confuse the two
 // neighbours of a periodic dimension with 1 or 2 ranks. The program does not make these.
 #include "topologies.h"
+#include "host.h"
 
 enum function { allgather, allgatherv, alltoall, alltoallv, alltoallw, functions };
 enum form { blocking, nonblocking, persistent, large, large_nonblocking, large_persistent, forms };
@@ -287,7 +288,7 @@ int main(int argc, char** argv) {
   grids(MPI_COMM_WORLD, world_size);
   graphs(reversed);
   long all = 0;
-  PMPI_Reduce(&calls, &all, 1, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
+  HOST(Reduce)(&calls, &all, 1, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
   if (world_rank == 0) printf("calls %ld\n", all);
   MPI_Comm_free(&reversed);
   MPI_Type_free(&apart_type);

@@ -3,6 +3,10 @@
 // of blocking calls also tests the non-blocking ones. PMPI_* stay as they are.
 #pragma once
 
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,6 +6,7 @@
 //
 // Other programs include this file and make the requests in other ways.
 #include "check.h"
+#include "host.h"
 
 #ifndef COUNT
 #define COUNT int
@@ -97,23 +98,23 @@ static void ask_host(make* maker, int n, int root) {
   if (maker == make_barrier) return;
   if (maker == make_bcast) {
     memcpy(to, rank == root ? in : out, (size_t)n * sizeof(int));
-    PMPI_Bcast(to, n, MPI_INT, root, world);
+    HOST(Bcast)(to, n, MPI_INT, root, world);
     if (rank == root) memcpy(out, in, (size_t)n * sizeof(int));
   }
-  if (maker == make_reduce) PMPI_Reduce(from, to, n, MPI_INT, MPI_SUM, root, world);
-  if (maker == make_allreduce) PMPI_Allreduce(from, to, n, MPI_INT, MPI_SUM, world);
+  if (maker == make_reduce) HOST(Reduce)(from, to, n, MPI_INT, MPI_SUM, root, world);
+  if (maker == make_allreduce) HOST(Allreduce)(from, to, n, MPI_INT, MPI_SUM, world);
   if (maker == make_gather || maker == make_gatherv)
-    PMPI_Gather(from, n, MPI_INT, to, n, MPI_INT, root, world);
+    HOST(Gather)(from, n, MPI_INT, to, n, MPI_INT, root, world);
   if (maker == make_scatter || maker == make_scatterv)
-    PMPI_Scatter(from, n, MPI_INT, to, n, MPI_INT, root, world);
+    HOST(Scatter)(from, n, MPI_INT, to, n, MPI_INT, root, world);
   if (maker == make_allgather || maker == make_allgatherv)
-    PMPI_Allgather(from, n, MPI_INT, to, n, MPI_INT, world);
+    HOST(Allgather)(from, n, MPI_INT, to, n, MPI_INT, world);
   if (maker == make_alltoall || maker == make_alltoallv || maker == make_alltoallw)
-    PMPI_Alltoall(from, n, MPI_INT, to, n, MPI_INT, world);
+    HOST(Alltoall)(from, n, MPI_INT, to, n, MPI_INT, world);
   if (maker == make_reduce_scatter || maker == make_reduce_scatter_block)
-    PMPI_Reduce_scatter_block(from, to, n, MPI_INT, MPI_SUM, world);
-  if (maker == make_scan) PMPI_Scan(from, to, n, MPI_INT, MPI_SUM, world);
-  if (maker == make_exscan) PMPI_Exscan(from, to, n, MPI_INT, MPI_SUM, world);
+    HOST(Reduce_scatter_block)(from, to, n, MPI_INT, MPI_SUM, world);
+  if (maker == make_scan) HOST(Scan)(from, to, n, MPI_INT, MPI_SUM, world);
+  if (maker == make_exscan) HOST(Exscan)(from, to, n, MPI_INT, MPI_SUM, world);
 }
 
 static const struct {

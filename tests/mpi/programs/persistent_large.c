@@ -1,4 +1,5 @@
 // persistent.c with large counts.
+#define _GNU_SOURCE
 #include <mpi.h>
 
 #define COUNT MPI_Count

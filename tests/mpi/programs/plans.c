@@ -2,10 +2,12 @@
 // result that each rank computes by itself. Arguments: "bits" compares floating point with the left
 // fold over ranks, bit by bit; "split" also works on halves of the ranks; "roots" makes every rank
 // the root; "inter" uses an intercommunicator between the halves.
+#define _GNU_SOURCE
 #include <math.h>
 #include <stdint.h>
 
 #include "check.h"
+#include "host.h"
 
 struct affine {
   uint32_t a, b;
@@ -70,7 +72,7 @@ static void try_numbers(int count, int in_place, int root) {
   if (root < 0) {  // all ranks must have the same bits
     double* first = malloc(sizeof(double) * count);
     memcpy(first, out, sizeof(double) * count);
-    PMPI_Bcast(first, count, MPI_DOUBLE, 0, communicator);
+    HOST(Bcast)(first, count, MPI_DOUBLE, 0, communicator);
     CHECK(memcmp(first, out, sizeof(double) * count) == 0, "ranks have different bits");
     free(first);
   }

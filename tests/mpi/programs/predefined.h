@@ -2,6 +2,7 @@
 // their elements.
 #pragma once
 
+#define _GNU_SOURCE
 #include <complex.h>
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,9 +1,11 @@
 // Predefined operations on predefined types for which Tutti has no kernels: Fortran's long and
 // short numbers, and types that MPI makes on request. Results are compared with the host MPI's; if
 // the host lacks the type or MPI does not define the operation ("errors"), its error is.
+#define _GNU_SOURCE
 #include <stdint.h>
 
 #include "check.h"
+#include "host.h"
 
 typedef void fill_function(void* buffer, int i, int value);
 
@@ -40,13 +42,13 @@ static inline void fill_pair(void* buffer, int i, int value) {
 
 static int host_knows(MPI_Datatype type, MPI_Op op) {
   _Alignas(32) char in[64] = {0}, inout[64] = {0};
-  return PMPI_Reduce_local(in, inout, 1, type, op) == MPI_SUCCESS;
+  return HOST(Reduce_local)(in, inout, 1, type, op) == MPI_SUCCESS;
 }
 
 // False if the host adds MPI_REAL16 as long double, as Debian's MPIs do.
 static int host_adds(void) {
   __float128 one = 1, sum = 1;
-  return PMPI_Reduce_local(&one, &sum, 1, MPI_REAL16, MPI_SUM) != MPI_SUCCESS || sum == 2;
+  return HOST(Reduce_local)(&one, &sum, 1, MPI_REAL16, MPI_SUM) != MPI_SUCCESS || sum == 2;
 }
 
 static int class_of(int code) {
@@ -58,7 +60,7 @@ static int class_of(int code) {
 static void same_error(const char* name, MPI_Datatype type, MPI_Op op) {
   _Alignas(32) char in[64] = {0}, out[64] = {0};
   const int with = class_of(MPI_Allreduce(in, out, 1, type, op, MPI_COMM_WORLD));
-  const int without = class_of(PMPI_Allreduce(in, out, 1, type, op, MPI_COMM_WORLD));
+  const int without = class_of(HOST(Allreduce)(in, out, 1, type, op, MPI_COMM_WORLD));
   CHECK(with == without && with != MPI_SUCCESS, "%s: error class %d, the host alone %d", name, with,
         without);
 }
@@ -88,7 +90,7 @@ static void try_one(const char* name, MPI_Datatype type, MPI_Op op, fill_functio
       value += i % 2;
     fill(in, i, value);
   }
-  PMPI_Allreduce(in, expected, count, type, op, MPI_COMM_WORLD);
+  HOST(Allreduce)(in, expected, count, type, op, MPI_COMM_WORLD);
   MPI_Allreduce(in, out, count, type, op, MPI_COMM_WORLD);
   CHECK(memcmp(out, expected, bytes) == 0, "allreduce of %d %s", count, name);
   memcpy(out, in, bytes);

@@ -4,6 +4,7 @@
 // reductions [few|thorough [SLICE SLICES]]: thorough tries more counts; of all triples of type,
 // operation and count, one slice is tried (0 to SLICES - 1).
 #include "predefined.h"
+#include "host.h"
 
 static void try_one(const struct type* type, MPI_Op op, int which, int count) {
   const size_t bytes = (size_t)type->bytes * count;
@@ -12,7 +13,7 @@ static void try_one(const struct type* type, MPI_Op op, int which, int count) {
   char* expected = calloc(1, bytes);
   for (int i = 0; i < count; ++i)
     type->fill(in, i, 1 + (world_rank * 3 + i) % 2 + (op == MPI_PROD ? 0 : i % 3));
-  PMPI_Allreduce(in, expected, count, type->type, op, MPI_COMM_WORLD);
+  HOST(Allreduce)(in, expected, count, type->type, op, MPI_COMM_WORLD);
 
   MPI_Allreduce(in, out, count, type->type, op, MPI_COMM_WORLD);
   CHECK(same(type, out, expected, count), "allreduce of %d %s, op %d", count, type->name, which);
@@ -57,7 +58,7 @@ static void try_bcast(const struct type* type, int count) {
   const int root = count % world_size;
   for (int i = 0; i < count; ++i) type->fill(data, i, 1 + (world_rank + i) % 100);
   memcpy(expected, data, bytes);
-  PMPI_Bcast(expected, count, type->type, root, MPI_COMM_WORLD);
+  HOST(Bcast)(expected, count, type->type, root, MPI_COMM_WORLD);
   MPI_Bcast(data, count, type->type, root, MPI_COMM_WORLD);
   CHECK(same(type, data, expected, count), "bcast of %d %s from %d", count, type->name, root);
   free(data);

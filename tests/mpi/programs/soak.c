@@ -1,6 +1,7 @@
 // Random calls of every collective on communicators made in several ways, each compared with the
 // host MPI. All ranks draw the same random numbers, so they make the same calls. Arguments: calls,
 // seed.
+#define _GNU_SOURCE
 #include <stdint.h>
 
 #include "compare.h"

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "check.h"
+#include "host.h"
 
 enum { most_edges = 24 };
 
@@ -65,7 +66,7 @@ static inline void match_edges(struct topology* made, const int* sources) {
   int list[most_edges];
   CHECK(made->size <= 64 && made->in <= most_edges && made->out <= most_edges, "%s", made->name);
   for (int i = 0; i < most_edges; ++i) list[i] = i < made->out ? made->destinations[i] : -1;
-  PMPI_Allgather(list, most_edges, MPI_INT, lists, most_edges, MPI_INT, made->comm);
+  HOST(Allgather)(list, most_edges, MPI_INT, lists, most_edges, MPI_INT, made->comm);
   for (int j = 0; j < made->in; ++j) {
     int before = 0, block = 0;
     for (int k = 0; k < j; ++k) before += sources[k] == sources[j];

@@ -2,6 +2,7 @@
 // between them and in any order, empty parts. Every element tells who sent it to whom; memory
 // around the parts must not change.
 #include "compare.h"
+#include "host.h"
 
 enum v_collective {
   GATHERV,
@@ -220,7 +221,7 @@ static void reduce_scatter(const struct v_call* call) {
   for (int from = world_size - 2; from >= 0;
        --from) {  // from the last rank's operand to the first's
     unsigned char* const operand = one_part(call, own, from, world_rank);
-    PMPI_Reduce_local(operand, expected, own, call->layout->type, call->layout->op);
+    HOST(Reduce_local)(operand, expected, own, call->layout->type, call->layout->op);
     free(operand);
   }
   MPI_Reduce_scatter(call->in_place ? MPI_IN_PLACE : in.data, call->in_place ? in.data : found,

@@ -1,6 +1,9 @@
 // A tool that wraps the functions that take requests, as profilers do: each counts its call and
 // calls the function by its PMPI_ name. Compiled as a library that is preloaded, or into a program
 // (with -include). When the process ends, the tool says how many calls it has seen.
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #include <mpi.h>
 #include <stdio.h>
 

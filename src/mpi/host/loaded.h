@@ -1,0 +1,80 @@
+// The program and the libraries that the dynamic linker has loaded, as far as their symbols tell
+// who defines a function and who calls it.
+//
+// A Loaded refers to the linker's own tables of one file. It stays valid until that file is
+// unloaded; no file of the search order is. Reading is for any thread. The functions that change
+// symbols are for the thread that makes the Host, once.
+#pragma once
+
+#include <link.h>
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace tutti::mpi {
+
+// A file's references to a function, and the one that they are to lead to; those of a file have the
+// names of the functions.
+struct Redirection {
+  const void* from;
+  void* to;
+};
+using Redirections = std::unordered_map<std::string, Redirection>;
+
+class Loaded {
+ public:
+  // All, in the order in which they were loaded: the program, the preloaded libraries, the rest.
+  static std::vector<Loaded> all();
+
+  // Empty for the program.
+  const std::string& path() const { return path_; }
+  // The name of its file without the directory, and that without all from ".so" on.
+  std::string_view file() const;
+  std::string_view stem() const;
+
+  bool has(const void* address) const;
+  // The address of a function that the file defines; null if it defines none of this name.
+  void* definition(std::string_view name) const;
+  // True if the file leaves the name to others to define.
+  bool refers_to(std::string_view name) const;
+
+  // Changes this file's references that the linker has led to `from`, or that it would look up at
+  // their first use.
+  void redirect(const Redirections& redirections) const;
+  // Makes the linker find `function` whenever it finds this file's definition of a name. False if
+  // the memory of the symbol cannot be changed.
+  bool give_name_to(std::string_view name, const void* function) const;
+
+ private:
+  using Symbol = ElfW(Sym);
+  struct Relocations {
+    const ElfW(Rela) * first = nullptr;
+    size_t count = 0;
+  };
+
+  explicit Loaded(const dl_phdr_info& info);
+  void read_dynamic(const ElfW(Dyn) * entries);
+  void count_symbols(const uint32_t* gnu_hash, const uint32_t* hash);
+  // An entry of the dynamic section is an address or, on some machines, an offset in the file.
+  template <class Item>
+  const Item* at(ElfW(Addr) place) const {
+    return reinterpret_cast<const Item*>(place < base_ ? base_ + place : place);
+  }
+  bool is_named(const Symbol& symbol, std::string_view name) const;
+  const Symbol* find(std::string_view name) const;
+  // Writes a word that the linker may have made read-only.
+  bool write(void* place, uintptr_t word) const;
+
+  std::string path_;
+  uintptr_t base_ = 0;
+  const ElfW(Phdr) * segments_ = nullptr;
+  size_t segment_count_ = 0;
+  const Symbol* symbols_ = nullptr;
+  const char* names_ = nullptr;
+  size_t symbol_count_ = 0, first_defined_ = 0;  // no symbol before first_defined_ is a definition
+  Relocations relocations_[2];
+};
+
+}  // namespace tutti::mpi

@@ -1,0 +1,263 @@
+#include "mpi/host/tools.h"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "base/gpu.h"
+#include "mpi/host/abi.h"
+
+namespace tutti::mpi {
+namespace {
+
+constexpr std::array<const char*, interposed_count> names = {
+#define TUTTI_INTERPOSED(name) "MPI_" #name,
+#define TUTTI_MAKER(name) "MPI_" #name,
+#define TUTTI_OF_HOST(name)
+#include "mpi/host/host_names.inc.h"
+#undef TUTTI_INTERPOSED
+#undef TUTTI_MAKER
+#undef TUTTI_OF_HOST
+};
+
+constexpr Interposed beginnings[] = {Interposed::Init, Interposed::Init_thread};
+constexpr Interposed life[] = {Interposed::Init,         Interposed::Init_thread,
+                               Interposed::Finalize,     Interposed::Abort,
+                               Interposed::Session_init, Interposed::Session_finalize};
+constexpr Interposed makers[] = {
+#define TUTTI_INTERPOSED(name)
+#define TUTTI_MAKER(name) Interposed::name,
+#define TUTTI_OF_HOST(name)
+#include "mpi/host/host_names.inc.h"
+#undef TUTTI_INTERPOSED
+#undef TUTTI_MAKER
+#undef TUTTI_OF_HOST
+};
+// Tutti only counts their calls, or repeats them, so it may miss some.
+constexpr Interposed not_needed[] = {Interposed::Query_thread,
+                                     Interposed::Put,
+                                     Interposed::Get,
+                                     Interposed::Accumulate,
+                                     Interposed::Get_accumulate,
+                                     Interposed::Fetch_and_op,
+                                     Interposed::Rput,
+                                     Interposed::Compare_and_swap,
+                                     Interposed::Rget,
+                                     Interposed::Raccumulate,
+                                     Interposed::Iprobe,
+                                     Interposed::Rget_accumulate,
+                                     Interposed::Improbe,
+                                     Interposed::Win_test};
+
+template <class List>
+bool is_among(const List& list, Interposed function) {
+  return std::find(std::begin(list), std::end(list), function) != std::end(list);
+}
+bool is_collective(size_t function) {
+  return function < static_cast<size_t>(Interposed::Init);  // the first that is none
+}
+bool is_noted_around(Interposed function) {
+  return is_among(life, function) || is_among(makers, function);
+}
+
+struct State {
+  std::array<void*, interposed_count> around{};
+  std::array<void*, interposed_count> beginning{};
+  std::vector<uint64_t> visible = std::vector<uint64_t>(interposed_count, 1);
+  std::map<std::string, std::string> hidden_by;  // the names of functions by tool
+  std::string text;
+  bool any = false;
+  Redirections hosts_calls;
+};
+// Never destroyed: exit handlers may still call MPI.
+State& state() {
+  static State& made = *new State;
+  return made;
+}
+
+bool begins_with_one_of(std::string_view text, std::initializer_list<std::string_view> list) {
+  return std::any_of(list.begin(), list.end(), [&](auto one) { return text.starts_with(one); });
+}
+
+// Names of the libraries of MPIs, with those of their bindings to languages, and of libraries that
+// translate one MPI's calls to another. A tool's may begin like one (libmpiP, libmpitrace).
+bool has_name_of_mpi(const Loaded& file) {
+  const std::string_view name = file.stem();
+  for (const char* whole :
+       {"libmpi", "libpmpi", "libmpich", "libpmpich", "libmpi_abi", "libpmpi_abi", "libmpi_ilp64",
+        "libmpi_cxx", "libmpicxx", "libmpichcxx"})
+    if (name == whole) return true;
+  return begins_with_one_of(name, {"libmpifort", "libmpichfort", "libmpi_mpifh", "libmpi_usempi",
+                                   "libmpitrampoline", "libmpiwrapper", "libwi4mpi"});
+}
+
+bool is_interposer(const Loaded& file) { return file.file().starts_with("libtutti-"); }
+
+const Loaded* that_has(const std::vector<Loaded>& all, const void* address) {
+  for (const Loaded& file : all)
+    if (file.has(address)) return &file;
+  return nullptr;
+}
+
+class Search {
+ public:
+  Search(const std::vector<Loaded>& all, const Loaded& host)
+      : all_(all), host_(host), own_(that_has(all, names.data())) {}
+
+  void run() {
+    if (own_ == nullptr || own_->path().empty()) return;  // linked into the program
+    for (size_t i = 0; i < interposed_count; ++i) look_for(static_cast<Interposed>(i));
+    if (!replaced_.empty())
+      for (const Loaded& file : all_) file.redirect(replaced_);
+    if (host_.path().empty()) return;
+    find_hosts_calls();
+    host_.redirect(state().hosts_calls);
+  }
+
+ private:
+  struct Definition {
+    const Loaded* file = nullptr;
+    void* function = nullptr;
+  };
+
+  // A program that is not position-independent has an address of its own for a function that it
+  // refers to; the function is then another file's.
+  Definition defined(void* address, const char* name) const {
+    const Loaded* const file = address == nullptr ? nullptr : that_has(all_, address);
+    if (file == nullptr || file->definition(name) != address) return {};
+    return {file, address};
+  }
+  // The first definition after Tutti's that is no other interposer's.
+  Definition after_own(const char* name) const {
+    Definition next = defined(dlsym(RTLD_NEXT, name), name);
+    if (next.file == nullptr || !is_interposer(*next.file)) return next;
+    for (const Loaded* file = next.file; file != all_.data() + all_.size(); ++file)
+      if (void* const function = file->definition(name);
+          function != nullptr && !is_interposer(*file))
+        return {file, function};
+    return {};
+  }
+  bool is_tool(const Loaded& file) const {
+    return &file != own_ && &file != &host_ && !is_interposer(file) && !has_name_of_mpi(file);
+  }
+
+  void look_for(Interposed function) {
+    const char* const name = names[static_cast<size_t>(function)];
+    const std::string second_name = std::string("P") + name;
+    void* const own = own_->definition(name);
+    if (own == nullptr) return;  // this MPI lacks it
+    Definition first = defined(dlsym(RTLD_DEFAULT, name), name);
+    const bool is_after = first.file == nullptr || first.file == own_ || is_interposer(*first.file);
+    if (is_after) first = after_own(name);
+    if (first.file == nullptr || !is_tool(*first.file)) return;
+    const bool comes_back = first.file->refers_to(second_name) && leads_to_own(second_name.c_str());
+    if (is_after && !comes_back && is_noted_around(function)) {
+      state().around[static_cast<size_t>(function)] = first.function;
+      return;
+    }
+    if (is_after) put_before(function, own, first.function);
+    if (!comes_back && !is_among(life, function) && !is_among(not_needed, function))
+      hide(function, *first.file);
+  }
+
+  void find_hosts_calls() {
+    for (const char* name : names) {
+      const std::string second_name = std::string("P") + name;
+      void* const own = own_->definition(second_name);
+      void* const hosts = host_.definition(second_name);
+      if (own != nullptr && hosts != nullptr && leads_to_own(second_name.c_str()))
+        state().hosts_calls[second_name] = {own, hosts};
+    }
+  }
+
+  // True unless another file's definition comes before.
+  bool leads_to_own(const char* second_name) const {
+    const Definition first = defined(dlsym(RTLD_DEFAULT, second_name), second_name);
+    return first.file == nullptr || first.file == own_ || is_interposer(*first.file);
+  }
+
+  void put_before(Interposed function, void* own, void* tools) {
+    if (!own_->give_name_to(names[static_cast<size_t>(function)], tools)) return;
+    replaced_[names[static_cast<size_t>(function)]] = {own, tools};
+    if (is_among(beginnings, function)) state().beginning[static_cast<size_t>(function)] = tools;
+  }
+
+  static void hide(Interposed function, const Loaded& tool) {
+    state().visible[static_cast<size_t>(function)] = 0;
+    const std::string file = tool.path().empty() ? "the program" : std::string(tool.file());
+    std::string& list = state().hidden_by[file];
+    list += (list.empty() ? "" : ", ") + std::string(names[static_cast<size_t>(function)]);
+  }
+
+  const std::vector<Loaded>& all_;
+  const Loaded& host_;
+  const Loaded* own_;
+  Redirections replaced_;
+};
+
+}  // namespace
+
+const Loaded* find_host_library(const std::vector<Loaded>& all) {
+  const auto is_mpi = [](const Loaded& file) {
+    return begins_with_one_of(file.stem(), {"libmpi", "libpmpi"}) &&
+           file.definition("PMPI_Init") != nullptr;
+  };
+  const auto named = std::find_if(all.begin(), all.end(), is_mpi);
+  if (named != all.end()) return &*named;
+  // Another name, or the program itself. Tools come before their MPI.
+  const Loaded* const own = that_has(all, names.data());
+  const auto found = std::find_if(all.rbegin(), all.rend(), [&](const Loaded& file) {
+    const bool is_own = &file == own && !simulated;
+    return !is_own && !is_interposer(file) && file.definition("PMPI_Init") != nullptr;
+  });
+  return found != all.rend() ? &*found : nullptr;
+}
+
+void find_tools(const std::vector<Loaded>& all, const Loaded& host) {
+  if (!simulated) Search(all, host).run();
+  std::string& text = state().text;
+  for (const auto& [tool, functions] : state().hidden_by)
+    text += (text.empty() ? "" : "; ") + tool + " hides " + functions;
+}
+
+void* tool_around(Interposed function) { return state().around[static_cast<size_t>(function)]; }
+
+void* take_tools_beginning(Interposed function) {
+  return std::exchange(state().beginning[static_cast<size_t>(function)], nullptr);
+}
+
+const std::vector<uint64_t>& visible() { return state().visible; }
+
+bool hides_what_is_needed() {
+  for (size_t i = 0; i < interposed_count; ++i)
+    if (state().visible[i] == 0 && !is_collective(i)) return true;
+  return false;
+}
+
+std::string hidden_here() { return state().text; }
+
+void note_hidden(std::vector<uint64_t> visible_at_all, std::string text) {
+  state().visible = std::move(visible_at_all);
+  state().text = std::move(text);
+  state().any = true;
+  gpu::never_rule_out();
+}
+
+const std::string& hidden_text() { return state().text; }
+bool hides_any() { return state().any; }
+bool is_hidden(size_t function) { return state().visible[function] == 0; }
+
+void lead_plugin_to_host(const char* path, int flags, void* (*load)(const char* path, int flags)) {
+  const std::string_view name = path == nullptr ? "" : path;
+  if (!name.substr(name.rfind('/') + 1).starts_with("mca_") || state().hosts_calls.empty() ||
+      load(path, flags) == nullptr)
+    return;
+  for (const Loaded& file : Loaded::all())
+    if (file.path() == name) file.redirect(state().hosts_calls);
+}
+
+}  // namespace tutti::mpi
