@@ -6,6 +6,7 @@
 // symbols are for the thread that makes the Host, once.
 #pragma once
 
+#include <cstdint>
 #include <link.h>
 
 #include <string>
