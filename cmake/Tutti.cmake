@@ -52,7 +52,7 @@ function(tutti_test name)
     set(arg_LABELS quick)
   endif()
   add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
-  target_link_libraries(${name} PRIVATE tutti_core GTest::gtest_main ${arg_LIBRARIES})
+  target_link_libraries(${name} PRIVATE tutti_core tutti_hwloc GTest::gtest_main ${arg_LIBRARIES})
   target_compile_options(${name} PRIVATE ${tutti_test_options})
   # Reading gtest.h and the standard library's headers takes more than half the time to compile a
   # short test, so they are precompiled.
