@@ -29,9 +29,12 @@ function(find_old_glibc result)
       return()
     endif()
   endif()
-  try_compile(links SOURCES ${old_glibc_sources}/trial.cpp ${old_glibc_sources}/functions.c ${old_glibc_sources}/start.c
-    LINK_OPTIONS ${old_glibc_options} LINKER:--wrap=__libc_start_main)
-  set(${result} ${links} PARENT_SCOPE)
+  if(NOT DEFINED TUTTI_LINKS_FOR_OLD_GLIBC)
+    try_compile(TUTTI_LINKS_FOR_OLD_GLIBC
+      SOURCES ${old_glibc_sources}/trial.cpp ${old_glibc_sources}/functions.c ${old_glibc_sources}/start.c
+      LINK_OPTIONS ${old_glibc_options} LINKER:--wrap=__libc_start_main)
+  endif()
+  set(${result} ${TUTTI_LINKS_FOR_OLD_GLIBC} PARENT_SCOPE)
 endfunction()
 
 if(TUTTI_OLD_GLIBC)

@@ -1,8 +1,5 @@
 # Finds Python's headers, which the Python module (src/python) needs, and sets TUTTI_PYTHON to ON if
 # they are found. Without them everything but the module is built.
-if(NOT Python_EXECUTABLE AND EXISTS ${PROJECT_SOURCE_DIR}/.venv/bin/python)
-  set(Python_EXECUTABLE ${PROJECT_SOURCE_DIR}/.venv/bin/python)
-endif()
 find_package(Python 3.10 COMPONENTS Interpreter Development.Module)
 if(Python_Development.Module_FOUND)
   set(TUTTI_PYTHON ON)

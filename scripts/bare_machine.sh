@@ -34,6 +34,7 @@ tree() {
   cp -a --reflink=auto "$kept" "$machine"
   mkdir -p "$machine/dist"
   cp dist/* "$machine/dist/"
+  printf '127.0.0.1 localhost %s\n' "$(uname -n)" >"$machine/etc/hosts"
   # The network is this machine's: names, certificates and the index of packages.
   local file
   for file in /etc/resolv.conf /etc/ssl/certs/ca-certificates.crt /etc/pip.conf; do
@@ -47,7 +48,7 @@ inside() {
   script=$(cat)
   mkdir -p "$logs"
   # shellcheck disable=SC2016 # the inner shell expands them
-  timeout 900 unshare --mount --pid --fork --ipc bash -c '
+  timeout 900 unshare --mount --pid --fork --kill-child --ipc bash -c '
     mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" && mount --rbind /sys "$0/sys" &&
     mount -t tmpfs -o size=64M shm "$0/dev/shm" &&
     exec chroot "$0" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 \
