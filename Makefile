@@ -32,7 +32,7 @@ install: ## install library, headers, tutti-run and tutti into PREFIX [/usr/loca
 
 dist: ## make what is handed out, in dist/: the wheel, a source archive, packages for Debian
 	@scripts/build.sh
-	@.venv/bin/python scripts/dist.py
+	@.venv/bin/python scripts/make_dist.py
 	@scripts/debian_package.sh
 
 format: ## format all sources, as the tests require

@@ -33,7 +33,7 @@ def test_the_wheel_on_a_bare_machine() -> None:
         pytest.skip("a bare machine needs root and debootstrap")
     if not reachable("deb.debian.org", 80) or not reachable("pypi.org", 443):
         pytest.skip("a bare machine needs Debian's mirror and PyPI")
-    for command in ([sys.executable, "scripts/dist.py"], ["scripts/bare_machine.sh", "wheel"]):
+    for command in ([sys.executable, "scripts/make_dist.py"], ["scripts/bare_machine.sh", "wheel"]):
         done = subprocess.run(
             command, cwd=ROOT, capture_output=True, text=True, timeout=1100, check=False
         )

@@ -19,7 +19,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 
-import dist  # noqa: E402
+import make_dist  # noqa: E402
 import man_page  # noqa: E402
 
 BUILD = Path(os.environ.get("TEST_TUTTI_BUILD", ROOT / "build"))
@@ -109,28 +109,32 @@ def test_what_a_distribution_packs_has_no_environment(tmp_path: Path) -> None:
 
 
 def is_elf(path: Path) -> bool:
-    return path.is_file() and not path.is_symlink() and dist.is_elf(path.read_bytes())
+    return path.is_file() and not path.is_symlink() and make_dist.is_elf(path.read_bytes())
 
 
 def test_installed_files_need_an_old_glibc_alone(prefix: Path) -> None:
     files = [path for path in prefix.rglob("*") if is_elf(path)]
     assert {"tutti-run", "tutti-server", "libtutti-heap.so"} <= {path.name for path in files}
-    assert [(path.name, dist.newer_symbols(path), dist.needed(path)) for path in files] == [
-        (path.name, [], []) for path in files
-    ]
+    assert [
+        (path.name, make_dist.newer_symbols(path), make_dist.needed(path)) for path in files
+    ] == [(path.name, [], []) for path in files]
 
 
 def test_the_wheel_runs_on_other_machines(tmp_path: Path) -> None:
     (built,) = (BUILD / "wheel").glob("*.whl")
-    made = dist.make_wheel(built, tmp_path)
-    assert made.name.endswith(f"-cp310-abi3-{dist.TAG}.whl")
+    made = make_dist.make_wheel(built, tmp_path)
+    assert made.name.endswith(f"-cp310-abi3-{make_dist.TAG}.whl")
     run(sys.executable, "-m", "zipfile", "-e", made, tmp_path / "all")
     files = [path for path in (tmp_path / "all").rglob("*") if is_elf(path)]
     names = {path.name for path in files}
     assert {"tutti-run", "_core.abi3.so", "tutti-threads", "tutti-bench-mpich"} <= names
     assert {f"libtutti-{abi}.so" for abi in ABIS} <= names
     for path in files:
-        assert (path.name, dist.newer_symbols(path), dist.needed(path)) == (path.name, [], [])
+        assert (path.name, make_dist.newer_symbols(path), make_dist.needed(path)) == (
+            path.name,
+            [],
+            [],
+        )
     # pip checks each file against this list.
     with zipfile.ZipFile(made) as archive:
         (record,) = (name for name in archive.namelist() if name.endswith(".dist-info/RECORD"))
@@ -144,14 +148,14 @@ def test_a_file_of_this_machine_is_no_part_of_the_wheel(tmp_path: Path) -> None:
     (tmp_path / "main.cpp").write_text("#include <iostream>\nint main() { std::cout << 1; }\n")
     run("g++", tmp_path / "main.cpp", "-o", tmp_path / "main")
     data = (tmp_path / "main").read_bytes()
-    assert not dist.portable("tutti/bin/tutti-app-of-the-test", data)
+    assert not make_dist.portable("tutti/bin/tutti-app-of-the-test", data)
     with pytest.raises(SystemExit, match=r"tutti-test needs libstdc\+\+\.so"):
-        dist.portable("tutti/bin/tutti-test", data)
+        make_dist.portable("tutti/bin/tutti-test", data)
     # libc starts programs by another function since 2.34.
     run("gcc", "-x", "c", "-", "-o", tmp_path / "newer", input="int main(void) { return 0; }")
     if os.confstr("CS_GNU_LIBC_VERSION") >= "glibc 2.34":
         with pytest.raises(SystemExit, match="tutti-test needs __libc_start_main@GLIBC_2.34"):
-            dist.portable("tutti/bin/tutti-test", (tmp_path / "newer").read_bytes())
+            make_dist.portable("tutti/bin/tutti-test", (tmp_path / "newer").read_bytes())
 
 
 def test_the_man_page_has_every_option(prefix: Path) -> None:

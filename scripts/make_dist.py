@@ -1,4 +1,4 @@
-"""Makes what is handed out of a built tree, in dist/: dist.py
+"""Makes what is handed out of a built tree, in dist/: make_dist.py
 
 The wheel is build/wheel's for every x86-64 Linux with glibc 2.28 or newer: without the programs that
 need libraries of this machine (a BLAS, FFTW, SimGrid), with the tag of that promise, and refused if
@@ -28,7 +28,7 @@ MPI = re.compile(r"libmpi\.so\.(12|40)")
 
 
 def fail(message: str) -> None:
-    sys.exit(f"dist: {message}")
+    sys.exit(f"make_dist: {message}")
 
 
 def needed(file: Path) -> list[str]:
