@@ -95,6 +95,20 @@ def test_the_launcher_puts_tutti_behind_tools(host_named, tmp_path, name):
     assert share_served(read_report(report)[0]) >= 0.99
 
 
+@pytest.mark.parametrize("at", [0, 1, 2])
+def test_a_tool_beside_two_interposers(host_named, tmp_path, at):
+    """Interpreters that Hydra starts get both. The one whose MPI it is serves."""
+    host, report = host_named("mpich"), tmp_path / "report.json"
+    program, tool = compiled_with(host, tmp_path, "before")
+    alone = run(host, 3, [*placed(host, "before", tool, tutti=False), program])
+    libraries = [host_named("mpiabi").interposer, host.interposer]
+    libraries.insert(at, tool)
+    words = ["env", "LD_PRELOAD=" + ":".join(map(str, libraries)), program]
+    result = run(host, 3, words, {"TUTTI_REPORT": str(report)})
+    assert seen(result) == seen(alone) and len(seen(alone)) == 3, result.stderr
+    assert share_served(read_report(report)[0]) >= 0.99
+
+
 @pytest.mark.parametrize("face", ["MPIF", "USE_MPI"])
 @pytest.mark.parametrize("place", ["before", "after", "linked"])
 @pytest.mark.parametrize("name", ["debian-mpich", "debian-openmpi"])

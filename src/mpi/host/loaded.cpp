@@ -65,27 +65,20 @@ void Loaded::read_dynamic(const ElfW(Dyn) * entries) {
   }
   if (!with_addends || relocations_[1].first == nullptr) relocations_[1] = {};
   if (relocations_[0].first == nullptr) relocations_[0] = {};
-  if (symbols_ != nullptr && names_ != nullptr) count_symbols(gnu_hash, hash);
+  if (symbols_ != nullptr && names_ != nullptr) read_hashes(gnu_hash, hash);
 }
 
-// The table of GNU's hash has only the definitions, which come last, in chains whose last entry is
-// odd.
-void Loaded::count_symbols(const uint32_t* gnu_hash, const uint32_t* hash) {
+// The table of GNU's hash has only the definitions, which are the last symbols.
+void Loaded::read_hashes(const uint32_t* gnu_hash, const uint32_t* hash) {
   if (hash != nullptr) symbol_count_ = hash[1];
   if (gnu_hash == nullptr) return;
-  const uint32_t buckets = gnu_hash[0], filter_words = gnu_hash[2];
+  const uint32_t filter_words = gnu_hash[2];
+  bucket_count_ = gnu_hash[0];
   first_defined_ = gnu_hash[1];
-  const auto* const bucket = reinterpret_cast<const uint32_t*>(
-      reinterpret_cast<const ElfW(Addr)*>(gnu_hash + 4) + filter_words);
-  size_t last = 0;
-  for (uint32_t i = 0; i < buckets; ++i)
-    if (bucket[i] > last) last = bucket[i];
-  if (last < first_defined_) {
-    symbol_count_ = first_defined_;
-    return;
-  }
-  while ((bucket[buckets + last - first_defined_] & 1) == 0) ++last;
-  symbol_count_ = last + 1;
+  buckets_ = reinterpret_cast<const uint32_t*>(reinterpret_cast<const ElfW(Addr)*>(gnu_hash + 4) +
+                                               filter_words);
+  hashes_ = buckets_ + bucket_count_;
+  symbol_count_ = first_defined_;  // not needed beyond
 }
 
 std::string_view Loaded::file() const {
@@ -108,11 +101,28 @@ bool Loaded::is_named(const Symbol& symbol, std::string_view name) const {
   return strncmp(own, name.data(), name.size()) == 0 && own[name.size()] == '\0';
 }
 
+const Loaded::Symbol* Loaded::find_by_hash(std::string_view name) const {
+  uint32_t hash = 5381;
+  for (const char letter : name) hash = hash * 33 + static_cast<unsigned char>(letter);
+  size_t i = bucket_count_ == 0 ? 0 : buckets_[hash % bucket_count_];
+  if (i < first_defined_) return nullptr;
+  for (;; ++i) {
+    const uint32_t its = hashes_[i - first_defined_];
+    if ((its | 1) == (hash | 1) && is_named(symbols_[i], name)) return &symbols_[i];
+    if ((its & 1) != 0) return nullptr;
+  }
+}
+
 const Loaded::Symbol* Loaded::find(std::string_view name) const {
-  for (size_t i = first_defined_; i < symbol_count_; ++i)
-    if (symbols_[i].st_shndx != SHN_UNDEF && symbols_[i].st_value != 0 &&
-        is_named(symbols_[i], name))
-      return &symbols_[i];
+  const auto is_definition = [](const Symbol& symbol) {
+    return symbol.st_shndx != SHN_UNDEF && symbol.st_value != 0;
+  };
+  if (buckets_ != nullptr) {
+    const Symbol* const found = find_by_hash(name);
+    return found != nullptr && is_definition(*found) ? found : nullptr;
+  }
+  for (size_t i = 0; i < symbol_count_; ++i)
+    if (is_definition(symbols_[i]) && is_named(symbols_[i], name)) return &symbols_[i];
   return nullptr;
 }
 
@@ -122,8 +132,7 @@ void* Loaded::definition(std::string_view name) const {
 }
 
 bool Loaded::refers_to(std::string_view name) const {
-  const size_t end = first_defined_ > 0 ? first_defined_ : symbol_count_;
-  for (size_t i = 1; i < end; ++i)
+  for (size_t i = 1; i < symbol_count_; ++i)
     if (symbols_[i].st_shndx == SHN_UNDEF && is_named(symbols_[i], name)) return true;
   return false;
 }
@@ -132,24 +141,24 @@ bool Loaded::write(void* place, uintptr_t word) const {
   const auto page_bytes = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
   const auto address = reinterpret_cast<uintptr_t>(place);
   void* const page = reinterpret_cast<void*>(address & ~(page_bytes - 1));
-  // The linker takes away the right to write from the segment "relro", from its first whole page
-  // on to its last one.
   bool writable = false;
+  int rights = PROT_READ;
   for (size_t i = 0; i < segment_count_; ++i) {
     const ElfW(Phdr) & segment = segments_[i];
-    const uintptr_t first = base_ + segment.p_vaddr;
-    if (segment.p_type == PT_LOAD && address - first < segment.p_memsz)
-      writable = (segment.p_flags & PF_W) != 0;
+    if (segment.p_type != PT_LOAD || address - base_ - segment.p_vaddr >= segment.p_memsz) continue;
+    writable = (segment.p_flags & PF_W) != 0;
+    if ((segment.p_flags & PF_X) != 0) rights |= PROT_EXEC;
   }
+  // The linker has taken away the right to write from the whole pages of the segment "relro".
   for (size_t i = 0; i < segment_count_; ++i) {
     const ElfW(Phdr) & segment = segments_[i];
     const uintptr_t first = (base_ + segment.p_vaddr) & ~(page_bytes - 1);
     const uintptr_t end = (base_ + segment.p_vaddr + segment.p_memsz) & ~(page_bytes - 1);
     if (segment.p_type == PT_GNU_RELRO && address >= first && address < end) writable = false;
   }
-  if (!writable && mprotect(page, page_bytes, PROT_READ | PROT_WRITE) != 0) return false;
+  if (!writable && mprotect(page, page_bytes, rights | PROT_WRITE) != 0) return false;
   __atomic_store_n(static_cast<uintptr_t*>(place), word, __ATOMIC_RELAXED);
-  if (!writable) mprotect(page, page_bytes, PROT_READ);
+  if (!writable) mprotect(page, page_bytes, rights);
   return true;
 }
 

@@ -57,7 +57,7 @@ class Loaded {
 
   explicit Loaded(const dl_phdr_info& info);
   void read_dynamic(const ElfW(Dyn) * entries);
-  void count_symbols(const uint32_t* gnu_hash, const uint32_t* hash);
+  void read_hashes(const uint32_t* gnu_hash, const uint32_t* hash);
   // An entry of the dynamic section is an address or, on some machines, an offset in the file.
   template <class Item>
   const Item* at(ElfW(Addr) place) const {
@@ -65,6 +65,7 @@ class Loaded {
   }
   bool is_named(const Symbol& symbol, std::string_view name) const;
   const Symbol* find(std::string_view name) const;
+  const Symbol* find_by_hash(std::string_view name) const;
   // Writes a word that the linker may have made read-only.
   bool write(void* place, uintptr_t word) const;
 
@@ -74,7 +75,13 @@ class Loaded {
   size_t segment_count_ = 0;
   const Symbol* symbols_ = nullptr;
   const char* names_ = nullptr;
-  size_t symbol_count_ = 0, first_defined_ = 0;  // no symbol before first_defined_ is a definition
+  size_t symbol_count_ = 0;   // with GNU's hash, of those that are no definitions
+  size_t first_defined_ = 0;  // the first definition, if buckets_ is not null
+  // The table of GNU's hash: the first symbol of each bucket, and for each definition its hash,
+  // whose last bit tells that the bucket ends. Null if the file has another table.
+  const uint32_t* buckets_ = nullptr;
+  uint32_t bucket_count_ = 0;
+  const uint32_t* hashes_ = nullptr;
   Relocations relocations_[2];
 };
 
