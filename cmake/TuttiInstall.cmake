@@ -51,7 +51,7 @@ endfunction()
 foreach(target ${interposers})
   set_target_properties(${target} PROPERTIES NO_SONAME ON)
   target_link_options(${target} PRIVATE "LINKER:-soname,lib${target}.so.${PROJECT_VERSION_MAJOR}")
-  only_export(${target} "tutti_*" "MPI_*" "MPIX_*" "PMPI_*" "mpi_*" dlopen ucp_worker_progress) # mpi_*: the Fortran names; entry/loader.cpp
+  only_export(${target} "tutti_*" "MPI_*" "MPIX_*" "PMPI_*" dlopen ucp_worker_progress) # the last two: entry/loader.cpp, progress/ucx.cpp
 endforeach()
 # tutti-run --shared-heap preloads this library like the interposers.
 if(TARGET tutti-heap)
