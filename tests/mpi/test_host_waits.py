@@ -82,7 +82,7 @@ def test_instructions_of_a_poll(host_named, compiled, tmp_path):
         f'--compress-strings=no --compress-pos=no --callgrind-out-file={counts} "$@"\n'
     )
     wrapper.chmod(0o755)
-    job = [host.launcher, "-n", 2, wrapper, compiled(host, "polled_ring"), 50]
+    job = [host.launcher, "-n", 2, wrapper, compiled(host, "polled_ring"), 500]
     variables = {"LD_PRELOAD": str(host.interposer), "TUTTI_WAIT": "spin"}
     expect_ok(run(job, environment=clean_environment() | host.environment | variables, timeout=100))
     own = re.search(

@@ -2,7 +2,7 @@
 
 #include <sched.h>
 
-#include <algorithm>
+#include <chrono>
 #include <ctime>
 
 #include "base/launched.h"
@@ -14,21 +14,16 @@
 namespace tutti::mpi {
 namespace {
 
-using std::chrono::microseconds;
-using std::chrono::milliseconds;
-using std::chrono::nanoseconds;
-
 // A message that is on its way is found by these polls.
 constexpr uint32_t polls_before_rest = 32;
-constexpr uint32_t yields_between_looks = 64;
-// A wait of this length sleeps, because threads that yield without end can make the kernel's
-// scheduler fail, and because a rank in a session of its own may keep its core while it yields
-// (docs/decisions/waiting-with-more-ranks-than-cores.md). Sleeps are short: the host may hold a
-// lock while it polls, and nobody rings when a message comes.
-constexpr auto yields_for = milliseconds(1);
-constexpr auto shortest_sleep = microseconds(1), longest_sleep = microseconds(50);
-// A program that computes between polls is not in one wait.
-constexpr auto between_polls = microseconds(20);
+// After a thousand polls that found nothing the wait is long, or the host's messages go another way
+// than by what it polls here (MPICH 5 on one node), and it then yields by itself.
+constexpr uint32_t polls_between_rests(uint32_t idle) { return idle < 1024 ? 8 : 32; }
+// A wait of so many polls, and of each multiple, sleeps shortly, because threads that yield without
+// end can make the kernel's scheduler fail
+// (docs/decisions/waiting-with-more-ranks-than-cores.md).
+constexpr uint32_t polls_before_sleep = 8192;
+constexpr timespec short_sleep{.tv_sec = 0, .tv_nsec = 1000};
 // Ranks with cores of their own look this often whether they have been moved.
 constexpr int32_t polls_between_looks = 4096;
 
@@ -49,37 +44,21 @@ void rest_in_first_host_waits() {
 }
 
 int32_t HostWait::polled(bool progressed) {
-  if (shm::load_relaxed(shares_cores) == 0 && !exec::shares_core_in_long_wait(Clock::now()))
+  if (shm::load_relaxed(shares_cores) == 0 &&
+      !exec::shares_core_in_long_wait(std::chrono::steady_clock::now()))
     return polls_between_looks;
-  if (progressed) {
+  if (progressed)
     idle_ = 0;
-    sleep_ = nanoseconds(0);
-  } else if (++idle_ > polls_before_rest) {
+  else if (++idle_ > polls_before_rest && idle_ % polls_between_rests(idle_) == 0)
     rest();
-  }
   return 0;
 }
 
-void HostWait::rest() {
-  if (sleep_ > nanoseconds(0)) return rest_long();
-  sched_yield();
-  const uint32_t yields = idle_ - polls_before_rest;
-  if (yields % yields_between_looks != 1) return;
-  last_ = Clock::now();
-  if (yields == 1) begin_ = last_;
-  if (last_ - begin_ > yields_for) sleep_ = shortest_sleep;
-}
-
-void HostWait::rest_long() {
-  if (Clock::now() - last_ > between_polls + sleep_) {
-    idle_ = 0;
-    sleep_ = nanoseconds(0);
-    return;
-  }
-  const timespec sleep{.tv_sec = 0, .tv_nsec = sleep_.count()};
-  nanosleep(&sleep, nullptr);
-  sleep_ = std::min<nanoseconds>(2 * sleep_, longest_sleep);
-  last_ = Clock::now();
+void HostWait::rest() const {
+  if (idle_ % polls_before_sleep == 0)
+    nanosleep(&short_sleep, nullptr);
+  else
+    sched_yield();
 }
 
 }  // namespace tutti::mpi

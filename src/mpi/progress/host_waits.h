@@ -2,13 +2,12 @@
 // meanwhile (MPICH over UCX). Where ranks share cores, a hook in the host's polls rests for them.
 //
 // A hook belongs to one kind of host (ucx.cpp). It tells this file of each poll, and the rest is
-// the same for all: some polls, then yields, and short sleeps in a long wait, as a Waiter rests
-// (exec/waiter.h). No call of MPI becomes another one, and no rank waits for another here.
+// the same for all: some polls, then yields between polls, and now and then a short sleep. No call
+// of MPI becomes another one, and no rank waits for another here.
 //
 // rest_in_host_waits is for one thread at a time; polls are for any thread, which rests for itself.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 
 #include "exec/waiter.h"
@@ -31,14 +30,9 @@ class HostWait {
   int32_t polled(bool progressed);
 
  private:
-  using Clock = std::chrono::steady_clock;
-
-  void rest();
-  void rest_long();
+  void rest() const;
 
   uint32_t idle_ = 0;  // polls in a row that found nothing
-  Clock::time_point begin_, last_;
-  std::chrono::nanoseconds sleep_{0};  // the next one; 0: the wait is not long yet
 };
 
 }  // namespace tutti::mpi
