@@ -8,6 +8,7 @@
 # debian      Debian 12: the packages, their autopkgtests, the module file
 # old         Debian 11: libraries and launcher of the wheel alone, under both of its MPIs
 # new         Debian 13: as `wheel`, with its Python
+# unstable    Debian unstable: as `wheel`, with the newest Python and MPIs
 #
 # It needs root, debootstrap, and a network with PyPI and Debian's mirror (MIRROR). It prints what
 # each step took. Nothing outside build/bare is changed.
@@ -15,7 +16,8 @@ source "$(dirname "$0")/common.sh"
 
 MIRROR=${MIRROR:-http://deb.debian.org/debian}
 trees=$root/build/bare
-[[ $# -gt 0 ]] || fail "usage: bare_machine.sh wheel|source|debian|old|new ..."
+limit=900 # seconds of a step
+[[ $# -gt 0 ]] || fail "usage: bare_machine.sh wheel|source|debian|old|new|unstable ..."
 [[ $(id -u) -eq 0 ]] || fail "a bare machine is made by root; run as root"
 command -v debootstrap >/dev/null || fail "debootstrap is missing; run: apt-get install -y debootstrap"
 
@@ -48,7 +50,7 @@ inside() {
   script=$(cat)
   mkdir -p "$logs"
   # shellcheck disable=SC2016 # the inner shell expands them
-  timeout 900 unshare --mount --pid --fork --kill-child --ipc bash -c '
+  timeout "$limit" unshare --mount --pid --fork --kill-child --ipc bash -c '
     mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" && mount --rbind /sys "$0/sys" &&
     mount -t tmpfs -o size=64M shm "$0/dev/shm" &&
     exec chroot "$0" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 \
@@ -132,6 +134,7 @@ $under_both"
 }
 
 by_source() {
+  local limit=5400 # it compiles everything
   tree bookworm
   inside source-needs <<<"$(apt python3-venv python3-dev g++ pkg-config libhwloc-dev nlohmann-json3-dev libjemalloc-dev mpich libmpich-dev openmpi-bin libopenmpi-dev)"
   inside source <<<"$first_program$first_in_c
@@ -176,9 +179,10 @@ for job in "$@"; do
   case $job in
     wheel) by_wheel bookworm ;;
     new) by_wheel trixie ;;
+    unstable) by_wheel sid ;;
     source) by_source ;;
     debian) by_debian ;;
     old) by_old ;;
-    *) fail "unknown job '$job'; there are wheel, source, debian, old, new" ;;
+    *) fail "unknown job '$job'; there are wheel, source, debian, old, new, unstable" ;;
   esac
 done

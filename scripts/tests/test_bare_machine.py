@@ -1,6 +1,6 @@
 """The wheel, installed on a Debian with nothing else, by the commands of the README.
 
-`scripts/bare_machine.sh source debian old new` does the same with the other files of dist/ and on
+`scripts/bare_machine.sh source debian old new unstable` does the same with the other files of dist/ and on
 other systems, which takes longer.
 """
 
