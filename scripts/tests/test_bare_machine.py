@@ -1,7 +1,7 @@
 """The wheel, installed on a Debian with nothing else, by the commands of the README.
 
-`scripts/bare_machine.sh source debian old new unstable` does the same with the other files of dist/ and on
-other systems, which takes longer.
+`scripts/bare_machine.sh source debian old new unstable` does the same with the other files of dist/
+and on other systems, which takes longer.
 """
 
 import os
