@@ -189,7 +189,10 @@ def test_sonames_carry_the_major_version(prefix: Path) -> None:
     ("name", "pattern"),
     [
         ("libtutti.so", r"tutti_\w+"),
-        *((f"libtutti-{abi}.so", r"(tutti_|P?MPI_|P?MPIX_)\w+|dlopen|ucp_worker_progress") for abi in ABIS),
+        *(
+            (f"libtutti-{abi}.so", r"(tutti_|P?MPI_|P?MPIX_)\w+|dlopen|ucp_worker_progress")
+            for abi in ABIS
+        ),
     ],
 )
 def test_only_the_interface_is_visible(prefix: Path, name: str, pattern: str) -> None:
