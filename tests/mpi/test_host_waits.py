@@ -16,9 +16,11 @@ from support import (
     wrapping_tool,
 )
 
+# Other jobs on the cores change how often a rank polls, so these tests run alone.
 pytestmark = [
     pytest.mark.mpi,
     pytest.mark.slow,
+    pytest.mark.alone,
     pytest.mark.skipif(shutil.which("taskset") is None, reason="needs taskset"),
 ]
 
@@ -72,7 +74,6 @@ def test_nothing_rests_without_tutti(polls):
     assert polls(20, TUTTI_DISABLE="1") / 60 > 1000
 
 
-@pytest.mark.alone
 @pytest.mark.skipif(shutil.which("valgrind") is None, reason="needs valgrind")
 def test_instructions_of_a_poll(host_named, compiled, tmp_path):
     """A rank with a core of its own executes 5 more in each poll."""

@@ -61,6 +61,14 @@ def test_doctor_names_a_malformed_variable(tutti):
     )
 
 
+def test_doctor_leaves_nothing_out_in_a_narrow_terminal(tutti):
+    long_name = "soon" * 50
+    environment = {"TUTTI_STALL_SECONDS": long_name, "COLUMNS": "60"}
+    done = tutti("doctor", environment=environment)
+    assert done.returncode == 1 and "Traceback" not in done.stderr
+    assert long_name in "".join(done.stdout.split())
+
+
 def test_doctor_warns_of_an_unknown_variable(tutti):
     done = tutti("doctor", "--json", environment={"TUTTI_STAL_SECONDS": "3"})
     findings = [f for f in json.loads(done.stdout)["findings"] if f["name"] == "environment"]
