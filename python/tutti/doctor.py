@@ -440,7 +440,9 @@ def examine() -> tuple[Any, list[Finding], list[str]]:
 def _print(tree: Any, findings: list[Finding], used: list[str]) -> None:
     console = new_console(132)
     console.print(f"Tutti {__version__}\n\n{tree.text.rstrip()}\n", highlight=False, markup=False)
-    grid = Table.grid(padding=(0, 2, 0, 0))  # folds what is too wide, and leaves nothing out
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    for _ in ("state", "name", "says"):
+        grid.add_column(overflow="fold")  # leaves nothing out
     colours = {GOOD: "green", POOR: "yellow", BAD: "red"}
     for finding in findings:
         says = finding.says + (f"\n-> {finding.remedy}" if finding.remedy else "")
