@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -193,6 +194,27 @@ def library_before_host(host, directory, name) -> Path:
 
 def preloaded(tool):
     return {"LD_PRELOAD": ":".join(filter(None, [os.environ.get("LD_PRELOAD"), str(tool)]))}
+
+
+def reader_of_docs(host, directory):
+    """What a reader of the docs has: a directory, and an environment whose PATH has Tutti and one
+    MPI. Skips the test without mpi4py.
+    """
+    interpreter = Path(host.launcher).parent / "python"
+    if run([interpreter, "-c", "import mpi4py"]).returncode != 0:
+        pytest.skip(f"{interpreter} has no mpi4py")
+    programs, work = directory / "programs", directory / "work"
+    programs.mkdir()
+    work.mkdir()
+    for name, command in (
+        ("tutti", f'"{sys.executable}" -m tutti.cli'), ("tutti-run", TUTTI_RUN),
+        ("mpiexec", host.launcher), ("python", interpreter), ("mpicc", host.compiler),
+    ):  # fmt: skip
+        (programs / name).write_text(f'#!/bin/sh\nexec {command} "$@"\n')
+        (programs / name).chmod(0o755)
+    environment = clean_environment() | host.environment
+    environment["PATH"] = f"{programs}:{environment['PATH']}"
+    return work, environment
 
 
 def fortran_program(host, name, face, directory, *options) -> Path:

@@ -3,7 +3,6 @@
 import json
 import re
 import sys
-from pathlib import Path
 
 import pytest
 import support
@@ -30,24 +29,10 @@ def test_the_page_with_an_mpi(host, tmp_path):
     """As tests/python/test_plan_docs.py, for `sh mpi` blocks and the blocks that compile their
     plans.
     """
-    programs = tmp_path / "programs"
-    programs.mkdir()
-    interpreter = Path(host.launcher).parent / "python"
-    if support.run([interpreter, "-c", "import mpi4py"]).returncode != 0:
-        pytest.skip(f"{interpreter} has no mpi4py")
-    for name, command in (
-        ("tutti", f'"{sys.executable}" -m tutti.cli'), ("tutti-run", support.TUTTI_RUN),
-        ("mpiexec", host.launcher), ("python", interpreter),
-    ):  # fmt: skip
-        (programs / name).write_text(f'#!/bin/sh\nexec {command} "$@"\n')
-        (programs / name).chmod(0o755)
-    work = tmp_path / "work"
-    work.mkdir()
+    work, environment = support.reader_of_docs(host, tmp_path)
     (work / "hello_allreduce.py").write_text(
         (support.ROOT / "examples" / "hello_allreduce.py").read_text()
     )
-    environment = support.clean_environment() | host.environment
-    environment["PATH"] = f"{programs}:{environment['PATH']}"
     ran = []
     for language, argument, text in BLOCK.findall((support.ROOT / "docs" / "plans.md").read_text()):
         if argument == "mpi" or (language == "sh" and "plan compile" in text and not argument):

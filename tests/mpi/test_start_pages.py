@@ -6,8 +6,6 @@ scripts/bare_machine.sh and continuous integration do; here what follows an inst
 """
 
 import re
-import sys
-from pathlib import Path
 
 import pytest
 import support
@@ -29,23 +27,8 @@ def host(request, host_named):
 @pytest.fixture
 def reader(host, tmp_path):
     """Runs a script in a reader's directory, with Tutti and one MPI on the PATH."""
-    programs = tmp_path / "programs"
-    programs.mkdir()
-    interpreter = Path(host.launcher).parent / "python"
-    if support.run([interpreter, "-c", "import mpi4py"]).returncode != 0:
-        pytest.skip(f"{interpreter} has no mpi4py")
-    for name, command in (
-        ("tutti", f'"{sys.executable}" -m tutti.cli'), ("tutti-run", support.TUTTI_RUN),
-        ("mpiexec", host.launcher), ("python", interpreter),
-        ("mpicc", Path(host.launcher).parent / "mpicc"),
-    ):  # fmt: skip
-        (programs / name).write_text(f'#!/bin/sh\nexec {command} "$@"\n')
-        (programs / name).chmod(0o755)
-    work = tmp_path / "work"
-    work.mkdir()
-    environment = support.clean_environment() | host.environment
+    work, environment = support.reader_of_docs(host, tmp_path)
     del environment["TUTTI_SETUP_AFTER"]
-    environment["PATH"] = f"{programs}:{environment['PATH']}"
 
     def run(script):
         done = support.run(["bash", "-ec", script], environment=environment, cwd=work, timeout=120)
@@ -81,7 +64,7 @@ def test_the_readme_names_commands_that_exist(reader):
     assert set(found) == {"wheel", "make"}
     makefile = (support.ROOT / "Makefile").read_text()
     targets = re.findall(r"^make (\w+)", found["make"], re.MULTILINE)
-    assert targets == ["demo", "test"]
+    assert targets == ["demo", "test", "dist"]
     assert all(f"\n{target}: " in makefile for target in targets)
     commands = [line for line in found["wheel"].splitlines() if " install " not in line]
     assert len(commands) == 3 and "venv" in commands[0]

@@ -35,6 +35,7 @@ def test_every_call_is_measured_on_every_mpi(tutti, tmp_path):
     ("words", "line"),
     [
         (["--work", "-1"], "--work: '-1' is not accepted"),
+        (["--ranks", "1"], "--ranks: '1' is not accepted; 2 or more are"),
         (["--ranks", "2,4"], "--ranks: '2,4' is not accepted; one number is"),
     ],
 )

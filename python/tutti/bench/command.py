@@ -463,8 +463,10 @@ def waits(options: Options) -> None:
     """
     from tutti.bench import waits as of_waits
 
-    output, ranks = output_of(options, WIDTH), str(one_count(options, of_waits.RANKS))
-    settings = settings_of(replace(options, ranks=ranks))
+    output, ranks = output_of(options, WIDTH), one_count(options, of_waits.RANKS)
+    if ranks < 2:
+        raise UserError(f"--ranks: '{ranks}' is not accepted; 2 or more are")
+    settings = settings_of(replace(options, ranks=str(ranks)))
     found = with_progress(
         settings.repetitions * len(settings.mpis),
         "jobs with and without Tutti",

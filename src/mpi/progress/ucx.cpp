@@ -1,5 +1,6 @@
-// ucp_worker_progress of UCX, through which all waits of a host MPI over UCX pass: MPICH as Debian
-// and Ubuntu build it, and Open MPI's pml/ucx. It polls as UCX's function does, and then rests.
+// ucp_worker_progress of UCX, through which all waits of a host MPI over UCX pass: MPICH as
+// Debian and PyPI build it, and Open MPI's pml/ucx. It polls as UCX's function does, and then
+// rests.
 //
 // A rank with a core of its own counts its polls, and jumps to UCX's function.
 #include <dlfcn.h>
