@@ -9,8 +9,6 @@ from dataclasses import asdict, dataclass
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
-from rich.text import Text
 
 from tutti import __version__, probes
 from tutti.bench.mpis import Mpi, find_mpis
@@ -22,7 +20,7 @@ from tutti.places import INTERPOSERS, core, find_interposer, find_library, find_
 from tutti.plan.machine import Machine
 from tutti.plan.node import read_node
 from tutti.predict.binding import gain_of_binding
-from tutti.tables import new_console
+from tutti.tables import grid_of, new_console
 
 GOOD, POOR, BAD = "ok", "note", "missing"
 
@@ -440,14 +438,17 @@ def examine() -> tuple[Any, list[Finding], list[str]]:
 def _print(tree: Any, findings: list[Finding], used: list[str]) -> None:
     console = new_console(132)
     console.print(f"Tutti {__version__}\n\n{tree.text.rstrip()}\n", highlight=False, markup=False)
-    grid = Table.grid(padding=(0, 2, 0, 0))
-    for _ in ("state", "name", "says"):
-        grid.add_column(overflow="fold")  # leaves nothing out
     colours = {GOOD: "green", POOR: "yellow", BAD: "red"}
-    for finding in findings:
-        says = finding.says + (f"\n-> {finding.remedy}" if finding.remedy else "")
-        grid.add_row(Text(finding.state, colours[finding.state]), Text(finding.name), Text(says))
-    console.print(grid)
+    console.print(
+        grid_of(
+            (
+                f"[{colours[finding.state]}]{finding.state}[/]",
+                finding.name,
+                finding.says + (f"\n-> {finding.remedy}" if finding.remedy else ""),
+            )
+            for finding in findings
+        )
+    )
     console.print()
     for line in used:
         console.print(line, highlight=False, markup=False)

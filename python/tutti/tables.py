@@ -135,3 +135,16 @@ def table_of(
         last = here
         table.add_row(*(column.text(entry) for column in columns))
     return table
+
+
+def grid_of(rows: Iterable[tuple[str, ...]]) -> RichTable:
+    """Texts side by side, without borders: words that are too wide are folded, and nothing is left
+    out.
+    """
+    rows = list(rows)
+    grid = RichTable.grid(padding=(0, 2, 0, 0))
+    for _ in range(len(rows[0]) if rows else 0):
+        grid.add_column(overflow="fold")
+    for row in rows:
+        grid.add_row(*map(_as_it_is, row))
+    return grid
