@@ -29,7 +29,7 @@ constexpr auto yield_before_sleep_in_session = microseconds(1000);
 constexpr auto yield_on_own_core = milliseconds(10);
 constexpr auto sleep_on_own_core = microseconds(10);
 
-constexpr auto one_sleep =
+constexpr microseconds one_sleep =
     milliseconds(1);  // so that the progress hook is called a thousand times a second
 // Only one of several peers can wake a sleeper, and a message that is under way can wake none: such
 // a wait polls this often.
@@ -80,7 +80,7 @@ class ValueWait {
     const auto ready = [this] { return any_here(); };
     const auto look_closer = [&] { return look(waiter); };
     if (own_core) return waiter.until(ready, look_closer);
-    return waiter.until(ready, look_closer, [this] { sleep(awaited_[++sleeps_ % count_]); });
+    return waiter.until(ready, look_closer, [&] { sleep(awaited_[++sleeps_ % count_], waiter); });
   }
 
  private:
@@ -112,10 +112,11 @@ class ValueWait {
     return process != 0 && process_is_gone(process) && !awaited.here();
   }
 
-  void sleep(const Awaited& awaited) const {
+  void sleep(const Awaited& awaited, const Waiter& waiter) const {
     const bool one_wakes = count_ == 1 && !gets_messages_;
     areas_.control(awaited.peer)
-        .doorbell.sleep_unless([&] { return awaited.here(); }, one_wakes ? one_sleep : short_sleep);
+        .doorbell.sleep_unless([&] { return awaited.here(); },
+                               waiter.sleep_limit(one_wakes ? one_sleep : short_sleep));
   }
 
   const Awaited* const awaited_;
@@ -207,13 +208,24 @@ void Waiter::sleep() {
 }
 
 void Waiter::look_at_clock() {
-  if (hook_.call != nullptr) hook_.call(hook_.context);
+  const bool progressed = hook_.call != nullptr && hook_.call(hook_.context);
   const auto now = Clock::now();
   elapsed_ = now - begin_;
+  if (progressed) {
+    last_progress_ = elapsed_;
+    next_sleep_ = pace_.shortest_sleep;
+  }
   watched_.look(now);
   looks_closely_ = now >= next_close_look_;
   if (looks_closely_) next_close_look_ = now + closely_every;
   if (pace_.has_core && shares_core_in_long_wait(now)) share_core();
+}
+
+// The host's messages ring no doorbell, and one that has come is often followed by another: what
+// the next one waits for this rank is short beside the time since then.
+microseconds Waiter::sleep_limit(microseconds most) const {
+  if (!last_progress_) return most;
+  return std::min(most, std::chrono::duration_cast<microseconds>(idle()) / 4);
 }
 
 void Waiter::share_core() {
@@ -229,7 +241,7 @@ void Waiter::note_peer(uint64_t process) {
 }
 
 void Waiter::choose_rest() {
-  if (elapsed_ > pace_.sleeps_after)
+  if (idle() > pace_.sleeps_after)
     rest_ = Rest::sleep;
   else
     rest_ = elapsed_ >= pace_.yields_after ? Rest::yield : Rest::none;

@@ -25,8 +25,9 @@ enum class WaitStyle : uint8_t {
 };
 
 // Called while waiting, so that the host MPI's messages progress; null where there is no host.
+// Returns true if some are known to have progressed: then more of them may be on their way.
 struct ProgressHook {
-  void (*call)(void* context) = nullptr;
+  bool (*call)(void* context) = nullptr;
   void* context = nullptr;
 };
 
@@ -99,6 +100,9 @@ class Waiter {
   Pace::Duration elapsed() const { return elapsed_; }
   // True every 100 ms: the time for what costs a system call or a report.
   bool looks_closely() const { return looks_closely_; }
+  // The limit of a sleep that ends when another rank rings, but not when a message comes: `most`,
+  // or less after messages have progressed in this wait.
+  std::chrono::microseconds sleep_limit(std::chrono::microseconds most) const;
   // For limits of a wait: what other ranks could have done in the meantime.
   const WatchedTime& watched() const { return watched_; }
   // True once, when the wait has taken as long as the watchdog allows (TUTTI_STALL_SECONDS).
@@ -113,6 +117,8 @@ class Waiter {
   static void yield();
   void sleep();
   void look_at_clock();
+  // The time in which nothing has come.
+  Pace::Duration idle() const { return elapsed_ - last_progress_.value_or(Pace::Duration::zero()); }
   void choose_rest();
   void share_core();
 
@@ -121,6 +127,7 @@ class Waiter {
   const Clock::time_point begin_;
   Clock::time_point next_close_look_;
   Pace::Duration elapsed_{};
+  std::optional<Pace::Duration> last_progress_;  // when messages of the host last progressed
   WatchedTime watched_;
   bool looks_closely_ = false;
   bool knows_session_ = false;

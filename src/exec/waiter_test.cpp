@@ -8,6 +8,8 @@
 #include <atomic>
 #include <memory>
 #include <thread>
+#include <utility>
+#include <vector>
 
 namespace tutti::exec {
 namespace {
@@ -53,7 +55,11 @@ TEST(Waiter, EndsWithTheCodeOfALook) {
 
 TEST(Waiter, DrivesTheHost) {
   int calls = 0;
-  const ProgressHook hook{[](void* context) { ++*static_cast<int*>(context); }, &calls};
+  const ProgressHook hook{[](void* context) {
+                            ++*static_cast<int*>(context);
+                            return false;
+                          },
+                          &calls};
   Waiter waiter(pace_between_calls(WaitStyle::yield), hook);
   waiter.until([&] { return calls == 3; }, looks_at_nothing);
   EXPECT_EQ(calls, 3);
@@ -70,6 +76,27 @@ TEST(Waiter, SleepsWhenItHasYieldedForLong) {
                  if (sleeps++ == 0) first_sleep = waiter.elapsed();
                });
   EXPECT_GE(first_sleep, milliseconds(2));
+}
+
+// A message that has come is often followed by another.
+TEST(Waiter, YieldsAgainAfterMessagesHaveProgressed) {
+  Pace pace;
+  pace.sleeps_after = milliseconds(2);
+  bool progresses = false;
+  const ProgressHook hook{
+      [](void* context) { return std::exchange(*static_cast<bool*>(context), false); },
+      &progresses};
+  Waiter waiter(pace, hook);
+  const std::chrono::microseconds most = std::chrono::seconds(1);
+  EXPECT_EQ(waiter.sleep_limit(most), most);
+  std::vector<Pace::Duration> sleeps;
+  waiter.until([&] { return sleeps.size() == 2; }, looks_at_nothing,
+               [&] {
+                 progresses = sleeps.empty();
+                 sleeps.push_back(waiter.elapsed());
+               });
+  EXPECT_GE(sleeps[1] - sleeps[0], pace.sleeps_after);
+  EXPECT_LT(waiter.sleep_limit(most), waiter.elapsed() / 4);
 }
 
 // Yields without end can make the kernel's scheduler fail.

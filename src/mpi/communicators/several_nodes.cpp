@@ -118,8 +118,8 @@ Reason SeveralNodes::take_areas(const GatheredPlacement& gathered, const std::ve
   team_ = alone ? nullptr : team;
   settings_.style = alone ? style_of_one(gathered) : team->wait_style();
   settings_.oversubscribed = world.oversubscribed(members);
-  settings_.hook =
-      alone ? exec::ProgressHook{[](void*) { drive_host(); }, nullptr} : team->progress_hook();
+  settings_.hook = alone ? exec::ProgressHook{[](void*) { return drive_host(); }, nullptr}
+                         : team->progress_hook();
   settings_.levels = world.levels(members);
   return Reason::none;
 }

@@ -14,9 +14,8 @@
 namespace tutti::mpi {
 namespace {
 
-void progress(void* pending) {
-  static_cast<const PendingReceive*>(pending)->ask();
-  drive_transfers();
+bool progress(void* pending) {
+  return drive_host([&] { static_cast<const PendingReceive*>(pending)->ask(); });
 }
 
 // The ranks of a communicator.

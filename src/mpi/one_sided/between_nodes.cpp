@@ -318,13 +318,14 @@ bool BetweenNodes::drive_all(uint64_t* answered) {
   return moved;
 }
 
-void BetweenNodes::take_turn() {
+bool BetweenNodes::take_turn() {
   std::unique_lock lock(mutex_, std::try_to_lock);
-  if (!lock.owns_lock() || has_ended()) return;
-  drive_all(&done_.by_ranks);
+  if (!lock.owns_lock() || has_ended()) return false;
+  const bool moved = drive_all(&done_.by_ranks);
   const bool oversleeps = plan_look();
   lock.unlock();
   if (oversleeps) hand_to_server(*this);
+  return moved;
 }
 
 // It never waits for others, because the host was driven.
@@ -363,10 +364,12 @@ void BetweenNodes::add_to(report::TransfersBetweenNodes& sum) {
 }
 
 // A thread that finds another one here lets it drive.
-void drive_between_nodes() {
+bool drive_between_nodes() {
   const std::unique_lock lock(sides().mutex, std::try_to_lock);
-  if (!lock.owns_lock()) return;
-  for (const auto& side : sides().all) side->take_turn();
+  if (!lock.owns_lock()) return false;
+  bool moved = false;
+  for (const auto& side : sides().all) moved = side->take_turn() || moved;
+  return moved;
 }
 
 void wake_servers_between_nodes() {

@@ -27,7 +27,8 @@
 namespace tutti::mpi {
 
 // Drives the sides of all groups of this process, in a call of the program's. Waits for nothing.
-void drive_between_nodes();
+// True if something has moved.
+bool drive_between_nodes();
 
 // The words that the processes of this node have written for its servers (rma/domain.h). The words
 // outlive the objects here.
@@ -59,8 +60,8 @@ class BetweenNodes final : public rma::FarRanks {
   size_t most_outstanding() const override { return most_; }
 
   // For a call of the program's: sends, receives and answers what it can, unless another thread
-  // does. Waits for nothing.
-  void take_turn();
+  // does. Waits for nothing. True if something has moved.
+  bool take_turn();
 
   // This rank starts no further transfers, and has none outstanding. Waits for nothing.
   void leave();

@@ -31,6 +31,8 @@ constinit shm::Word shares_cores{0};
 
 }  // namespace
 
+constinit thread_local HostWait host_wait;
+
 void rest_in_host_waits(exec::WaitStyle style) {
   shm::publish(shares_cores, style == exec::WaitStyle::yield ? 1 : 0);
 }
@@ -47,10 +49,12 @@ int32_t HostWait::polled(bool progressed) {
   if (shm::load_relaxed(shares_cores) == 0 &&
       !exec::shares_core_in_long_wait(std::chrono::steady_clock::now()))
     return polls_between_looks;
-  if (progressed)
+  if (progressed) {
     idle_ = 0;
-  else if (++idle_ > polls_before_rest && idle_ % polls_between_rests(idle_) == 0)
+    ++progressed_;
+  } else if (++idle_ > polls_before_rest && idle_ % polls_between_rests(idle_) == 0) {
     rest();
+  }
   return 0;
 }
 

@@ -28,11 +28,15 @@ class HostWait {
   // Tells of a poll, which found messages to progress or not, and may rest. Returns how many polls
   // need not be told of.
   int32_t polled(bool progressed);
+  // How many polls that it was told of found messages to progress.
+  uint32_t progressed() const { return progressed_; }
 
  private:
   void rest() const;
 
   uint32_t idle_ = 0;  // polls in a row that found nothing
+  uint32_t progressed_ = 0;
 };
+extern constinit thread_local HostWait host_wait;  // this thread's
 
 }  // namespace tutti::mpi

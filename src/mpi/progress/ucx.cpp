@@ -17,7 +17,6 @@ using Progress = unsigned (*)(void* worker);
 
 constinit thread_local int32_t untold = 0;  // polls before HostWait is told of the next
 constinit thread_local Progress next = nullptr;
-constinit thread_local tutti::mpi::HostWait wait;
 
 // A library that a program has loaded for itself is not in the search order.
 Progress find_next() {
@@ -34,7 +33,7 @@ Progress find_next() {
 [[gnu::noinline]] unsigned poll_and_tell(void* worker) {
   if (next == nullptr) next = find_next();
   const unsigned progressed = next(worker);
-  untold = wait.polled(progressed != 0);
+  untold = tutti::mpi::host_wait.polled(progressed != 0);
   return progressed;
 }
 

@@ -282,7 +282,7 @@ int LaneRequest::complete() {
     // The lane calls the host only while it waits for a message. If it waits for a rank of this
     // node, that rank may wait for a message of another lane.
     exec::Waiter waiter(exec::pace_of_messages(lanes_->wait_style()),
-                        {[](void*) { mpi::drive_host(); }, nullptr});
+                        {[](void*) { return mpi::drive_host(); }, nullptr});
     waiter.until(
         [&] {
           issued_.lane->drive();
