@@ -23,7 +23,7 @@ tutti::exec::WaitStyle wait_style(int ranks) {
   const auto wait = tutti::options().wait;
   const bool oversubscribed = static_cast<size_t>(ranks) > tutti::topo::binding_of_process().size();
   if (wait == tutti::WaitChoice::spin) return tutti::exec::WaitStyle::spin;
-  if (wait == tutti::WaitChoice::yield) return tutti::exec::WaitStyle::yield;
+  if (yields(wait)) return tutti::exec::WaitStyle::yield;
   return oversubscribed ? tutti::exec::WaitStyle::yield : tutti::exec::WaitStyle::spin;
 }
 

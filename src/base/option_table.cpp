@@ -161,10 +161,10 @@ const std::vector<OptionRow>& option_table() {
        .default_value = "auto",
        .doc =
            "How ranks wait, also in MPICH over UCX; auto spins if each rank has a core of its own, "
-           "and yields otherwise.",
+           "and yields otherwise; sleep: ranks that have waited for a millisecond use no core.",
        .store = store<&Options::wait>,
        .ranks = same<&Options::wait>,
-       .words = {"auto", "spin", "yield"}},
+       .words = {"auto", "spin", "yield", "sleep"}},
       {.name = "TUTTI_STORES",
        .kind = OptionKind::choice,
        .default_value = "auto",

@@ -23,7 +23,11 @@ namespace tutti {
 // The enumerators are in the order of the accepted words in the table.
 enum class StallAction : int { report, abort_job };
 enum class IsaChoice : int { automatic, baseline, avx2, avx512 };
-enum class WaitChoice : int { automatic, spin, yield };
+enum class WaitChoice : int { automatic, spin, yield, sleep };
+// True if ranks are to yield; false also if it is to be found out.
+inline bool yields(WaitChoice choice) {
+  return choice == WaitChoice::yield || choice == WaitChoice::sleep;
+}
 enum class StoresChoice : int { automatic, plain, past_cache };
 enum class ShmChoice : int { automatic, memfd, posix };
 enum class MpiChoice : int { automatic, mpich, openmpi, mpiabi };

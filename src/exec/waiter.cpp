@@ -5,9 +5,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/process.h"
 #include "exec/core_watch.h"
+#include "exec/idle.h"
 
 namespace tutti::exec {
 namespace {
@@ -31,6 +33,8 @@ constexpr auto sleep_on_own_core = microseconds(10);
 
 constexpr microseconds one_sleep =
     milliseconds(1);  // so that the progress hook is called a thousand times a second
+// A message that was rung for may take several polls of the host's to arrive.
+constexpr auto poll_after_ring = microseconds(50);
 // Only one of several peers can wake a sleeper, and a message that is under way can wake none: such
 // a wait polls this often.
 constexpr auto short_sleep = microseconds(100);
@@ -79,7 +83,7 @@ class ValueWait {
     Waiter waiter(own_core ? pace_of_own_core(gets_messages_) : pace_of_shared_core(), hook);
     const auto ready = [this] { return any_here(); };
     const auto look_closer = [&] { return look(waiter); };
-    if (own_core) return waiter.until(ready, look_closer);
+    if (own_core || (sleeps_when_idle() && !one_wakes())) return waiter.until(ready, look_closer);
     return waiter.until(ready, look_closer, [&] { sleep(awaited_[++sleeps_ % count_], waiter); });
   }
 
@@ -112,11 +116,15 @@ class ValueWait {
     return process != 0 && process_is_gone(process) && !awaited.here();
   }
 
+  // The awaited peer rings for this rank, and nothing else ends the wait.
+  bool one_wakes() const { return count_ == 1 && !gets_messages_; }
+
   void sleep(const Awaited& awaited, const Waiter& waiter) const {
-    const bool one_wakes = count_ == 1 && !gets_messages_;
+    const IdleBells* const bells = idle_bells();
+    const microseconds longest = bells != nullptr ? bells->longest_sleep : one_sleep;
     areas_.control(awaited.peer)
         .doorbell.sleep_unless([&] { return awaited.here(); },
-                               waiter.sleep_limit(one_wakes ? one_sleep : short_sleep));
+                               waiter.sleep_limit(one_wakes() ? longest : short_sleep));
   }
 
   const Awaited* const awaited_;
@@ -160,6 +168,15 @@ Pace pace_of_messages(WaitStyle style) {
   return pace;
 }
 
+// Some hosts look for a message before they make progress, so that a second poll finds it.
+Pace pace_of_idle() {
+  Pace pace;
+  pace.polls = 4;
+  pace.first = Rest::yield;
+  pace.sleeps_after = milliseconds(1);
+  return pace;
+}
+
 // With many ranks on few cores, sleeps of one length would take the cores from those that are late.
 Pace pace_of_set_up() {
   Pace pace;
@@ -191,6 +208,8 @@ Waiter::Waiter(const Pace& pace, const ProgressHook& hook)
 }
 
 Waiter::~Waiter() {
+  if (is_at_bell_)
+    if (const IdleBells* const bells = idle_bells()) bells->of(bells->own).leave();
   if (slack_before_) prctl(PR_SET_TIMERSLACK, static_cast<unsigned long>(*slack_before_));
 }
 
@@ -199,6 +218,7 @@ void Waiter::yield() { sched_yield(); }
 // The system lets a thread's timers be late by 50 us, which is more than a message takes. A wait
 // for a message makes them exact.
 void Waiter::sleep() {
+  if (sleep_on_bell()) return;
   if (pace_.sleeps_exactly && !slack_before_) {
     slack_before_ = std::max(prctl(PR_GET_TIMERSLACK), 1);
     prctl(PR_SET_TIMERSLACK, 1UL);
@@ -207,10 +227,29 @@ void Waiter::sleep() {
   next_sleep_ = std::min(2 * next_sleep_, pace_.longest_sleep);
 }
 
+// Where idle ranks sleep. The first sleep only enters: what was rung for before is found by the
+// polls that follow.
+bool Waiter::sleep_on_bell() {
+  constexpr microseconds shortest{50};
+  const IdleBells* const bells = idle_bells();
+  if (bells == nullptr) return false;
+  if (std::exchange(is_at_bell_, true)) {
+    const auto hundredth = std::chrono::duration_cast<microseconds>(elapsed_) / 100;
+    const microseconds time = std::clamp(hundredth, shortest, bells->longest_sleep);
+    const uint32_t rings = bells->of(bells->own).sleep(seen_rings_, time);
+    was_rung_for_ = std::exchange(seen_rings_, rings) != rings;
+  } else {
+    seen_rings_ = bells->of(bells->own).enter();
+  }
+  return true;
+}
+
 void Waiter::look_at_clock() {
   const bool progressed = hook_.call != nullptr && hook_.call(hook_.context);
   const auto now = Clock::now();
   elapsed_ = now - begin_;
+  if (std::exchange(was_rung_for_, false))
+    last_progress_ = elapsed_ + poll_after_ring - pace_.sleeps_after;
   if (progressed) {
     last_progress_ = elapsed_;
     next_sleep_ = pace_.shortest_sleep;

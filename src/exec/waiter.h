@@ -59,6 +59,8 @@ Pace pace_between_calls(WaitStyle style);
 Pace pace_of_copies(WaitStyle style);
 // For a message between nodes, which takes microseconds at least.
 Pace pace_of_messages(WaitStyle style);
+// For messages of the host's where idle ranks sleep (exec/idle.h).
+Pace pace_of_idle();
 // For ranks that set up together, once.
 Pace pace_of_set_up();
 // For the threads of a team that have not joined yet.
@@ -116,6 +118,7 @@ class Waiter {
 
   static void yield();
   void sleep();
+  bool sleep_on_bell();
   void look_at_clock();
   // The time in which nothing has come.
   Pace::Duration idle() const { return elapsed_ - last_progress_.value_or(Pace::Duration::zero()); }
@@ -135,6 +138,10 @@ class Waiter {
   std::chrono::microseconds next_sleep_;
   // The slack of this thread's timers before, while sleeps end in time.
   std::optional<int> slack_before_;
+  // True once the wait has entered the own doorbell (idle.h), and what it has seen of that since.
+  bool is_at_bell_ = false;
+  uint32_t seen_rings_ = 0;
+  bool was_rung_for_ = false;
 };
 
 // One value of a peer of this node: its progress word is at least `value`, or the stamp of one of

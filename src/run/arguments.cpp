@@ -25,6 +25,9 @@ constexpr const char* usage =
     "directly\n"
     "  --bind WHERE     numa, core or none: bind ranks that the launcher left unbound to a numa "
     "region or a core each\n"
+    "  --idle HOW       auto, spin, yield or sleep: how ranks wait; sleep: they use no core after "
+    "a "
+    "millisecond\n"
     "  --servers N[@CORES]  N servers in each domain, which move data while ranks compute; ranks "
     "keep off their cores\n"
     "  --servers-domain WHAT  node, socket or numa: whose ranks share servers\n"
@@ -149,6 +152,8 @@ void read_option(Words& words, Request& request) {
     ask_for_report(word);
   else if (const auto where = words.value("--bind", "a value: numa, core or none"))
     ask_to_bind(*where);
+  else if (const auto how = words.value("--idle", "a value: auto, spin, yield or sleep"))
+    ask_for_word("--idle", *how, "TUTTI_WAIT");
   else if (const auto servers = words.value("--servers", "a number of servers, as 2 or 2@6,7"))
     ask_for_servers(*servers, request);
   else if (const auto domain = words.value("--servers-domain", "a value: node, socket or numa"))
@@ -168,7 +173,8 @@ void read_option(Words& words, Request& request) {
   else
     fail("unknown option " + word +
          "; accepted: --report[=FILE], --plans DIR, --table FILE, --trace FILE, "
-         "--shared-heap, --bind WHERE, --servers N[@CORES], --servers-domain WHAT, --servers-as "
+         "--shared-heap, --bind WHERE, --idle HOW, --servers N[@CORES], --servers-domain WHAT, "
+         "--servers-as "
          "WHAT, "
          "--serve WHICH, "
          "--mpi NAME, --check, --version, --help");

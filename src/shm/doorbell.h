@@ -48,11 +48,30 @@ struct alignas(line_size) BasicDoorbell {
   // what the others publish. May return early.
   template <class Ready>
   void sleep_unless(Ready ready, std::chrono::nanoseconds limit) {
+    const uint32_t seen = enter();
+    if (!ready()) Atomics::wait(rings, seen, limit);
+    leave();
+  }
+
+  // The same in parts, for a thread that sleeps again and again: it enters, then reads what the
+  // others publish, then sleeps unless the bell has been rung since. It reads again after each
+  // sleep, and leaves at the end.
+  uint32_t enter() {
     Atomics::enter(sleepers);
+    return rung();
+  }
+  // Sleeps if the bell has not been rung since `seen`. Returns what to give next time.
+  uint32_t sleep(uint32_t seen, std::chrono::nanoseconds limit) {
+    Atomics::wait(rings, seen, limit);
+    return rung();
+  }
+  void leave() { Atomics::leave(sleepers); }
+
+ private:
+  uint32_t rung() const {
     const uint32_t seen = Atomics::look(rings);
     Atomics::fence_before_looking();
-    if (!ready()) Atomics::wait(rings, seen, limit);
-    Atomics::leave(sleepers);
+    return seen;
   }
 };
 

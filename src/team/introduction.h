@@ -10,6 +10,7 @@
 
 #include "base/line.h"
 #include "placement/cores.h"
+#include "shm/doorbell.h"
 #include "shm/heap.h"
 #include "shm/order.h"
 
@@ -46,6 +47,7 @@ struct alignas(line_size) Introduction {
   uint64_t levels_bytes;  // at rank 0, the length of the text of the levels; found out later
   shm::Word met;          // how often the member has called Team::meet
   shm::Word attached;     // at rank 0: an Attached
+  shm::Doorbell idle;     // the member sleeps on it (exec/idle.h)
 };
 
 }  // namespace tutti::team

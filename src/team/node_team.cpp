@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "exec/core_watch.h"
+#include "exec/idle.h"
 #include "exec/waiter.h"
 #include "team/levels.h"
 
@@ -54,6 +55,7 @@ shm::Segment make_segment(shm::Segment::Kind kind, int ranks) {
 }  // namespace
 
 NodeTeam::~NodeTeam() {
+  if (sleeps_when_idle_) exec::wake_when_idle();
   // The arena ends after this. Late members must not look for what was there.
   if (pages_ != nullptr) shm::publish(pages_[rank_].ended, 1);
 }
@@ -180,9 +182,9 @@ void NodeTeam::agree() {
 
 void NodeTeam::learn_cores(std::vector<placement::CoreMask> masks) {
   const WaitChoice choice = options().wait;
-  const bool yields = choice == WaitChoice::automatic ? placement::oversubscribed(masks)
-                                                      : choice == WaitChoice::yield;
-  wait_style_ = yields ? exec::WaitStyle::yield : exec::WaitStyle::spin;
+  const bool yield =
+      choice == WaitChoice::automatic ? placement::oversubscribed(masks) : yields(choice);
+  wait_style_ = yield ? exec::WaitStyle::yield : exec::WaitStyle::spin;
   const topo::Shape shape = placement::shape_of(masks, options().topology);
   const bool several_regions =
       std::max(shape.counts[topo::socket_level], 1) * shape.counts[topo::numa_level] > 1;
@@ -199,6 +201,15 @@ void NodeTeam::watch_cores() const {
   std::vector<int64_t> processes;
   for (const MemberMemory::Memory& memory : memory_.memories()) processes.push_back(memory.process);
   exec::watch_cores_of(processes);
+}
+
+void NodeTeam::sleep_when_idle(std::chrono::microseconds longest_sleep) {
+  sleeps_when_idle_ = true;
+  exec::sleep_when_idle({.first = reinterpret_cast<std::byte*>(&introductions_->idle),
+                         .stride = sizeof(Introduction),
+                         .ranks = ranks_,
+                         .own = rank_,
+                         .longest_sleep = longest_sleep});
 }
 
 void NodeTeam::know_oversubscribed() {

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -63,6 +64,8 @@ class NodeTeam {
   // All members call it before the first communicator sets up, if ranks outnumber the machine's
   // cores. Waits then yield unless TUTTI_WAIT sets their style.
   void know_oversubscribed();
+  // From now on, waits of this process sleep (exec/idle.h), as long as the team is there.
+  void sleep_when_idle(std::chrono::microseconds longest_sleep);
   // The shape of the cores that the members may run on; empty if it is not needed.
   const topo::Shape& shape() const { return shape_; }
   // The levels that the members share, the same at all of them.
@@ -115,6 +118,7 @@ class NodeTeam {
   int rank_ = 0;
   int ranks_ = 0;
   exec::WaitStyle wait_style_ = exec::WaitStyle::spin;
+  bool sleeps_when_idle_ = false;
   topo::Shape shape_;
   placement::Levels levels_;
   std::unique_ptr<shm::Segment> node_segment_;

@@ -164,8 +164,8 @@ void keep_ledger() {
   count_made<&Others::Comm_create_errhandler, Kind::error_handler, By::all, 1>();
   count_freed<&Others::Errhandler_free, Kind::error_handler>();
   count_made<&Others::Send_init, Kind::request, By::all, 6>();
-  count_made<&Others::Isend, Kind::request, By::all, 6>();
-  count_made<&Others::Irecv, Kind::request, By::all, 6>();
+  count_made<&Others::Isend, Kind::request, By::inside, 6>();
+  count_made<&Others::Irecv, Kind::request, By::inside, 6>();
   count_freed<&Others::Request_free, Kind::request>();
   wait = std::exchange(abi_functions.Wait, count_waited);
   test = std::exchange(abi_functions.Test, count_tested);

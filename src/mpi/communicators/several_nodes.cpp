@@ -37,9 +37,9 @@ int64_t private_communicators_left(Comm communicator) {
 // How a rank waits that shares memory with no other.
 exec::WaitStyle style_of_one(const GatheredPlacement& placement) {
   const WaitChoice choice = options().wait;
-  const bool yields = choice == WaitChoice::automatic ? placement.oversubscribed_here()
-                                                      : choice == WaitChoice::yield;
-  return yields ? exec::WaitStyle::yield : exec::WaitStyle::spin;
+  const bool yield =
+      choice == WaitChoice::automatic ? placement.oversubscribed_here() : yields(choice);
+  return yield ? exec::WaitStyle::yield : exec::WaitStyle::spin;
 }
 
 }  // namespace

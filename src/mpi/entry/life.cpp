@@ -33,6 +33,7 @@
 #include "mpi/job/self.h"
 #include "mpi/job/servers.h"
 #include "mpi/progress/host_waits.h"
+#include "mpi/requests/idle_ranks.h"
 #include "mpi/report/report.h"
 #include "mpi/requests/lane_nonblocking.h"
 #include "mpi/requests/nonblocking.h"
@@ -201,6 +202,7 @@ void settle() {
   if (team == nullptr) log_line(LogLevel::info, "off on this node: %s", why_no_team.c_str());
   std::shared_ptr<const GatheredPlacement> placement = GatheredPlacement::gather(team.get());
   if (team != nullptr) rest_in_host_waits(team->wait_style());
+  if (options().wait == WaitChoice::sleep && !options().disable) sleep_when_idle(team.get());
   if (!options().trace.empty() && !options().disable) start_tracing();
   {
     const std::lock_guard<std::mutex> lock(life().mutex);

@@ -10,10 +10,12 @@
 #include <cstdint>
 #include <utility>
 
+#include "exec/idle.h"
 #include "mpi/abi/abi_host.h"
 #include "mpi/host/inside.h"
 #include "mpi/communicators/registry.h"
 #include "mpi/job/thrown.h"
+#include "mpi/requests/idle_ranks.h"
 
 namespace tutti::mpi {
 
@@ -92,7 +94,10 @@ int made(const Making& making, Theirs* communicator, Call&& call, IsAbsent&& is_
 // first, because once the host has freed the handle, another thread may get it.
 template <class Theirs, class Call>
 int freed(const Theirs* communicator, Call&& call) {
-  if (communicator != nullptr) communicator_ends(house<Comm>(*communicator));
+  if (communicator != nullptr) {
+    communicator_ends(house<Comm>(*communicator));
+    if (exec::sleeps_when_idle()) forget_places(house<Comm>(*communicator));
+  }
   return call();
 }
 

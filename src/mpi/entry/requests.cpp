@@ -46,14 +46,14 @@ Ready take_ready(const Requests& requests) {
 
 int start(MPI_Request* request) {
   OwnRequest* const own = has_own_requests() ? own_of(*request) : nullptr;
-  return own != nullptr
-             ? own->start()
-             : start_by_host(house<Request>(*request), [&] { return abi_host().Start(request); });
+  return own != nullptr ? own->start() : start_by_host(house<Request>(*request), [&] {
+    return ring_after([&] { return abi_host().Start(request); });
+  });
 }
 
 int start_all(int count, MPI_Request* requests) {
   if ((!has_own_requests() && !records_starts()) || requests == nullptr)
-    return abi_host().Startall(count, requests);
+    return ring_after([&] { return abi_host().Startall(count, requests); });
   for (int i = 0; i < count; ++i)
     if (const int code = start(&requests[i]); code != MPI_SUCCESS) return code;
   return MPI_SUCCESS;
@@ -223,7 +223,10 @@ int wait_any(int count, MPI_Request* requests, int* index, MPI_Status* status) {
   return guarded(self_communicator(), [&] {
     int code = MPI_SUCCESS, flag = 0;
     if (wait_for_some(One{{count, requests}, index, &flag, status}, &code)) return code;
-    return abi_host().Waitany(count, requests, index, status);
+    if (!exec::sleeps_when_idle()) return abi_host().Waitany(count, requests, index, status);
+    return sleep_until([&](int* complete) {
+      return abi_host().Testany(count, requests, index, complete, status);
+    });
   });
 }
 
@@ -234,7 +237,13 @@ int wait_some(int count, MPI_Request* requests, int* completed, int* indices,
   return guarded(self_communicator(), [&] {
     int code = MPI_SUCCESS;
     if (wait_for_some(Some{{count, requests}, completed, indices, statuses}, &code)) return code;
-    return abi_host().Waitsome(count, requests, completed, indices, statuses);
+    if (!exec::sleeps_when_idle())
+      return abi_host().Waitsome(count, requests, completed, indices, statuses);
+    return sleep_until([&](int* some) {
+      const int its = abi_host().Testsome(count, requests, completed, indices, statuses);
+      *some = *completed != 0 ? 1 : 0;
+      return its;
+    });
   });
 }
 

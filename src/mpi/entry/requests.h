@@ -18,6 +18,7 @@
 #pragma once
 
 #include "mpi/abi/abi_host.h"
+#include "mpi/entry/point_to_point.h"
 #include "mpi/requests/hosts_requests.h"
 #include "mpi/requests/own_request.h"
 
@@ -28,8 +29,6 @@ struct Requests {
   int count;
   MPI_Request* requests;
 };
-
-inline MPI_Request null_request() { return theirs<MPI_Request>(host().request_null); }
 
 // Tutti's request of a handle; null for a handle of the host's.
 inline OwnRequest* own_of(MPI_Request handle) { return own_request(house<Request>(handle)); }
@@ -84,7 +83,13 @@ int wait_for_all(const Requests& requests, MPI_Status* statuses, Wait wait) {
     if (own.state() == State::pending) own.complete_and_keep();
     if (own.state() == State::taken && own.code() != MPI_SUCCESS) failed = true;
   });
-  int code = wait();
+  int code = MPI_SUCCESS;
+  if (exec::sleeps_when_idle())
+    code = sleep_until([&](int* flag) {
+      return abi_host().Testall(requests.count, requests.requests, flag, statuses);
+    });
+  else
+    code = wait();
   if (failed) [[unlikely]]
     code = report_errors(requests, statuses, code);
   tell_all(requests);
@@ -97,7 +102,8 @@ int wait_for_one(const Requests& requests, MPI_Status* status, Wait wait) {
   using State = OwnRequest::State;
   if (!has_own_requests()) return wait();
   OwnRequest* const own = own_of(requests.requests[0]);
-  if (own == nullptr) return wait();
+  if (own == nullptr)
+    return exec::sleeps_when_idle() ? sleep_until_complete(requests.requests, status) : wait();
   int code = MPI_SUCCESS;
   if (own->state() == State::pending)
     code = own->complete();

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "mpi/abi/abi_host.h"
+#include "mpi/entry/point_to_point.h"
 #include "report/tally.h"
 
 #ifdef TUTTI_WINDOWS
@@ -12,7 +13,7 @@ namespace tutti::mpi::entry {
 template <class... Arguments>
 int count_call(report::WindowCall call, int (*function)(Arguments...), Arguments... arguments) {
   if (report::recording()) report::record_window_call(call);
-  return function(arguments...);
+  return ring_after([&] { return function(arguments...); });
 }
 
 template <class... Arguments>

@@ -141,17 +141,21 @@ std::vector<int> Team::members(Comm communicator, int ranks) const {
   return ranks <= NodeTeam::ranks() ? places_in(communicator, ranks, group_) : std::vector<int>();
 }
 
-std::vector<int> Team::members_among(Comm communicator, int ranks) const {
-  const Host& mpi = host();
+std::vector<int> Team::members_among(Group group, int ranks) const {
   std::vector<int> from(static_cast<size_t>(ranks)), to(static_cast<size_t>(ranks), abi.undefined);
   std::iota(from.begin(), from.end(), 0);
-  Group group;
-  if (mpi.Comm_group(communicator, &group) == success) {
-    mpi.Group_translate_ranks(group, ranks, from.data(), group_, to.data());
-    mpi.Group_free(&group);
-  }
+  host().Group_translate_ranks(group, ranks, from.data(), group_, to.data());
   std::replace(to.begin(), to.end(), int{abi.undefined}, -1);
   return to;
+}
+
+std::vector<int> Team::members_among(Comm communicator, int ranks) const {
+  Group group;
+  if (host().Comm_group(communicator, &group) != success)
+    return std::vector<int>(static_cast<size_t>(ranks), -1);
+  std::vector<int> members = members_among(group, ranks);
+  host().Group_free(&group);
+  return members;
 }
 
 bool Team::covers(Comm communicator, int ranks) const {

@@ -56,6 +56,7 @@ class Team : public team::NodeTeam {
   // Returns the number in the team of each rank of a communicator; -1: it is no member. No
   // communication.
   std::vector<int> members_among(Comm communicator, int ranks) const;
+  std::vector<int> members_among(Group group, int ranks) const;
   // A communicator's ranks as ranks of the team; empty if one of them is no member.
   std::vector<int> members(Comm communicator, int ranks) const;
   // True if all ranks of a communicator are members.

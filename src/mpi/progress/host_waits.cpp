@@ -40,9 +40,9 @@ void rest_in_host_waits(exec::WaitStyle style) {
 void rest_in_first_host_waits() {
   if (options().disable) return;
   const auto cores = static_cast<int>(placement::usable_cores().count());
-  const bool yields = options().wait == WaitChoice::yield ||
-                      (options().wait == WaitChoice::automatic && launched_ranks_on_node() > cores);
-  rest_in_host_waits(yields ? exec::WaitStyle::yield : exec::WaitStyle::spin);
+  const bool yield = yields(options().wait) ||
+                     (options().wait == WaitChoice::automatic && launched_ranks_on_node() > cores);
+  rest_in_host_waits(yield ? exec::WaitStyle::yield : exec::WaitStyle::spin);
 }
 
 int32_t HostWait::polled(bool progressed) {

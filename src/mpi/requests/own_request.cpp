@@ -61,6 +61,12 @@ void give_back_handle(Request handle) noexcept {
   handles.free.push_back(handle);  // within the capacity
 }
 
+void attend_to_requests() noexcept {
+  Handles& handles = mpi::handles();
+  const std::lock_guard<std::mutex> lock(handles.mutex);
+  if (handles.all.empty()) shm::store_relaxed(own_handles, 1);
+}
+
 void free_handles() noexcept {
   Handles& handles = mpi::handles();
   const std::lock_guard<std::mutex> lock(handles.mutex);

@@ -70,10 +70,11 @@ void give_back_handle(Request handle) noexcept;
 // Frees the handles, when MPI ends. No OwnRequest may be used afterwards.
 void free_handles() noexcept;
 
-// True once this process has had such a request. Until then each call that completes requests
-// costs one load more.
+// True once this process has had such a request, or if its waits sleep (exec/idle.h). Until then
+// each call that completes requests costs one load more.
 inline constinit shm::Word own_handles{0};
 inline bool has_own_requests() { return shm::load_relaxed(own_handles) != 0; }
+void attend_to_requests() noexcept;
 // The OwnRequest of a handle; null if the request is the host's.
 OwnRequest* own_request(Request handle);
 

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "base/process.h"
+#include "exec/idle.h"
 #include "exec/waiter.h"
 #include "mpi/collectives/general.h"
 #include "mpi/job/end.h"
@@ -115,6 +116,7 @@ int RecordRequest::begin(exec::SlotStores& stores) {
     if (!starts_later(stores, &packing)) return raise_lack_of_memory(error);
   }
   records_->note_start();
+  if (exec::sleeps_when_idle()) exec::ring_all_idle();
   tests_ = {};
   state_ = State::pending;
   lends_ = operation_.lent;

@@ -1,0 +1,49 @@
+// Waits that use no core (tutti-run --idle sleep, TUTTI_WAIT=sleep).
+//
+// Each rank of a node has a doorbell, on which its threads sleep when they have waited for long.
+// Whoever does something that a rank may wait for rings for it, or for all ranks of the node, if
+// they sleep. Nobody rings for a message from another node or for one of the host's own; it is
+// found when a sleep ends. A sleep takes 1% of the time that the wait has taken so far, and 10 ms
+// at most, or 2 ms in a job of several nodes. (A wake-up takes 33 us of a core in a virtual
+// machine.)
+//
+// sleep_when_idle and wake_when_idle are for one thread at a time, inside MPI_Init and
+// MPI_Finalize. The rest is for any thread.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+
+#include "shm/doorbell.h"
+#include "shm/order.h"
+
+namespace tutti::exec {
+
+// The doorbells of the ranks of a node.
+struct IdleBells {
+  std::byte* first;
+  size_t stride;
+  int ranks;
+  int own;
+  std::chrono::microseconds longest_sleep;
+
+  shm::Doorbell& of(int rank) const {
+    return *reinterpret_cast<shm::Doorbell*>(first + static_cast<size_t>(rank) * stride);
+  }
+};
+
+// From now on waits sleep. The doorbells stay where they are until wake_when_idle.
+void sleep_when_idle(const IdleBells& bells);
+// From now on they do not.
+void wake_when_idle();
+
+inline constinit shm::Word idle_waits_sleep{0};
+inline bool sleeps_when_idle() { return shm::load_relaxed(idle_waits_sleep) != 0; }
+
+// The doorbells; null if waits do not sleep.
+const IdleBells* idle_bells();
+// Call these after what the ranks may wait for. A rank that is not of the node is left out.
+void ring_idle(int rank);
+void ring_all_idle();
+
+}  // namespace tutti::exec

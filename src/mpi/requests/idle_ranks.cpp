@@ -1,0 +1,84 @@
+#include "mpi/requests/idle_ranks.h"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "exec/idle.h"
+#include "mpi/communicators/processes.h"
+#include "mpi/requests/own_request.h"
+
+namespace tutti::mpi {
+namespace {
+
+// The ranks of the node's team, by rank; not one of them: no rank of the node.
+using Places = std::vector<int>;
+
+struct Known {
+  std::mutex mutex;
+  std::unordered_map<uint64_t, Places> places;  // by communicator
+};
+// Never destroyed, because threads may send until the process ends.
+Known& known() {
+  static TUTTI_PER_THREAD Known* const made = new Known;
+  return *made;
+}
+
+Places find(Comm communicator) {
+  const std::shared_ptr<Team> team = world_team();
+  if (team == nullptr) return {};
+  const Host& mpi = host();
+  int crosses = 0, ranks = 0;
+  mpi.Comm_test_inter(communicator, &crosses);
+  Group group;
+  const int code = crosses != 0 ? mpi.Comm_remote_group(communicator, &group)
+                                : mpi.Comm_group(communicator, &group);
+  if (code != success) return {};
+  mpi.Group_size(group, &ranks);
+  Places places = team->members_among(group, ranks);
+  mpi.Group_free(&group);
+  return places;
+}
+
+}  // namespace
+
+void sleep_when_idle(Team* team) {
+  static constinit shm::Doorbell alone{};
+  int ranks = 0;
+  host().Comm_size(host().comm_world, &ranks);
+  const bool one_node = ranks == (team != nullptr ? team->ranks() : 1);
+  const std::chrono::milliseconds longest{one_node ? 10 : 2};
+  attend_to_requests();
+  if (team != nullptr)
+    team->sleep_when_idle(longest);
+  else
+    exec::sleep_when_idle({.first = reinterpret_cast<std::byte*>(&alone),
+                           .stride = 0,
+                           .ranks = 1,
+                           .own = 0,
+                           .longest_sleep = longest});
+}
+
+void ring_rank(Comm communicator, int rank) {
+  Known& known = mpi::known();
+  int place = -1;
+  {
+    const std::lock_guard lock(known.mutex);
+    const auto [found, is_new] = known.places.try_emplace(static_cast<uint64_t>(communicator));
+    if (is_new) found->second = find(communicator);
+    if (rank >= 0 && static_cast<size_t>(rank) < found->second.size())
+      place = found->second[static_cast<size_t>(rank)];
+  }
+  exec::ring_idle(place);
+}
+
+void forget_places(Comm communicator) {
+  const std::lock_guard lock(known().mutex);
+  known().places.erase(static_cast<uint64_t>(communicator));
+}
+
+}  // namespace tutti::mpi

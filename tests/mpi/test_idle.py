@@ -1,0 +1,31 @@
+"""Ranks that wait use no core under `tutti-run --idle sleep`, and are woken by what they wait for
+(src/exec/idle.h).
+"""
+
+import re
+
+import pytest
+from support import TUTTI_RUN, clean_environment, expect_ok, run
+
+pytestmark = [pytest.mark.mpi]
+
+CALLS = 12
+
+
+@pytest.mark.parametrize("ranks", [2, 5])
+def test_a_rank_that_waits_leaves_its_core(host, compiled, ranks):
+    """Each call waits for 0.2 s. The first millisecond of each yields, and a rank that polls would
+    use half a core at least.
+    """
+    job = [host.launcher, "-n", ranks, TUTTI_RUN, "--idle", "sleep", compiled(host, "idle"), 0.2, 3]
+    result = expect_ok(run(job, environment=clean_environment() | host.environment, timeout=100))
+    shares = dict(re.findall(r"^(\w+): ([\d.]+) % of a core", result.stdout, re.MULTILINE))
+    assert len(shares) == CALLS
+    assert all(float(share) < 20 for share in shares.values()), shares
+
+
+@pytest.mark.parametrize(("program", "arguments"), [("soak", (60, 7)), ("outstanding", ())])
+def test_results_are_the_same(host, compiled, program, arguments):
+    job = [TUTTI_RUN, "--idle", "sleep", compiled(host, program), *arguments]
+    environment = clean_environment() | host.environment
+    expect_ok(run([host.launcher, "-n", 4, *job], environment=environment, timeout=200))
