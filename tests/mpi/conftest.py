@@ -49,8 +49,14 @@ def installed_host(name):
 
 
 @pytest.fixture
-def host_named():
-    return installed_host
+def host_named(monkeypatch):
+    def named(name):
+        host = installed_host(name)
+        if name == "intel":  # its compiler finds nothing without
+            monkeypatch.setenv("I_MPI_ROOT", host.environment["I_MPI_ROOT"])
+        return host
+
+    return named
 
 
 @pytest.fixture(scope="session")

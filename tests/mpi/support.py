@@ -30,6 +30,9 @@ OPENMPI_POLITE = WITHOUT_LIBFABRIC | {
 }
 
 
+INTEL = {"I_MPI_ROOT": str(ROOT / ".mpi" / "intel"), "I_MPI_FABRICS": "shm"}
+
+
 @dataclass(frozen=True)
 class Host:
     """A host MPI: how to compile for it and how to start programs."""
@@ -62,6 +65,8 @@ HOSTS = {
         Host("mpiabi", "mpiabi", *_wheel("mpich", "mpicc_abi"), MPICH_POLITE),
         Host("debian-mpich", "mpich", "mpicc.mpich", "mpiexec.mpich", MPICH_POLITE),
         Host("debian-openmpi", "openmpi", "mpicc.openmpi", "mpiexec.openmpi", OPENMPI_POLITE),
+        # Only there after `make intel`; the tests that name it are skipped without it.
+        Host("intel", "mpich", *_wheel("intel", "mpicc"), INTEL),
     )
 }
 

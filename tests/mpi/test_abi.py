@@ -23,6 +23,7 @@ constexpr std::string_view name = "toy";
 constexpr bool is_open_mpi = false;
 inline bool is_abi_of(const HostLibrary& library) { return library.file.starts_with("libtoympi"); }
 inline bool is_op_of_host(Op op) { return static_cast<uint64_t>(op) < 100; }
+inline size_t bytes_in_handle(Datatype) { return 0; }
 inline const int* unweighted() { return MPI_UNWEIGHTED; }
 inline const int* weights_empty() { return MPI_WEIGHTS_EMPTY; }
 }  // namespace tutti::mpi::own

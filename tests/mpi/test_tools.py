@@ -11,7 +11,7 @@ from support import expect_ok, fortran_program, job, preloaded, wrapping_tool
 
 pytestmark = pytest.mark.mpi
 
-ALL_HOSTS = ["mpich", "openmpi", "debian-mpich", "debian-openmpi", "mpiabi"]
+ALL_HOSTS = ["mpich", "openmpi", "debian-mpich", "debian-openmpi", "intel", "mpiabi"]
 PLACES = ["before", "after", "linked", "library"]
 
 

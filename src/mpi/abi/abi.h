@@ -4,8 +4,9 @@
 //
 // Such a file includes the MPI's header and says in namespace `own` which ABI it is, which
 // libraries have it (is_abi_of), which operations are the host's own, also those that only this
-// host has (MPICH's MPIX_EQUAL; is_op_of_host), and the addresses that stand for missing weights.
-// Its macros say what the MPI lacks or has beside the standard.
+// host has (MPICH's MPIX_EQUAL; is_op_of_host), the size that the handle of a type holds
+// (bytes_in_handle), and the addresses that stand for missing weights. Its macros say what the MPI
+// lacks or has beside the standard.
 //
 // The library must load into programs without MPI (a shell under tutti-run), so it refers to no
 // symbol of an MPI. Functions are called through tables (host/host.h, abi/abi_host.h). Open MPI's

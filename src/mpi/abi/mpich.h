@@ -21,6 +21,9 @@ inline bool is_abi_of(const HostLibrary& library) {
 // MPICH's kind of handle: built in.
 inline bool is_op_of_host(Op op) { return static_cast<uint32_t>(op) >> 30 == 1; }
 
+// No handle of a type holds its size.
+inline size_t bytes_in_handle(Datatype) { return 0; }
+
 // MPICH has these addresses as data.
 inline const int* weights_at(const char* name) {
   const auto* const at = static_cast<const int* const*>(host_symbol(name));

@@ -45,6 +45,9 @@ inline bool is_op_of_host(Op op) {
   return static_cast<uint64_t>(op) - image.first < image.end - image.first;
 }
 
+// No handle of a type holds its size.
+inline size_t bytes_in_handle(Datatype) { return 0; }
+
 inline const int* unweighted() { return MPI_UNWEIGHTED; }
 inline const int* weights_empty() { return MPI_WEIGHTS_EMPTY; }
 

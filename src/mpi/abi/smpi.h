@@ -29,6 +29,9 @@ inline bool is_op_of_host(Op op) {
          op == static_cast<Op>(reinterpret_cast<uintptr_t>(MPI_NO_OP));
 }
 
+// No handle of a type holds its size.
+inline size_t bytes_in_handle(Datatype) { return 0; }
+
 inline const int* unweighted() { return MPI_UNWEIGHTED; }
 inline const int* weights_empty() { return MPI_WEIGHTS_EMPTY; }
 

@@ -18,6 +18,7 @@ using kernels::Type;
 using Class = TypeClass;
 
 size_t size_of(Datatype type) {
+  if (const size_t known = own::bytes_in_handle(type); known > 0) return known;
   int bytes = 0;
   host().Type_size(type, &bytes);
   return bytes > 0 ? static_cast<size_t>(bytes) : 0;
