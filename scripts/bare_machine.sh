@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what is in dist/ on a bare machine, a Debian of its own in build/bare/RELEASE, and runs
-# programs under it: bare_machine.sh JOB...
+# Installs what is in dist/ on a bare machine, a Debian or Ubuntu of its own in build/bare/RELEASE,
+# and runs programs under it: bare_machine.sh JOB...
 #
 # wheel       Debian 12: the wheel and PyPI's MPICH, by the README's commands; then Open MPI's and
 #             Intel's wheels and Debian's two MPIs
@@ -9,26 +9,37 @@
 # old         Debian 11: libraries and launcher of the wheel alone, under both of its MPIs
 # new         Debian 13: as `wheel`, with its Python
 # unstable    Debian unstable: as `wheel`, with the newest Python and MPIs
+# ubuntu      Ubuntu 22.04 and 24.04: as `wheel`, with their Pythons and MPIs
 #
-# It needs root, debootstrap, and a network with PyPI and Debian's mirror (MIRROR). It prints what
-# each step took. Nothing outside build/bare is changed.
+# It needs root, debootstrap, and a network with PyPI and a mirror of Debian (MIRROR) or Ubuntu
+# (UBUNTU_MIRROR). It prints what each step took. Nothing outside build/bare is changed.
 source "$(dirname "$0")/common.sh"
 
 MIRROR=${MIRROR:-http://deb.debian.org/debian}
+UBUNTU_MIRROR=${UBUNTU_MIRROR:-http://archive.ubuntu.com/ubuntu}
 trees=$root/build/bare
 limit=900 # seconds of a step
-[[ $# -gt 0 ]] || fail "usage: bare_machine.sh wheel|source|debian|old|new|unstable ..."
+[[ $# -gt 0 ]] || fail "usage: bare_machine.sh wheel|source|debian|old|new|unstable|ubuntu ..."
 [[ $(id -u) -eq 0 ]] || fail "a bare machine is made by root; run as root"
 command -v debootstrap >/dev/null || fail "debootstrap is missing; run: apt-get install -y debootstrap"
 
 # tree RELEASE: makes the machine once; each job starts from a copy.
 tree() {
   local kept=$trees/$1.kept
+  local from=("$1" "$kept.new" "$MIRROR")
+  case $1 in
+    # Debian 12's debootstrap knows no newer Ubuntu than 22.04; one script serves all of them.
+    jammy | noble)
+      from=(--components=main,universe "$1" "$kept.new" "$UBUNTU_MIRROR"
+        /usr/share/debootstrap/scripts/jammy)
+      ;;
+  esac
   if [[ ! -d $kept ]]; then
     say "making a bare $1"
     rm -rf "$kept.new"
     mkdir -p "$trees"
-    run_logged "bare-$1" debootstrap --variant=minbase --include=ca-certificates "$1" "$kept.new" "$MIRROR"
+    run_logged "bare-$1" debootstrap --variant=minbase --include=ca-certificates \
+      "${from[@]}"
     mv "$kept.new" "$kept"
   fi
   machine=$trees/$1
@@ -95,7 +106,7 @@ int main(int argc, char **argv) {
 C
 '
 # Debian has MPICH as mpich, and Open MPI as openmpi.
-under_both='for mpi in mpich openmpi; do
+under_both='for mpi in ${mpis:-mpich openmpi}; do
   mpicc.$mpi /root/first.c -o /root/first-$mpi
   launcher=mpiexec.$mpi; [ $mpi = openmpi ] && launcher="$launcher --oversubscribe"
   timeout 100 $launcher -n 4 $run --report /root/first-$mpi 2>&1 | served
@@ -129,7 +140,7 @@ timeout 100 \$launcher -n 4 tutti-run --report python /root/first.py 2>&1 | serv
   done
   inside "$1-wheel-debian's-mpis" <<<"$(apt gcc libc6-dev mpich libmpich-dev openmpi-bin libopenmpi-dev)
 $first_program$first_in_c
-run=/root/venv/bin/tutti-run
+run=/root/venv/bin/tutti-run ${mpis:+mpis=$mpis}
 $under_both"
 }
 
@@ -180,9 +191,14 @@ for job in "$@"; do
     wheel) by_wheel bookworm ;;
     new) by_wheel trixie ;;
     unstable) by_wheel sid ;;
+    ubuntu)
+      by_wheel jammy
+      # The MPICH 4.2.0 of 24.04 starts ranks that know nothing of each other, also without Tutti.
+      mpis=openmpi by_wheel noble
+      ;;
     source) by_source ;;
     debian) by_debian ;;
     old) by_old ;;
-    *) fail "unknown job '$job'; there are wheel, source, debian, old, new, unstable" ;;
+    *) fail "unknown job '$job'; there are wheel, source, debian, old, new, unstable, ubuntu" ;;
   esac
 done
