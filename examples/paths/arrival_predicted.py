@@ -16,9 +16,9 @@ from statistics import fmean
 
 from experiment import STARS, numbers
 from tutti.bench.texts import size_text
+from tutti.plan import Machine
 from tutti.predict.machines import read_model
 from tutti.predict.prediction import Where, predict, shared_levels
-from tutti.plan import Machine
 
 
 def predicted(options: argparse.Namespace, ranks: int, late: int, size: int) -> dict[str, float]:

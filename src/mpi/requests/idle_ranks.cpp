@@ -20,7 +20,7 @@ using Places = std::vector<int>;
 
 struct Known {
   std::mutex mutex;
-  std::unordered_map<uint64_t, Places> places;  // by communicator
+  std::unordered_map<uint64_t, Places> places;  // the keys are handles
 };
 // Never destroyed, because threads may send until the process ends.
 Known& known() {
