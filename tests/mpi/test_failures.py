@@ -163,7 +163,7 @@ def test_ranks_with_different_variables(host, compiled, tmp_path):
 
 def test_malformed_variable_without_the_launcher(host, compiled):
     """With LD_PRELOAD set by hand too, there is one line and exit code 2, and nothing runs."""
-    environment = support.clean_environment() | host.environment | {"TUTTI_WAIT": "sleep"}
+    environment = support.clean_environment() | host.environment | {"TUTTI_WAIT": "doze"}
     command = [
         host.launcher,
         "-n",
@@ -175,7 +175,7 @@ def test_malformed_variable_without_the_launcher(host, compiled):
     result = support.run(command, environment=environment)
     assert result.returncode != 0
     lines = [line for line in result.stderr.splitlines() if "TUTTI_WAIT" in line]
-    assert len(lines) == 1 and "auto, spin or yield" in lines[0], result.stderr
+    assert len(lines) == 1 and "auto, spin, yield or sleep" in lines[0], result.stderr
 
 
 def test_preload_into_a_program_without_mpi(host):

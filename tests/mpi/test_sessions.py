@@ -123,7 +123,7 @@ def test_report_of_sessions_alone(host, compiled, tmp_path):
 
 
 def test_malformed_variable_in_a_session(host, compiled):
-    environment = support.clean_environment() | host.environment | {"TUTTI_WAIT": "sleep"}
+    environment = support.clean_environment() | host.environment | {"TUTTI_WAIT": "doze"}
     command = [
         host.launcher,
         "-n",
@@ -135,7 +135,7 @@ def test_malformed_variable_in_a_session(host, compiled):
     result = support.run(command, environment=environment)
     assert result.returncode != 0
     lines = [line for line in result.stderr.splitlines() if "TUTTI_WAIT" in line]
-    assert len(lines) == 1 and "auto, spin or yield" in lines[0], result.stderr
+    assert len(lines) == 1 and "auto, spin, yield or sleep" in lines[0], result.stderr
 
 
 def each_rank(tmp_path, command):

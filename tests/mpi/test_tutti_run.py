@@ -297,7 +297,7 @@ def test_the_reason_why_a_rank_is_not_bound():
 
 
 def test_malformed_environment():
-    assert "auto, spin or yield" in refused("bash", variables={"TUTTI_WAIT": "sleep"})
+    assert "auto, spin, yield or sleep" in refused("bash", variables={"TUTTI_WAIT": "doze"})
 
 
 def test_help_and_version():
