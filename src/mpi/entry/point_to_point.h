@@ -33,11 +33,19 @@ inline int sleep_until_complete(MPI_Request* request, MPI_Status* status) {
   return sleep_until([&](int* flag) { return abi_host().Test(request, flag, status); });
 }
 
+// Out of line, so that the usual path saves no registers for it.
+template <class Call>
+[[gnu::noinline, gnu::cold]] int asleep(Call call) {
+  return call();
+}
+
 // `by_host` makes the host's call. `other` may be MPI_ANY_SOURCE: then nobody is rung for.
 template <class ByHost>
 int started(MPI_Comm comm, int other, ByHost by_host) {
+  if (!exec::sleeps_when_idle()) [[likely]]
+    return by_host();
   const int code = by_host();
-  if (exec::sleeps_when_idle() && code == MPI_SUCCESS) ring_rank(house<Comm>(comm), other);
+  if (code == MPI_SUCCESS) ring_rank(house<Comm>(comm), other);
   return code;
 }
 
@@ -51,38 +59,56 @@ int send_asleep(Isend isend, MPI_Comm comm, int dest) {
 template <class ByHost>
 int send(const void* buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
          ByHost by_host) {
-  if (!exec::sleeps_when_idle()) return by_host();
-  return send_asleep(
-      [&](MPI_Request* made) { return abi_host().Isend(buf, count, type, dest, tag, comm, made); },
-      comm, dest);
+  if (!exec::sleeps_when_idle()) [[likely]]
+    return by_host();
+  return asleep([=] {
+    return send_asleep(
+        [&](MPI_Request* made) {
+          return abi_host().Isend(buf, count, type, dest, tag, comm, made);
+        },
+        comm, dest);
+  });
 }
 template <class ByHost>
 int ssend(const void* buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
           ByHost by_host) {
-  if (!exec::sleeps_when_idle()) return by_host();
-  return send_asleep(
-      [&](MPI_Request* made) { return abi_host().Issend(buf, count, type, dest, tag, comm, made); },
-      comm, dest);
+  if (!exec::sleeps_when_idle()) [[likely]]
+    return by_host();
+  return asleep([=] {
+    return send_asleep(
+        [&](MPI_Request* made) {
+          return abi_host().Issend(buf, count, type, dest, tag, comm, made);
+        },
+        comm, dest);
+  });
 }
 template <class ByHost>
 int rsend(const void* buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
           ByHost by_host) {
-  if (!exec::sleeps_when_idle()) return by_host();
-  return send_asleep(
-      [&](MPI_Request* made) { return abi_host().Irsend(buf, count, type, dest, tag, comm, made); },
-      comm, dest);
+  if (!exec::sleeps_when_idle()) [[likely]]
+    return by_host();
+  return asleep([=] {
+    return send_asleep(
+        [&](MPI_Request* made) {
+          return abi_host().Irsend(buf, count, type, dest, tag, comm, made);
+        },
+        comm, dest);
+  });
 }
 
 template <class ByHost>
 int recv(void* buf, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
          MPI_Status* status, ByHost by_host) {
-  if (!exec::sleeps_when_idle()) return by_host();
-  MPI_Request request = null_request();
-  const int code = started(comm, source, [&] {
-    return abi_host().Irecv(buf, count, type, source, tag, comm, &request);
+  if (!exec::sleeps_when_idle()) [[likely]]
+    return by_host();
+  return asleep([=] {
+    MPI_Request request = null_request();
+    const int code = started(comm, source, [&] {
+      return abi_host().Irecv(buf, count, type, source, tag, comm, &request);
+    });
+    if (code != MPI_SUCCESS) return code;
+    return started(comm, source, [&] { return sleep_until_complete(&request, status); });
   });
-  if (code != MPI_SUCCESS) return code;
-  return started(comm, source, [&] { return sleep_until_complete(&request, status); });
 }
 
 // A receive beside a send that could not start is taken back.
@@ -105,7 +131,8 @@ template <class ByHost>
 int sendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag,
              void* recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag,
              MPI_Comm comm, MPI_Status* status, ByHost by_host) {
-  if (!exec::sleeps_when_idle()) return by_host();
+  if (!exec::sleeps_when_idle()) [[likely]]
+    return by_host();
   return exchange_asleep(
       recvbuf, recvcount, recvtype, source, recvtag, comm, status, dest, [&](MPI_Request* made) {
         return abi_host().Isend(sendbuf, sendcount, sendtype, dest, sendtag, comm, made);
@@ -115,7 +142,8 @@ int sendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest
 template <class ByHost>
 int sendrecv_replace(void* buf, int count, MPI_Datatype type, int dest, int sendtag, int source,
                      int recvtag, MPI_Comm comm, MPI_Status* status, ByHost by_host) {
-  if (!exec::sleeps_when_idle()) return by_host();
+  if (!exec::sleeps_when_idle()) [[likely]]
+    return by_host();
   const AbiHost& mpi = abi_host();
   int bytes = 0, packed = 0;
   int code = mpi.Pack_size(count, type, comm, &bytes);
@@ -130,13 +158,15 @@ int sendrecv_replace(void* buf, int count, MPI_Datatype type, int dest, int send
 
 template <class ByHost>
 int probe(int source, int tag, MPI_Comm comm, MPI_Status* status, ByHost by_host) {
-  if (!exec::sleeps_when_idle()) return by_host();
+  if (!exec::sleeps_when_idle()) [[likely]]
+    return by_host();
   return sleep_until([&](int* flag) { return abi_host().Iprobe(source, tag, comm, flag, status); });
 }
 template <class ByHost>
 int mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status,
            ByHost by_host) {
-  if (!exec::sleeps_when_idle()) return by_host();
+  if (!exec::sleeps_when_idle()) [[likely]]
+    return by_host();
   return sleep_until(
       [&](int* flag) { return abi_host().Improbe(source, tag, comm, flag, message, status); });
 }
