@@ -19,6 +19,7 @@
 
 #include "mpi/abi/abi_host.h"
 #include "mpi/entry/point_to_point.h"
+#include "mpi/progress/host_waits.h"
 #include "mpi/requests/hosts_requests.h"
 #include "mpi/requests/own_request.h"
 
@@ -62,6 +63,12 @@ struct Ready {
   int left = 0;
   bool failed = false;  // some that is taken has an error
 };
+// Lets the host's messages progress, in a test that the program may repeat.
+inline void drive_in_test(OwnRequest& own) {
+  host_wait.note_test(true);
+  own.drive_host();
+  host_wait.note_test(false);
+}
 // Completes each of Tutti's requests that needs no wait. If none is taken and some are left, lets
 // the host's messages progress.
 Ready take_ready(const Requests& requests);
@@ -126,7 +133,7 @@ int test_one(const Requests& requests, int* flag, bool tells, Test test) {
   if (own->state() == State::pending) {
     if (!own->is_ready()) {
       own->note_late();
-      own->drive_host();
+      drive_in_test(*own);
       *flag = 0;
       return MPI_SUCCESS;
     }

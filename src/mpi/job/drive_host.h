@@ -32,7 +32,9 @@ inline void drive_messages() {
 // messages progress; returns whether something is known to have moved.
 inline bool drive_host(const auto& drive_messages) {
   const uint32_t before = host_wait.progressed();
+  host_wait.begin_own_poll();
   drive_messages();
+  host_wait.end_own_poll();
   const bool moved = drive_transfers();
   return host_wait.progressed() != before || moved;
 }

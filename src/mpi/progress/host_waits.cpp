@@ -52,7 +52,8 @@ int32_t HostWait::polled(bool progressed) {
   if (progressed) {
     idle_ = 0;
     ++progressed_;
-  } else if (++idle_ > polls_before_rest && idle_ % polls_between_rests(idle_) == 0) {
+  } else if (!polled_by_own_wait_ && ++idle_ > polls_before_rest &&
+             idle_ % polls_between_rests(idle_) == 0) {
     rest();
   }
   return 0;

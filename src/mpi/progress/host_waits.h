@@ -30,12 +30,18 @@ class HostWait {
   int32_t polled(bool progressed);
   // How many polls that it was told of found messages to progress.
   uint32_t progressed() const { return progressed_; }
+  // Tutti polls the host in its own waits, which rest by themselves, so those polls do not rest.
+  // Polls in the program's own loops of tests do.
+  void begin_own_poll() { polled_by_own_wait_ = !in_test_; }
+  void end_own_poll() { polled_by_own_wait_ = false; }
+  void note_test(bool in_test) { in_test_ = in_test; }
 
  private:
   void rest() const;
 
   uint32_t idle_ = 0;  // polls in a row that found nothing
   uint32_t progressed_ = 0;
+  bool in_test_ = false, polled_by_own_wait_ = false;
 };
 extern constinit thread_local HostWait host_wait;  // this thread's
 
