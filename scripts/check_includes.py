@@ -37,6 +37,7 @@ OWNERS = {
         "model/injection/machine.h",
         "model/machine.cpp",
         "model/predicted_trace.cpp",
+        "mpi/roll/",
         "report/",
         "rma/saturation_test.cpp",
         "trace/header.cpp",

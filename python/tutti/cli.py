@@ -22,6 +22,7 @@ COMMANDS = {
     "explain": ("tutti.tuning.explain", "explain"),
     "model": ("tutti.model.command", "app"),
     "plan": ("tutti.plans", "app"),
+    "ps": ("tutti.roll.command", "ps"),
     "sim": ("tutti.simulation.command", "sim"),
     "trace": ("tutti.tracing.command", "trace"),
     "tune": ("tutti.tuning.command", "tune"),

@@ -103,8 +103,8 @@ const std::vector<OptionRow>& option_table() {
       {.name = "TUTTI_STALL_SECONDS",
        .kind = OptionKind::integer,
        .default_value = "60",
-       .doc = "How long a rank waits in a collective before the watchdog reports where each rank "
-              "is; 0 turns the watchdog off. "
+       .doc = "How long a rank waits in a call of MPI before the watchdog reports where each rank "
+              "is; 0 turns these reports off. "
               "A pause of the process or of the machine counts as a second.",
        .store = store<&Options::stall_seconds>,
        .ranks = AcrossRanks::may_differ,

@@ -145,6 +145,13 @@ Code Channel::report_stall(int awaited, uint64_t call) {
                                    std::to_string(awaited) + "; ended because TUTTI_STALL=abort");
 }
 
+std::string Channel::waits_in() const {
+  const bool waits =
+      shm::load_relaxed(own_->waits_for) != 0 || shm::load_relaxed(own_->waits_for_message) != 0;
+  return waits || failed_ != Code::ok ? describe_call(shm::load_relaxed(own_->entered_call))
+                                      : std::string{};
+}
+
 std::string Channel::standing(int rank) const {
   if (index_of(rank) < 0) return "rank " + std::to_string(rank) + ": on another node";
   const shm::Control& its = control(index_of(rank));

@@ -132,6 +132,8 @@ class alignas(64) Channel {
 
   // One line about what a rank does, for the watchdog and for tests that time out.
   std::string standing(int rank) const;
+  // The operation in which this rank has waited long, or has failed; empty: in none. Any thread.
+  std::string waits_in() const;
 
  private:
   friend class InFlight;  // in_flight.h

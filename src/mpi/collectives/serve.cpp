@@ -6,6 +6,7 @@
 #include "mpi/host/tools.h"
 #include "mpi/host/types.h"
 #include "mpi/collectives/general.h"
+#include "mpi/collectives/in_host.h"
 #include "mpi/collectives/staged.h"
 #include "mpi/communicators/topology.h"
 #include "report/tally.h"
@@ -157,6 +158,7 @@ int by_host(Communicator& communicator, const Call& call, Comm comm, Reason reas
   int code = success;
   {
     const Inside inside;  // some hosts call MPI_* themselves
+    const InHost in_host(call, comm);
     code = call_host(call, comm);
   }
   if (tracer() != nullptr)
@@ -293,8 +295,10 @@ int serve_ready(Communicator& communicator, const Call& call) {
 
 int serve_any(const Call& call, Comm comm) {
   const Found found = find(call, comm);
-  if (found.communicator == nullptr) [[unlikely]]
+  if (found.communicator == nullptr) [[unlikely]] {
+    const InHost in_host(call, comm);
     return found.code != success ? found.code : call_host(call, comm);
+  }
   if (found.gpu) return serve_staged(*found.communicator, call, comm);
   return serve(*found.communicator, call, call, comm).code;
 }

@@ -344,6 +344,7 @@ void Communicator::meet(const std::function<bool()>& is_refused) {
 int Communicator::fail() {
   if (!said_) {
     say(group_->failure());
+    if (call_the_roll != nullptr) call_the_roll("a collective has failed");
     let_launcher_read();  // the handler may abort the job
   }
   if (group_->stalled()) end_job(handle_);  // even if the handler would let the program go on

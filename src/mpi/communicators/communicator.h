@@ -188,10 +188,10 @@ class Communicator {
   // The MPI error code for a group's code. A failure is logged once and raised on the
   // communicator's error handler; a stall with TUTTI_STALL=abort ends the job.
   int finish(Code code) {
+    if (code != Code::ok) [[unlikely]]
+      return fail();
     ServedCalls::note();
-    if (code == Code::ok) [[likely]]
-      return success;
-    return fail();
+    return success;
   }
   int fail();
   // Logs a failure, or why the host must serve a call. Only the first such line of a communicator

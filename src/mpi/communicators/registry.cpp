@@ -261,6 +261,11 @@ std::vector<const Communicator*> known_communicators() {
   return all;
 }
 
+void visit_communicators(const std::function<void(const Communicator&)>& visit) {
+  const std::lock_guard<std::mutex> lock(registry().mutex);
+  for (const auto& [key, communicator] : registry().communicators) visit(communicator);
+}
+
 namespace {
 
 // A hash of the ranks of a group in a communicator, in their order.

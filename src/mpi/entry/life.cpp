@@ -37,6 +37,7 @@
 #include "mpi/report/report.h"
 #include "mpi/requests/lane_nonblocking.h"
 #include "mpi/requests/nonblocking.h"
+#include "mpi/roll/watchdog.h"
 #include "mpi/entry/spawn.h"
 #include "mpi/one_sided/node.h"
 #include "mpi/job/threads.h"
@@ -135,10 +136,38 @@ void close() {
   forget_types();
 }
 
-// Call it after close().
+// The ranks of this node, as far as this process knows.
+std::vector<int> ranks_here(const Team* team, int rank, int ranks) {
+  std::vector<int> here;
+  if (team != nullptr) {
+    const std::vector<int> members = team->members_among(host().comm_world, ranks);
+    for (int one = 0; one < ranks; ++one)
+      if (members[static_cast<size_t>(one)] >= 0) here.push_back(one);
+  } else if (launched_ranks_on_node() == ranks) {
+    for (int one = 0; one < ranks; ++one) here.push_back(one);
+  }
+  return here.empty() ? std::vector<int>{rank} : here;
+}
+
+void begin_roll_of_world(int rank) {
+  int ranks = 0;
+  host().Comm_size(host().comm_world, &ranks);
+  roll::begin_roll(rank, ranks, ranks_here(world_team().get(), rank, ranks));
+}
+
+// True from the end of Tutti's use of the host until the ledger is checked.
+bool to_check_ledger = false;
+
+// Call it after close(). The watchdog stays while the host's MPI_Finalize may wait.
 void end_use_of_host() {
-  check_ledger();
   may_free_handles(false);
+  to_check_ledger = true;
+}
+
+void end_watchdog() {
+  if (!std::exchange(to_check_ledger, false)) return;
+  roll::end_roll();
+  check_ledger();
 }
 
 }  // namespace
@@ -212,6 +241,7 @@ void settle() {
     life().world = true;
     note_world_of_self(true);
   }
+  if (!options().disable) begin_roll_of_world(rank);
   set_up_if_due(host().comm_world);
   meet_parents(true);
 }
@@ -313,6 +343,7 @@ void before_abort() {
 
 int abort(Comm communicator, int code) {
   before_abort();
+  roll::expect_exit();
   return host().Abort(communicator, code);
 }
 
@@ -363,7 +394,9 @@ int init_thread(int* argc, char*** argv, int required, int* provided) {
 
 int finalize() {
   before_finalize();
-  return host().Finalize();
+  const int code = host().Finalize();
+  end_watchdog();
+  return code;
 }
 
 namespace {
@@ -389,6 +422,8 @@ void settle_session(Session session) {
   if (report::recording() && !life().settled) enter_report_of_sessions(ranks);
   note_session(key_of(session), processes);
   note_session_of_self(session);
+  if (!options().disable)
+    roll::begin_roll(launched_rank(), ranks, ranks_here(nullptr, launched_rank(), ranks));
 }
 
 }  // namespace
@@ -423,7 +458,9 @@ int session_init(Info info, Errhandler handler, Session* session) {
 int session_finalize(Session* session) {
   if (host().Session_finalize == nullptr) return abi.err_other;
   before_session_finalize(*session);
-  return host().Session_finalize(session);
+  const int code = host().Session_finalize(session);
+  end_watchdog();
+  return code;
 }
 
 }  // namespace tutti::mpi

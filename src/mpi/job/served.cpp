@@ -21,13 +21,21 @@ void ServedCalls::take_note() {
 
 size_t ServedCalls::notes_in_use() { return std::min<size_t>(shm::load_relaxed(threads), most); }
 
+uint64_t ServedCalls::of_all_threads() {
+  uint64_t all = 0;
+  for (size_t i = 0; i < notes_in_use(); ++i) all += shm::load_relaxed(notes[i].served);
+  return all;
+}
+
 bool ServedCalls::any() {
-  return std::any_of(notes, notes + notes_in_use(),
-                     [](const ThreadNote& note) { return shm::load_relaxed(note.served) != 0; });
+  return std::any_of(notes, notes + notes_in_use(), [](const ThreadNote& note) {
+    return shm::load_relaxed(note.served) != shm::load_relaxed(note.forgotten);
+  });
 }
 
 void ServedCalls::forget() {
-  for (size_t i = 0; i < notes_in_use(); ++i) shm::store_relaxed(notes[i].served, 0);
+  for (size_t i = 0; i < notes_in_use(); ++i)
+    shm::store_relaxed(notes[i].forgotten, shm::load_relaxed(notes[i].served));
 }
 
 }  // namespace tutti::mpi

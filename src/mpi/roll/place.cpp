@@ -1,0 +1,56 @@
+#include "mpi/roll/place.h"
+
+#include <array>
+#include <string_view>
+
+namespace tutti::mpi::roll {
+namespace {
+
+constexpr std::array<std::string_view, 7> words = {"mpi",     "computes", "file",  "sleeps",
+                                                   "stopped", "ended",    "silent"};
+
+}  // namespace
+
+std::string Place::mark() const {
+  // A rank that looks for messages again and again does so at changing places.
+  const bool is_inside = doing == Doing::mpi;
+  return std::string(words[static_cast<size_t>(is_inside ? doing : Doing::computes)]) + "|" +
+         (is_inside ? function + "|" + site : "") + "|" + std::to_string(number) + "|" +
+         std::to_string(calls);
+}
+
+Json json_of(const Place& place) {
+  return Json{{"rank", place.rank},
+              {"process", place.process},
+              {"thread", place.thread},
+              {"is_first", place.is_first},
+              {"doing", words[static_cast<size_t>(place.doing)]},
+              {"function", place.function},
+              {"site", place.site},
+              {"communicator", place.communicator},
+              {"arguments", place.arguments},
+              {"number", place.number},
+              {"seconds", rounded(place.seconds, 1)},
+              {"note", place.note}};
+}
+
+Place place_from(const Json& value) {
+  Place place;
+  value.at("rank").get_to(place.rank);
+  value.at("process").get_to(place.process);
+  value.at("thread").get_to(place.thread);
+  value.at("is_first").get_to(place.is_first);
+  const std::string doing = value.at("doing");
+  for (size_t i = 0; i < words.size(); ++i)
+    if (words[i] == doing) place.doing = static_cast<Doing>(i);
+  value.at("function").get_to(place.function);
+  value.at("site").get_to(place.site);
+  value.at("communicator").get_to(place.communicator);
+  value.at("arguments").get_to(place.arguments);
+  value.at("number").get_to(place.number);
+  value.at("seconds").get_to(place.seconds);
+  value.at("note").get_to(place.note);
+  return place;
+}
+
+}  // namespace tutti::mpi::roll

@@ -1,0 +1,53 @@
+// The place of a thread: the function of MPI that it is in and the line of the program that has
+// called it, or where it is outside MPI.
+//
+// A Place is a plain value, which travels as JSON between the processes that call the roll.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/json.h"
+
+namespace tutti::mpi::roll {
+
+enum class Doing : uint8_t {
+  mpi,       // in a function of MPI
+  computes,  // in the program, or it asks MPI again and again whether something is there
+  file,      // in a system call that reads, writes or opens
+  sleeps,    // in another system call
+  stopped,   // by a signal or a debugger
+  ended,     // the process has ended
+  silent,    // it does not answer
+};
+
+inline constexpr std::string_view mark_in_mpi = "mpi|";
+
+struct Place {
+  int rank = 0;
+  int64_t process = 0;
+  pid_t thread = 0;
+  bool is_first = true;  // the thread in which the process began
+  Doing doing = Doing::silent;
+  std::string function;      // MPI_Barrier; outside MPI, the system call or nothing
+  std::string site;          // FILE:LINE (FUNCTION) of the program; empty: unknown
+  std::string communicator;  // of a collective; empty: unknown
+  std::string arguments;     // of a collective, as far as ranks must agree on them
+  uint64_t number = 0;       // the call is the thread's collective of this number; 0: unknown
+  uint64_t calls = 0;        // of the function, by its tripwire; not told to other processes
+  double seconds = 0;        // since when it has been there, as far as it was looked at
+  std::string note;
+
+  // The text that is equal while a thread stays in one call. It begins with mark_in_mpi if that is
+  // a call of MPI.
+  std::string mark() const;
+};
+
+Json json_of(const Place& place);
+// Throws what nlohmann's library throws for another text.
+Place place_from(const Json& value);
+
+}  // namespace tutti::mpi::roll

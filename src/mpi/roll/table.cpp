@@ -1,0 +1,267 @@
+#include "mpi/roll/table.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+#include <tuple>
+
+namespace tutti::mpi::roll {
+namespace {
+
+constexpr size_t width = 80;
+constexpr size_t most_told = 3;       // groups that are equally small
+const std::string together = "\x01";  // a space at which no line is folded
+
+bool is_collective(const Place& place) { return place.doing == Doing::mpi && place.number > 0; }
+
+bool is_point_to_point(const Place& place) {
+  static constexpr std::string_view names[] = {
+      "MPI_Send",  "MPI_Ssend",  "MPI_Rsend", "MPI_Bsend",    "MPI_Recv",
+      "MPI_Probe", "MPI_Mprobe", "MPI_Mrecv", "MPI_Sendrecv", "MPI_Wait"};
+  return place.doing == Doing::mpi &&
+         std::any_of(std::begin(names), std::end(names), [&](std::string_view name) {
+           return std::string_view(place.function).starts_with(name);
+         });
+}
+
+// A rank waits for those of a higher degree rather than they for it.
+int degree(const Place& place) {
+  switch (place.doing) {
+    case Doing::ended: return 7;
+    case Doing::stopped: return 6;
+    case Doing::computes: return 5;
+    case Doing::file: return 4;
+    case Doing::sleeps: return 3;
+    case Doing::silent: return 2;
+    case Doing::mpi: break;
+  }
+  if (place.function == "MPI_Finalize") return 2;
+  return is_collective(place) ? 0 : 1;
+}
+
+auto key_of(const Place& place) {
+  return std::tie(place.doing, place.function, place.site, place.communicator, place.arguments,
+                  place.number, place.note);
+}
+
+std::string are(const std::vector<int>& ranks) { return ranks.size() == 1 ? "is" : "are"; }
+
+std::string named(const std::vector<int>& ranks) {
+  return (ranks.size() == 1 ? "rank " : "ranks ") + list_of(ranks);
+}
+
+std::string what(const Place& place) {
+  switch (place.doing) {
+    case Doing::ended:
+      return place.function.empty() ? "has ended" : "calls exit without MPI_Finalize";
+    case Doing::stopped: return "stopped by a signal";
+    case Doing::silent: return "does not answer";
+    case Doing::computes:
+      return place.function.empty() ? "computes" : "computes, and calls " + place.function;
+    case Doing::file:
+    case Doing::sleeps: return "in the system call " + place.function;
+    case Doing::mpi: break;
+  }
+  std::string text = place.function;
+  if (!place.arguments.empty()) text += " of " + place.arguments;
+  if (!place.communicator.empty()) text += " on " + place.communicator;
+  if (place.number > 0) text += ", its collective" + (together + std::to_string(place.number));
+  return text;
+}
+
+std::string since(double seconds) {
+  if (seconds < 0.5) return {};
+  return ", for" + (together + std::to_string(std::lround(seconds))) + together + "s";
+}
+
+// Adds words to lines that begin with `indent`.
+std::string folded(const std::string& text, const std::string& first, const std::string& indent) {
+  std::string all, line = first;
+  bool is_empty = true;
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find(' ', begin), text.size());
+    const std::string word = text.substr(begin, end - begin);
+    if (!is_empty && line.size() + 1 + word.size() > width) {
+      all += line + "\n";
+      line = indent;
+      is_empty = true;
+    }
+    line += (is_empty ? "" : " ") + word;
+    is_empty = false;
+    begin = end + 1;
+  }
+  all += line + "\n";
+  std::replace(all.begin(), all.end(), together.front(), ' ');
+  return all;
+}
+
+std::string differs_in_call(const Place& few, const Place& many, const std::string& who,
+                            const std::string& others) {
+  if (few.function != many.function) {
+    const bool mixed = is_collective(few) != is_collective(many) &&
+                       (is_point_to_point(few) || is_point_to_point(many));
+    const auto kind = [](const Place& place) {
+      return std::string(is_collective(place) ? "the collective " : "") + place.function;
+    };
+    const bool out_of_step = is_collective(few) && is_collective(many) &&
+                             few.number != many.number && few.communicator == many.communicator;
+    const auto at = [&](const Place& place) {
+      return out_of_step ? " as collective " + std::to_string(place.number) : std::string{};
+    };
+    return who + " " + (mixed ? kind(few) : few.function) + at(few) + ", " + others + " " +
+           (mixed ? kind(many) : many.function) + at(many);
+  }
+  if (few.communicator.empty() || many.communicator.empty())
+    return who + " " + few.function + ", and so do " + others;
+  if (few.communicator != many.communicator)
+    return who + " " + few.function + " on " + few.communicator + ", " + others + " on " +
+           many.communicator + ": the order of communicators differs";
+  if (few.arguments != many.arguments)
+    return who + " " + few.function + " of " + few.arguments + ", " + others + " of " +
+           many.arguments;
+  if (few.number != many.number)
+    return who + " its collective " + std::to_string(few.number) + ", " + others + " " +
+           std::to_string(many.number) + ": a call was left out, or is one too many";
+  return who + " another " + few.function + " of the program than " + others;
+}
+
+// A rank that goes on at this moment does not say its communicator. It belongs to the largest group
+// that makes this call.
+void join_unknown(std::vector<AtOnePlace>* groups) {
+  const auto is_unknown = [](const AtOnePlace& group) {
+    return is_collective(group.place) && group.place.communicator.empty();
+  };
+  for (AtOnePlace& unknown : *groups) {
+    if (!is_unknown(unknown)) continue;
+    AtOnePlace* largest = nullptr;
+    for (AtOnePlace& group : *groups) {
+      const bool is_same = !is_unknown(group) && group.place.function == unknown.place.function &&
+                           group.place.site == unknown.place.site &&
+                           group.place.number == unknown.place.number;
+      if (is_same && (largest == nullptr || group.ranks.size() > largest->ranks.size()))
+        largest = &group;
+    }
+    if (largest == nullptr) continue;
+    largest->ranks.insert(largest->ranks.end(), unknown.ranks.begin(), unknown.ranks.end());
+    unknown.ranks.clear();
+  }
+  std::erase_if(*groups, [](const AtOnePlace& group) { return group.ranks.empty(); });
+}
+
+std::string differs(const AtOnePlace& few, const AtOnePlace& many) {
+  const std::string who = named(few.ranks), others = named(many.ranks);
+  const std::string where =
+      many.place.doing == Doing::mpi ? "in " + many.place.function : what(many.place);
+  const bool is_one = few.ranks.size() == 1;
+  switch (few.place.doing) {
+    case Doing::ended:
+      return who + (is_one ? " has" : " have") + " ended, and " + others + " " + are(many.ranks) +
+             " " + where;
+    case Doing::stopped: return who + " " + are(few.ranks) + " stopped by a signal";
+    case Doing::silent: return who + " cannot be asked";
+    case Doing::computes:
+      return who + " " + are(few.ranks) + " in the program's own code, " + others + " " + where;
+    case Doing::file:
+      return who + " " + are(few.ranks) + " in file access, " + others + " " + where;
+    case Doing::sleeps:
+      return who + " " + are(few.ranks) + " in a system call, " + others + " " + where;
+    case Doing::mpi: break;
+  }
+  return differs_in_call(few.place, many.place, who + (is_one ? " makes" : " make"), others);
+}
+
+std::vector<int> elsewhere(const std::vector<Place>& places, int ranks) {
+  std::vector<int> others;
+  for (int rank = 0; rank < ranks; ++rank)
+    if (std::none_of(places.begin(), places.end(),
+                     [&](const Place& place) { return place.rank == rank; }))
+      others.push_back(rank);
+  return others;
+}
+
+}  // namespace
+
+std::string list_of(const std::vector<int>& ranks) {
+  std::string text;
+  for (size_t i = 0; i < ranks.size();) {
+    size_t last = i;
+    while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1) ++last;
+    text += (text.empty() ? "" : ", ") + std::to_string(ranks[i]);
+    if (last > i) text += (last == i + 1 ? ", " : "-") + std::to_string(ranks[last]);
+    i = last + 1;
+  }
+  return text;
+}
+
+std::vector<AtOnePlace> grouped(const std::vector<Place>& places) {
+  std::vector<AtOnePlace> groups;
+  for (const Place& place : places) {
+    const auto found = std::find_if(groups.begin(), groups.end(), [&](const AtOnePlace& group) {
+      return key_of(group.place) == key_of(place);
+    });
+    if (found == groups.end()) {
+      groups.push_back({place, {place.rank}});
+      continue;
+    }
+    found->place.seconds = std::max(found->place.seconds, place.seconds);
+    if (found->ranks.back() != place.rank) found->ranks.push_back(place.rank);
+  }
+  join_unknown(&groups);
+  for (AtOnePlace& group : groups) std::sort(group.ranks.begin(), group.ranks.end());
+  std::stable_sort(groups.begin(), groups.end(), [](const AtOnePlace& a, const AtOnePlace& b) {
+    if (a.ranks.size() != b.ranks.size()) return a.ranks.size() < b.ranks.size();
+    return degree(a.place) > degree(b.place);
+  });
+  return groups;
+}
+
+std::string difference(const std::vector<AtOnePlace>& groups) {
+  if (groups.size() < 2) return {};
+  const AtOnePlace& many = groups.back();
+  std::string text;
+  size_t told = 0;
+  for (const AtOnePlace& few : groups) {
+    if (&few == &many || few.ranks.size() > groups.front().ranks.size()) break;
+    if (told == most_told) break;
+    text += (told++ > 0 ? "; " : "") + differs(few, many);
+  }
+  return text;
+}
+
+std::string table_text(const std::vector<Place>& places, int ranks, const std::string& cause) {
+  const std::vector<AtOnePlace> groups = grouped(places);
+  std::string text = folded("tutti: where the ranks are (" + cause + ")", "", "");
+  for (const AtOnePlace& group : groups) {
+    const Place& place = group.place;
+    const std::string thread = place.is_first ? "" : ", thread " + std::to_string(place.thread);
+    const std::string note = place.note.empty() ? "" : " " + place.note;
+    text += folded(named(group.ranks) + thread + ": " + what(place) + note + since(place.seconds),
+                   "  ", "      ");
+    if (!place.site.empty()) text += "      at " + place.site + "\n";
+  }
+  if (const std::vector<int> others = elsewhere(places, ranks); !others.empty())
+    text += folded(named(others) + " " + are(others) + " on other nodes, which print their own",
+                   "  ", "      ");
+  if (const std::string how = difference(groups); !how.empty())
+    text += folded("difference: " + how, "  ", "      ");
+  return text;
+}
+
+std::string table_json(const std::vector<Place>& places, int ranks, const std::string& cause) {
+  const std::vector<AtOnePlace> groups = grouped(places);
+  Json all{{"cause", cause},
+           {"difference", difference(groups)},
+           {"groups", Json::array()},
+           {"elsewhere", elsewhere(places, ranks)}};
+  for (const AtOnePlace& group : groups) {
+    Json one = json_of(group.place);
+    one.erase("rank");
+    one["ranks"] = group.ranks;
+    all["groups"].push_back(std::move(one));
+  }
+  all["threads"] = Json::array();
+  for (const Place& place : places) all["threads"].push_back(json_of(place));
+  return json_text(all, 1) + "\n";
+}
+
+}  // namespace tutti::mpi::roll
