@@ -22,7 +22,7 @@ class Job:
     """A job that has ranks on this machine."""
 
     name: str
-    ranks: int  # of the whole job
+    ranks: int  # the whole job's
     here: list[int] = field(default_factory=list)
 
 

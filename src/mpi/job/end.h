@@ -2,15 +2,13 @@
 // function that calls the roll, which is set and cleared while no other thread makes calls.
 #pragma once
 
-#include <string>
-
 #include "mpi/host/abi.h"
 
 namespace tutti::mpi {
 
 // Prints where the ranks are, before a fault ends the job (mpi/roll); null: nobody can. `cause` is
-// one line. It returns within seconds.
-inline void (*call_the_roll)(const std::string& cause) = nullptr;
+// one line. It returns within seconds, and prints nothing if memory has run out.
+inline void (*call_the_roll)(const char* cause) noexcept = nullptr;
 
 // Ends the job by the host's MPI_Abort, when a wait stalls and TUTTI_STALL=abort. This process ends
 // within seconds in any case: MPI_Abort may not return if the launcher is also out of reach.

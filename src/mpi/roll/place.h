@@ -19,7 +19,7 @@ enum class Doing : uint8_t {
   computes,  // in the program, or it asks MPI again and again whether something is there
   file,      // in a system call that reads, writes or opens
   sleeps,    // in another system call
-  stopped,   // by a signal or a debugger
+  stopped,   // a signal or a debugger has stopped it
   ended,     // the process has ended
   silent,    // it does not answer
 };
@@ -34,10 +34,10 @@ struct Place {
   Doing doing = Doing::silent;
   std::string function;      // MPI_Barrier; outside MPI, the system call or nothing
   std::string site;          // FILE:LINE (FUNCTION) of the program; empty: unknown
-  std::string communicator;  // of a collective; empty: unknown
-  std::string arguments;     // of a collective, as far as ranks must agree on them
+  std::string communicator;  // the collective's; empty: unknown
+  std::string arguments;     // the collective's, as far as ranks must agree on them
   uint64_t number = 0;       // the call is the thread's collective of this number; 0: unknown
-  uint64_t calls = 0;        // of the function, by its tripwire; not told to other processes
+  uint64_t calls = 0;        // the count of the function's tripwire; not told to other processes
   double seconds = 0;        // since when it has been there, as far as it was looked at
   std::string note;
 

@@ -33,7 +33,7 @@ std::string without_directory(const std::string& path) { return path.substr(path
 #if defined(TUTTI_HAS_BACKTRACE)
 void ignore(void*, const char*, int) {}
 
-// Of several frames at one address, which inlining makes, the innermost comes first.
+// Inlining makes several frames of one address; the innermost comes first.
 int note_line(void* data, uintptr_t, const char* file, int line, const char* function) {
   auto& source = *static_cast<Source*>(data);
   if (file == nullptr) return 0;

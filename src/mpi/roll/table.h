@@ -11,7 +11,7 @@ namespace tutti::mpi::roll {
 
 // Threads of several ranks that are at one place.
 struct AtOnePlace {
-  Place place;             // of the first rank; the seconds are the longest
+  Place place;             // the first rank's; the seconds are the longest
   std::vector<int> ranks;  // rising
 };
 

@@ -67,7 +67,11 @@ double seconds_of(Clock::duration time) { return std::chrono::duration<double>(t
 class Watchdog {
  public:
   Watchdog(int rank, int ranks, std::vector<int> here)
-      : rank_(rank), ranks_(ranks), here_(std::move(here)), job_(job_on_node()) {}
+      : rank_(rank),
+        ranks_(ranks),
+        here_(std::move(here)),
+        job_(job_on_node()),
+        cause_of_exit_("rank " + std::to_string(rank) + " calls exit without MPI_Finalize") {}
   ~Watchdog() {
     for (const int file : {listener_, ends_, neighbour_})
       if (file >= 0) close(file);
@@ -75,7 +79,7 @@ class Watchdog {
   }
   Watchdog(const Watchdog&) = delete;
 
-  int rank() const { return rank_; }
+  const char* cause_of_exit() const { return cause_of_exit_.c_str(); }
   // True if a fault of this rank was told.
   bool ends_ill() const { return ends_ill_; }
 
@@ -461,7 +465,7 @@ class Watchdog {
 
   const int rank_, ranks_;
   const std::vector<int> here_;
-  const std::string job_;
+  const std::string job_, cause_of_exit_;
   const shm::Word* left_to_host_ = nullptr;
   pthread_t thread_{};
   pid_t own_ = 0;  // the number of this thread
@@ -479,19 +483,28 @@ class Watchdog {
   int looks_since_called_ = 0;
 };
 
-// Null: none runs.
-std::unique_ptr<Watchdog> watchdog;
+// Null: none runs. A process that ends without MPI_Finalize leaves it to the system, because its
+// thread still runs then.
+Watchdog* watchdog = nullptr;
 pid_t made_by = 0;
 
 bool runs_here() { return watchdog != nullptr && made_by == getpid(); }
 
 bool expects_exit = false;
 
+// For the program's thread. Without memory nothing is printed.
+void tell(std::string_view word, const char* cause) noexcept {
+  if (!runs_here()) return;
+  try {
+    watchdog->print_now(word, cause);
+  } catch (...) {
+  }
+}
+
 // A launcher ends the job once this process has ended, so the others' places are told before.
 void note_exit() {
   if (runs_here() && !expects_exit && !watchdog->ends_ill())
-    watchdog->print_now(ask_print_if_awaited, "rank " + std::to_string(watchdog->rank()) +
-                                                  " calls exit without MPI_Finalize");
+    tell(ask_print_if_awaited, watchdog->cause_of_exit());
 }
 
 }  // namespace
@@ -503,11 +516,9 @@ void begin_roll(int rank, int ranks, std::vector<int> here) {
     log_line(LogLevel::info, "no roll call: the system refuses a thread or a socket");
     return;
   }
-  watchdog = std::move(made);
+  watchdog = made.release();
   made_by = getpid();
-  call_the_roll = [](const std::string& cause) {
-    if (runs_here()) watchdog->print_now(ask_print_now, cause);
-  };
+  call_the_roll = [](const char* cause) noexcept { tell(ask_print_now, cause); };
   static const bool noted = std::atexit(note_exit) == 0;
   (void)noted;
 }
@@ -518,7 +529,7 @@ void end_roll() {
   if (!runs_here()) return;
   call_the_roll = nullptr;
   watchdog->stop();
-  watchdog.reset();
+  delete std::exchange(watchdog, nullptr);
 }
 
 }  // namespace tutti::mpi::roll
