@@ -1,5 +1,7 @@
 """`tutti ps` without jobs: names of sockets, and wrong arguments."""
 
+import json
+
 from tutti.roll.sockets import jobs_in
 
 LINES = """\
@@ -25,7 +27,8 @@ def test_a_job_that_is_not_there(tutti):
     assert "no job 'no-such-job'" in result.stderr
 
 
-def test_json_needs_a_job(tutti):
+def test_jobs_as_json(tutti):
     result = tutti("ps", "--json")
-    assert result.returncode == 2
-    assert "--json needs a job" in result.stderr
+    assert result.returncode == 0
+    for job in json.loads(result.stdout):
+        assert set(job) == {"name", "ranks", "here", "process", "user"}

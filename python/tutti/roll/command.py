@@ -1,11 +1,13 @@
 """The command `tutti ps`."""
 
+import json
+from dataclasses import asdict
 from typing import Annotated
 
 import typer
 
 from tutti.errors import RunError, UserError
-from tutti.roll.sockets import Job, ask, is_own, jobs
+from tutti.roll.sockets import Job, Owner, ask, jobs, own_jobs
 
 
 def _listed(own: list[Job]) -> str:
@@ -30,22 +32,27 @@ def _named(name: str) -> Job:
     raise UserError(f"no job '{name}' on this machine; `tutti ps` lists your jobs")
 
 
+def _as_json(own: list[tuple[Job, Owner]]) -> str:
+    return json.dumps([asdict(job) | asdict(owner) for job, owner in own], indent=1)
+
+
 def ps(
     job: Annotated[
         str, typer.Argument(help="The job, or the begin of its name. Without it, jobs are listed.")
     ] = "",
-    json: Annotated[bool, typer.Option("--json", help="Print the job's table as JSON.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the list, or the job's table, as JSON.")
+    ] = False,
 ) -> None:
     """Where the ranks of a running job are, by function and source line."""
+    own = own_jobs()
     if not job:
-        if json:
-            raise UserError("--json needs a job; `tutti ps` lists your jobs")
-        print(_listed([one for one in jobs() if is_own(one)]))
+        print(_as_json(own) if as_json else _listed([one for one, _ in own]))
         return
     named = _named(job)
-    if not is_own(named):
-        raise UserError(f"job '{named.name}' is another user's")
-    answer = ask(named, "json asked" if json else "table asked")
+    if named not in [one for one, _ in own]:
+        raise UserError(f"job '{named.name}' is another user's, or has ended")
+    answer = ask(named, "json asked" if as_json else "table asked")
     if not answer:
         raise RunError(f"no rank of job '{named.name}' answers: all are stopped, or have ended")
     print(answer, end="")

@@ -64,21 +64,31 @@ def _connected(job: Job, rank: int) -> socket.socket:
         raise
 
 
-def owner_of(job: Job) -> int | None:
-    """The user of a job; None if it has ended."""
+@dataclass
+class Owner:
+    """A process of a job, and its user's number."""
+
+    process: int
+    user: int
+
+
+def owner_of(job: Job) -> Owner | None:
+    """The process of the job's lowest rank that is here; None if the job has ended."""
     for rank in job.here:
         try:
             with _connected(job, rank) as connection:
                 size = struct.calcsize("3i")
                 told = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size)
-                return int(struct.unpack("3i", told)[1])
+                return Owner(*struct.unpack("3i", told)[:2])
         except OSError:
             continue
     return None
 
 
-def is_own(job: Job) -> bool:
-    return os.geteuid() in (0, owner_of(job))
+def own_jobs() -> list[tuple[Job, Owner]]:
+    """The jobs of which this process's user may ask, each with its owner."""
+    found = [(job, owner_of(job)) for job in jobs()]
+    return [(job, owner) for job, owner in found if owner and os.geteuid() in (0, owner.user)]
 
 
 def ask(job: Job, request: str) -> str:

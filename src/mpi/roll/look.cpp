@@ -92,8 +92,11 @@ std::string name_of_descriptor(uint64_t number) {
 }
 
 void note_system_call(const Stack& stack, Place* place) {
-  place->doing = stack.system_call < 0 ? Doing::computes : Doing::sleeps;
-  if (stack.system_call < 0) return;
+  if (stack.system_call < 0) {
+    place->doing = stack.was_asked ? Doing::computes : Doing::silent;
+    return;
+  }
+  place->doing = Doing::sleeps;
   place->function = "system call " + std::to_string(stack.system_call);
   for (const Known& known : system_calls) {
     if (known.number != stack.system_call) continue;

@@ -30,7 +30,7 @@ namespace {
 
 constexpr int asking_signal = SIGURG;
 constexpr size_t most_frames = 64;
-constexpr int answer_milliseconds = 200;
+constexpr int answer_milliseconds = 500;  // many threads may share a core
 constexpr pid_t answers = -1;
 constexpr int most_tries = 5;
 constexpr size_t most_stack_bytes = 16 * 1024;
@@ -303,7 +303,8 @@ void begin_asking() {
     return;
   struct sigaction ours{};
   ours.sa_sigaction = tell;
-  ours.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
+  // SA_NODEFER: else a thread that has just answered still blocks the signal.
+  ours.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK | SA_NODEFER;
   handles = sigaction(asking_signal, &ours, nullptr) == 0;
 }
 
@@ -342,7 +343,8 @@ Stack stack_of(pid_t thread) {
       if (!in_mpi && !(blocked_in(thread) == blocked)) continue;
       if (!in_mpi) return stack;
     }
-    if (!ask(thread, &stack) && blocked.call >= 0 && offsets.empty())
+    if (ask(thread, &stack)) return stack;
+    if (blocked.call >= 0 && offsets.empty())
       stack.frames = read_stack(blocked.stack_pointer, &offsets);
     return stack;
   }

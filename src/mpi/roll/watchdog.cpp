@@ -413,7 +413,7 @@ class Watchdog {
     for (const Place& place : places_here()) {
       const std::string mark = place.mark();
       Tracked& now_tracked = tracked[place.thread] = std::move(tracked_[place.thread]);
-      if (now_tracked.mark == mark) {
+      if (now_tracked.mark == mark || place.doing == Doing::silent) {
         now_tracked.seconds += passed;
       } else {
         now_tracked = {mark, 0};
@@ -456,6 +456,7 @@ class Watchdog {
     for (int looks = 0; looks < looks_to_be_sure && Clock::now() < end; ++looks) {
       usleep(static_cast<useconds_t>(between_sure_looks.count()));
       for (const Place& place : places_here()) {
+        if (place.doing == Doing::silent) continue;
         const auto tracked = tracked_.find(place.thread);
         if (tracked == tracked_.end() || tracked->second.mark != place.mark()) return false;
       }
