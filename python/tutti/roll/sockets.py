@@ -13,8 +13,9 @@ from pathlib import Path
 
 PREFIX = "@tutti-roll/"
 NAMES = Path("/proc/net/unix")
-# A rank gathers the others' places within a second.
-SECONDS = 3.0
+# A rank says first that it is there, and gathers the others' places within two seconds.
+GREETING = b"here\n"
+SECONDS = 5.0
 
 
 @dataclass
@@ -100,6 +101,6 @@ def ask(job: Job, request: str) -> str:
                 answer = b"".join(iter(lambda: connection.recv(65536), b""))
         except OSError:  # it is stopped, or has ended
             continue
-        if answer:
-            return answer.decode(errors="replace")
+        if answer.startswith(GREETING) and answer != GREETING:
+            return answer.removeprefix(GREETING).decode(errors="replace")
     return ""

@@ -149,10 +149,18 @@ std::vector<int> ranks_here(const Team* team, int rank, int ranks) {
   return here.empty() ? std::vector<int>{rank} : here;
 }
 
-void begin_roll_of_world(int rank) {
+// Collective over MPI_COMM_WORLD if it has `several_nodes`.
+void begin_roll_of_world(int rank, bool several_nodes) {
   int ranks = 0;
   host().Comm_size(host().comm_world, &ranks);
-  roll::begin_roll(rank, ranks, ranks_here(world_team().get(), rank, ranks));
+  const auto exchange = [ranks](const roll::Contact& own) {
+    std::vector<roll::Contact> all(static_cast<size_t>(ranks));
+    host().Allgather(&own, sizeof own, host().type_byte, all.data(), sizeof own, host().type_byte,
+                     host().comm_world);
+    return all;
+  };
+  roll::begin_roll(rank, ranks, ranks_here(world_team().get(), rank, ranks),
+                   several_nodes ? roll::Exchange(exchange) : nullptr);
 }
 
 // True from the end of Tutti's use of the host until the ledger is checked.
@@ -230,6 +238,7 @@ void settle() {
   std::unique_ptr<Team> team = form_team(common.one_node, &why_no_team);
   if (team == nullptr) log_line(LogLevel::info, "off on this node: %s", why_no_team.c_str());
   std::shared_ptr<const GatheredPlacement> placement = GatheredPlacement::gather(team.get());
+  const bool several_nodes = placement != nullptr;
   if (team != nullptr) rest_in_host_waits(team->wait_style());
   if (options().wait == WaitChoice::sleep && !options().disable) sleep_when_idle(team.get());
   if (!options().trace.empty() && !options().disable) start_tracing();
@@ -241,7 +250,7 @@ void settle() {
     life().world = true;
     note_world_of_self(true);
   }
-  if (!options().disable) begin_roll_of_world(rank);
+  if (!options().disable) begin_roll_of_world(rank, several_nodes);
   set_up_if_due(host().comm_world);
   meet_parents(true);
 }
@@ -423,7 +432,7 @@ void settle_session(Session session) {
   note_session(key_of(session), processes);
   note_session_of_self(session);
   if (!options().disable)
-    roll::begin_roll(launched_rank(), ranks, ranks_here(nullptr, launched_rank(), ranks));
+    roll::begin_roll(launched_rank(), ranks, ranks_here(nullptr, launched_rank(), ranks), nullptr);
 }
 
 }  // namespace

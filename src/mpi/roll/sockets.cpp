@@ -1,7 +1,10 @@
 #include "mpi/roll/sockets.h"
 
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <net/if.h>
 #include <poll.h>
-#include <sys/socket.h>
+#include <sys/random.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -20,69 +23,173 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int most_waiting = 128;
 constexpr size_t longest_job = 80;
+constexpr size_t prefix_of_mapped = 12;  // ::ffff:, before an IPv4 address
 
-struct Address {
-  sockaddr_un name{};
-  socklen_t bytes = 0;
-};
-
-// A name in the abstract namespace begins with a null byte. `tutti ps` lists the names that begin
-// with tutti-roll/.
-Address address_of(const std::string& job, int rank, int ranks) {
-  const std::string text = "tutti-roll/" + job.substr(0, longest_job) + "/" + std::to_string(rank) +
-                           "/" + std::to_string(ranks);
-  Address address;
-  address.name.sun_family = AF_UNIX;
-  const size_t length = std::min(text.size(), sizeof address.name.sun_path - 1);
-  std::memcpy(address.name.sun_path + 1, text.data(), length);
-  address.bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + length);
-  return address;
-}
-
-int new_socket() {
-  const int made = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+// Linux keeps O_NONBLOCK with the open file, which both numbers name.
+int new_socket(int family) {
+  const int made = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   return made < 0 ? -1 : move_high(made);
 }
 
-// The user of the process at the other end; root may ask for any user's job.
-bool is_own_user(int connection, int64_t* process) {
-  ucred other{};
-  socklen_t bytes = sizeof other;
-  if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &other, &bytes) != 0) return false;
-  *process = other.pid;
-  return other.uid == geteuid() || other.uid == 0 || geteuid() == 0;
+int next_connection(int listener) {
+  const int connection = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+  return connection < 0 ? -1 : move_high(connection);
+}
+
+in6_addr mapped(const in_addr& address) {
+  in6_addr six{};
+  six.s6_addr[10] = six.s6_addr[11] = 0xff;
+  std::memcpy(six.s6_addr + prefix_of_mapped, &address, sizeof address);
+  return six;
+}
+
+// Addresses by which other machines may reach this one, IPv4 first; that of the loopback interface
+// if there is no other.
+void find_addresses(Contact* own) {
+  ifaddrs* all = nullptr;
+  if (getifaddrs(&all) != 0) return;
+  const auto add = [&](const in6_addr& address) {
+    if (own->addresses < Contact::most_addresses) own->address[own->addresses++] = address;
+  };
+  for (const int family : {AF_INET, AF_INET6}) {
+    for (const ifaddrs* one = all; one != nullptr; one = one->ifa_next) {
+      const bool serves = one->ifa_addr != nullptr && one->ifa_addr->sa_family == family &&
+                          (one->ifa_flags & IFF_UP) != 0 && (one->ifa_flags & IFF_LOOPBACK) == 0;
+      if (!serves) continue;
+      if (family == AF_INET) {
+        add(mapped(reinterpret_cast<const sockaddr_in*>(one->ifa_addr)->sin_addr));
+        continue;
+      }
+      const in6_addr& six = reinterpret_cast<const sockaddr_in6*>(one->ifa_addr)->sin6_addr;
+      if (!IN6_IS_ADDR_LINKLOCAL(&six)) add(six);
+    }
+  }
+  freeifaddrs(all);
+  if (own->addresses == 0) add(mapped(in_addr{htonl(INADDR_LOOPBACK)}));
+}
+
+bool listens(int listener, const void* address, socklen_t bytes) {
+  return bind(listener, static_cast<const sockaddr*>(address), bytes) == 0 &&
+         listen(listener, most_waiting) == 0;
 }
 
 }  // namespace
 
-int listen_as(const std::string& job, int rank, int ranks) {
-  const int listener = new_socket();
+// A name in the abstract namespace begins with a null byte. `tutti ps` lists the names that begin
+// with tutti-roll/.
+Door door_here(const std::string& job, int rank, int ranks) {
+  const std::string text = "tutti-roll/" + job.substr(0, longest_job) + "/" + std::to_string(rank) +
+                           "/" + std::to_string(ranks);
+  sockaddr_un name{};
+  name.sun_family = AF_UNIX;
+  const size_t length = std::min(text.size(), sizeof name.sun_path - 1);
+  std::memcpy(name.sun_path + 1, text.data(), length);
+  Door door;
+  door.rank = rank;
+  std::memcpy(&door.address, &name, sizeof name);
+  door.bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + length);
+  return door;
+}
+
+std::vector<Door> doors_between(int rank, const Contact& contact) {
+  std::vector<Door> doors;
+  for (size_t i = 0; contact.port != 0 && i < contact.addresses; ++i) {
+    const in6_addr& address = contact.address[i];
+    Door& door = doors.emplace_back();
+    door.rank = rank;
+    door.secret = text_of_secret(contact);
+    if (IN6_IS_ADDR_V4MAPPED(&address)) {
+      sockaddr_in four{};
+      four.sin_family = AF_INET;
+      four.sin_port = contact.port;
+      std::memcpy(&four.sin_addr, address.s6_addr + prefix_of_mapped, sizeof four.sin_addr);
+      std::memcpy(&door.address, &four, door.bytes = sizeof four);
+    } else {
+      sockaddr_in6 six{};
+      six.sin6_family = AF_INET6;
+      six.sin6_port = contact.port;
+      six.sin6_addr = address;
+      std::memcpy(&door.address, &six, door.bytes = sizeof six);
+    }
+  }
+  return doors;
+}
+
+std::string text_of_secret(const Contact& contact) {
+  constexpr char digits[] = "0123456789abcdef";
+  std::string text;
+  for (const uint8_t byte : contact.secret) {
+    text += digits[byte >> 4];
+    text += digits[byte & 15];
+  }
+  return text;
+}
+
+int listen_here(const std::string& job, int rank, int ranks) {
+  const int listener = new_socket(AF_UNIX);
   if (listener < 0) return -1;
-  const Address address = address_of(job, rank, ranks);
-  if (bind(listener, reinterpret_cast<const sockaddr*>(&address.name), address.bytes) == 0 &&
-      listen(listener, most_waiting) == 0)
-    return listener;
+  const Door door = door_here(job, rank, ranks);
+  if (listens(listener, &door.address, door.bytes)) return listener;
   close(listener);
   return -1;
 }
 
+int listen_to_nodes(Contact* own) {
+  if (getrandom(own->secret.data(), own->secret.size(), 0) !=
+      static_cast<ssize_t>(own->secret.size()))
+    return -1;
+  // A socket of IPv6 takes connections of both kinds, where the system has IPv6.
+  int listener = new_socket(AF_INET6);
+  const int no = 0;
+  sockaddr_in6 six{};
+  six.sin6_family = AF_INET6;
+  const bool has_six = listener >= 0 &&
+                       setsockopt(listener, IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof no) == 0 &&
+                       listens(listener, &six, sizeof six);
+  if (!has_six) {
+    if (listener >= 0) close(listener);
+    listener = new_socket(AF_INET);
+    sockaddr_in four{};
+    four.sin_family = AF_INET;
+    if (listener < 0 || !listens(listener, &four, sizeof four)) {
+      if (listener >= 0) close(listener);
+      return -1;
+    }
+  }
+  // The port lies at the same place in both kinds of addresses.
+  static_assert(offsetof(sockaddr_in, sin_port) == offsetof(sockaddr_in6, sin6_port));
+  socklen_t bytes = sizeof six;
+  if (getsockname(listener, reinterpret_cast<sockaddr*>(&six), &bytes) == 0) {
+    own->port = six.sin6_port;
+    find_addresses(own);
+  }
+  return listener;
+}
+
+// Root may ask for any user's job.
+int64_t own_users_process(int connection) {
+  ucred other{};
+  socklen_t bytes = sizeof other;
+  if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &other, &bytes) != 0) return 0;
+  return other.uid == geteuid() || other.uid == 0 || geteuid() == 0 ? other.pid : 0;
+}
+
 int accept_own_user(int listener) {
-  int64_t process = 0;
-  int connection = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
-  if (connection < 0) return -1;
-  connection = move_high(connection);
-  // Linux keeps O_NONBLOCK with the open file, which both numbers name.
-  if (is_own_user(connection, &process)) return connection;
+  const int connection = next_connection(listener);
+  if (connection < 0 || own_users_process(connection) != 0) return connection;
   close(connection);
   return -1;
 }
 
-int connect_to(const std::string& job, int rank, int ranks, int64_t* process) {
-  const int connection = new_socket();
+int accept_from_node(int listener) { return next_connection(listener); }
+
+int begin_connecting(const Door& door) {
+  const int connection = new_socket(door.address.ss_family);
   if (connection < 0) return -1;
-  const Address address = address_of(job, rank, ranks);
-  if (connect(connection, reinterpret_cast<const sockaddr*>(&address.name), address.bytes) == 0 &&
-      is_own_user(connection, process))
+  const bool begun =
+      connect(connection, reinterpret_cast<const sockaddr*>(&door.address), door.bytes) == 0 ||
+      errno == EINPROGRESS;
+  if (begun && (door.address.ss_family != AF_UNIX || own_users_process(connection) != 0))
     return connection;
   close(connection);
   return -1;
@@ -103,23 +210,20 @@ bool send_text(int connection, const std::string& text) {
   return true;
 }
 
-std::string receive_line(int connection, int milliseconds, bool* in_time) {
+std::string receive_line(int connection, int milliseconds) {
   constexpr size_t longest_line = 4096;
   std::string line;
   const auto end = Clock::now() + std::chrono::milliseconds(milliseconds);
-  *in_time = true;
   while (line.size() < longest_line) {
     pollfd waits{connection, POLLIN, 0};
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count();
     const int ready = poll(&waits, 1, static_cast<int>(std::max<int64_t>(left, 0)));
-    if (ready < 0 && errno == EINTR) continue;  // the watchdog asks this thread where it is
-    if (ready <= 0) break;
+    if (ready < 0 && errno == EINTR) continue;
     char byte = 0;
-    if (recv(connection, &byte, 1, MSG_DONTWAIT) != 1) return {};
+    if (ready <= 0 || recv(connection, &byte, 1, MSG_DONTWAIT) != 1) break;
     if (byte == '\n') return line;
     line += byte;
   }
-  *in_time = false;
   return {};
 }
 

@@ -1,29 +1,62 @@
-// The sockets by which processes of a node call the roll: a name for each rank, which no file
-// system holds. The system forgets a name when its process ends, however it ends, and other network
-// namespaces have names of their own. Both ends ask the system who the other is, and talk to no
-// other user.
+// The doors at which the ranks of a job may be asked where they are.
+//
+// On a node that is a socket for each rank whose name no file system holds. The system forgets a
+// name when its process ends, however it ends, and other network namespaces have names of their
+// own. Both ends ask the system who the other is, and talk to no other user. Between nodes it is a
+// TCP port, behind which only those are answered who begin with the rank's secret, a random number
+// that the ranks of the job have exchanged.
 //
 // Functions without state; any thread.
 #pragma once
 
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <array>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace tutti::mpi::roll {
 
-// Returns a descriptor that accepts connections, or -1 if the system gives none.
-int listen_as(const std::string& job, int rank, int ranks);
-// The next connection of this user; -1 if none waits.
+// What other nodes must know of a rank. A plain value, which is the same in all processes.
+struct Contact {
+  static constexpr size_t most_addresses = 3;
+  int32_t first_of_node = 0;  // the lowest rank that the rank shares its node with
+  uint16_t port = 0;          // in the network's order; 0: other nodes cannot ask it
+  uint16_t addresses = 0;
+  std::array<uint8_t, 16> secret{};
+  std::array<in6_addr, most_addresses> address{};  // IPv4 addresses are mapped
+};
+
+struct Door {
+  int rank = 0;
+  sockaddr_storage address{};
+  socklen_t bytes = 0;
+  std::string secret;  // opens it; empty for a rank of this node
+};
+Door door_here(const std::string& job, int rank, int ranks);
+// One for each address of a rank of another node.
+std::vector<Door> doors_between(int rank, const Contact& contact);
+std::string text_of_secret(const Contact& contact);
+
+// Both return a descriptor that accepts connections, or -1 if the system gives none. *own gets
+// port, addresses and secret.
+int listen_here(const std::string& job, int rank, int ranks);
+int listen_to_nodes(Contact* own);
+// The next connection; -1 if none waits. The first takes connections of this user alone.
 int accept_own_user(int listener);
-// Returns a connection to a rank of this node, or -1 if no process has its name. *process gets the
-// number of that process.
-int connect_to(const std::string& job, int rank, int ranks, int64_t* process);
+int accept_from_node(int listener);
+
+// Returns a connection that may not be complete yet, or -1 if the door is closed.
+int begin_connecting(const Door& door);
+// The process at the other end of a connection on this node; 0 if it is another user's.
+int64_t own_users_process(int connection);
 
 // False if the other end has gone, or reads nothing.
 bool send_text(int connection, const std::string& text);
-// One line without its end. *in_time: it has come, or the other end has closed the connection and
-// the line is empty, within so many milliseconds.
-std::string receive_line(int connection, int milliseconds, bool* in_time);
+// One line without its end; empty if none has come within so many milliseconds.
+std::string receive_line(int connection, int milliseconds);
 // Appends what has come. False at the end of the text.
 bool receive_more(int connection, std::string* text);
 

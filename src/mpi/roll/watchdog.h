@@ -3,22 +3,30 @@
 //
 // It sleeps in the system while nobody asks. With TUTTI_STALL_SECONDS it looks at the process eight
 // times in that time: if the process has made no collective since, it asks the thread where it is
-// (stack.h). If that thread has been in one call of MPI for TUTTI_STALL_SECONDS, the lowest rank of
-// the node that answers asks all ranks and prints the table (table.h), provided that no rank goes
-// on. It also does so when a rank ends without MPI_Finalize, and when Tutti finds that ranks are in
-// different calls. Any process of this user may ask for the table at any time (`tutti ps`).
+// (stack.h). If that thread has been in one call of MPI for TUTTI_STALL_SECONDS, the lowest rank
+// that is there asks all ranks and prints the table (table.h), provided that no rank goes on. Of
+// other nodes it asks one rank each, which asks those of its node. It also does so when a rank ends
+// without MPI_Finalize, and when Tutti finds that ranks are in different calls. Any process of this
+// user may ask for the table at any time (`tutti ps`).
 //
 // begin_roll and end_roll are for the thread that begins and ends MPI; the thread, with all that it
 // uses, ends with end_roll. A process that was forked has none.
 #pragma once
 
+#include <functional>
 #include <vector>
+
+#include "mpi/roll/sockets.h"
 
 namespace tutti::mpi::roll {
 
+// Gives this rank's contact to all ranks, and returns those of all. Collective over the job.
+using Exchange = std::function<std::vector<Contact>(const Contact&)>;
+
 // Starts the thread. Where the system refuses a thread or a socket, there is no roll call, which is
-// logged as information. `here`: the ranks of this node, rising, among them this one.
-void begin_roll(int rank, int ranks, std::vector<int> here);
+// logged as information. `here`: the ranks of this node, rising, among them this one. `exchange`:
+// given at all ranks if the job has several nodes, and then called once, whatever fails here.
+void begin_roll(int rank, int ranks, std::vector<int> here, const Exchange& exchange);
 void end_roll();
 // The program ends the job by MPI_Abort, so its exit is no mistake.
 void expect_exit();
