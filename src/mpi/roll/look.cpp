@@ -36,8 +36,9 @@ bool is_of_system(const Source& source) {
          source.object.starts_with("linux-vdso");
 }
 
-// MPI_Send of MPI_Send and PMPI_Send; else empty.
-std::string mpi_name(const std::string& symbol) {
+// MPI_Send of MPI_Send, PMPI_Send and MPI_Send_c; else empty.
+std::string mpi_name(std::string symbol) {
+  if (symbol.ends_with("_c")) symbol.resize(symbol.size() - 2);
   const size_t begin = symbol.starts_with("PMPI") ? 1 : 0;
   const bool is_name =
       symbol.compare(begin, 4, "MPI_") == 0 || symbol.compare(begin, 5, "MPIX_") == 0;

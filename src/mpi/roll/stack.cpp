@@ -133,7 +133,9 @@ std::string innermost_of_python(const std::string& dump) {
   if (middle == std::string::npos) return {};
   const size_t in = dump.find(" in ", middle);
   if (in == std::string::npos) return {};
-  const size_t first = begin + std::strlen("File \""), number = middle + std::strlen("\", line ");
+  const size_t path = begin + std::strlen("File \""), number = middle + std::strlen("\", line ");
+  const size_t slash = dump.rfind('/', middle);
+  const size_t first = slash != std::string::npos && slash > path ? slash + 1 : path;
   const size_t name = in + std::strlen(" in ");
   return dump.substr(first, middle - first) + ":" + dump.substr(number, in - number) + " (" +
          dump.substr(name, dump.find('\n', name) - name) + ")";

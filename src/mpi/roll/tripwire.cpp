@@ -13,7 +13,7 @@
 #if defined(__x86_64__)
 
 // The number is also in the assembler text.
-constexpr size_t most_wires = 16;
+constexpr size_t most_wires = 32;
 constexpr size_t wire_bytes = 32;
 
 // A wire counts in its word, and jumps to its target.
@@ -30,7 +30,7 @@ __asm__(R"(
   .hidden tutti_wires
 tutti_wires:
   .set wire, 0
-  .rept 16
+  .rept 32
   .balign 32
   endbr64
   lock incq tutti_wire_counts + 8 * wire(%rip)
@@ -44,7 +44,7 @@ tutti_wires:
 namespace tutti::mpi::roll {
 namespace {
 
-// The wires of a function's two names.
+// The wires of a function's names.
 std::map<std::string, std::vector<size_t>>& wires() {
   static auto& made = *new std::map<std::string, std::vector<size_t>>;
   return made;
@@ -57,7 +57,8 @@ void set_tripwire([[maybe_unused]] const std::string& function) {
   static size_t used = 0;
   if (wires().contains(function)) return;
   std::vector<size_t>& own = wires()[function];
-  for (const std::string& name : {function, "P" + function}) {
+  for (const std::string& name :
+       {function, "P" + function, function + "_c", "P" + function + "_c"}) {
     void* const target = dlsym(RTLD_DEFAULT, name.c_str());
     if (target == nullptr || used == most_wires) continue;
     tutti_wire_targets[used] = target;

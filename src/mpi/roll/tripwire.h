@@ -12,7 +12,8 @@
 
 namespace tutti::mpi::roll {
 
-// Counts the calls of a function from now on, under its name and that with a P before it.
+// Counts the calls of a function from now on, under its name, that with a P before it, and those of
+// its form for large counts.
 void set_tripwire(const std::string& function);
 // The number of calls that were counted; 0 without a tripwire.
 uint64_t counted_calls(const std::string& function);

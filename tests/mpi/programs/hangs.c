@@ -176,26 +176,24 @@ static void early_finalize(void) {
   MPI_Barrier(world);
 }
 
+// The side that should send believes that it receives nothing.
 static void intercommunicator(void) {
   MPI_Comm half, inter;
   MPI_Comm_split(world, rank == last, rank, &half);
   MPI_Intercomm_create(half, 0, world, rank == last ? 0 : last, 4, &inter);
-  int root = rank == 0 ? MPI_ROOT : MPI_PROC_NULL;
-  if (rank == last)
-    MPI_Reduce(in, out, 4, MPI_INT, MPI_SUM, 1, inter);  // mark intercommunicator
-  else
-    MPI_Bcast(in, 4, MPI_INT, root, inter);
-  MPI_Barrier(inter);
+  int root = rank == last ? 0 : MPI_PROC_NULL;
+  MPI_Bcast(in, 4, MPI_INT, root, inter);  // mark intercommunicator
+  MPI_Barrier(world);
 }
 
-static void not_mutual(void) {
-  MPI_Comm graph;
-  int left = (rank + last) % ranks, right = (rank + 1) % ranks;
-  // Rank 0 has an edge to rank 1 alone, but the last rank expects data of rank 0, too.
-  int from[2] = {left, 0}, weights[2] = {1, 1};
-  MPI_Dist_graph_create_adjacent(world, rank == last ? 2 : 1, from, weights, 1, &right, weights,
-                                 MPI_INFO_NULL, 0, &graph);
-  MPI_Neighbor_alltoall(in, 4, MPI_INT, out, 4, MPI_INT, graph);  // mark not_mutual
+static void session(void) {
+  MPI_Session its;
+  MPI_Group group;
+  MPI_Comm all;
+  MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &its);
+  MPI_Group_from_session_pset(its, "mpi://WORLD", &group);
+  MPI_Comm_create_from_group(group, "hangs", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &all);
+  if (rank == last) MPI_Barrier(all);  // mark session
   MPI_Barrier(world);
 }
 
@@ -331,7 +329,7 @@ static const struct {
     CASE(sleeps),
     CASE(early_finalize),
     CASE(intercommunicator),
-    CASE(not_mutual),
+    CASE(session),
     CASE(missing_fence),
     CASE(in_threads),
     CASE(other_sum),

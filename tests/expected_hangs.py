@@ -1,0 +1,178 @@
+"""The mistakes of mpi/programs/hangs.c, .F90 and .py, and what the roll call must say of each."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+PROGRAMS = Path(__file__).resolve().parent / "mpi" / "programs"
+
+
+@dataclass
+class Expected:
+    """The row of the ranks that are at fault, and the line with the difference."""
+
+    row: str
+    difference: str
+    at: bool = True  # the row has the source line that is marked by the name of the case
+    rank: int | None = None  # the last one
+
+
+WORLD = "on MPI_COMM_WORLD, its collective"
+BUGS = {
+    "skipped_barrier": Expected(
+        f"MPI_Allreduce of 8 bytes {WORLD} 10",
+        "rank {last} makes MPI_Allreduce, {others} MPI_Barrier",
+    ),
+    "extra_bcast": Expected(
+        f"MPI_Bcast of 16 bytes, root 0 {WORLD} 10",
+        "rank {last} makes MPI_Bcast, {others} MPI_Barrier",
+    ),
+    "bcast_against_allreduce": Expected(
+        f"MPI_Bcast of 16 bytes, root 0 {WORLD} 10",
+        "rank {last} makes MPI_Bcast, {others} MPI_Allreduce",
+    ),
+    "order_of_communicators": Expected(
+        "MPI_Barrier on communicator 3, its collective 10",
+        "rank {last} makes MPI_Barrier on communicator 3, {others} on communicator 2: the order",
+    ),
+    "other_root": Expected(
+        f"MPI_Bcast of 4194304 bytes, root {{last}} {WORLD} 10",
+        "rank {last} makes MPI_Bcast of 4194304 bytes, root {last}, ",
+    ),
+    "other_count": Expected(
+        f"MPI_Allreduce of 32 bytes {WORLD} 10",
+        "rank {last} makes MPI_Allreduce of 32 bytes, {others} of 16 bytes",
+    ),
+    "other_type": Expected(
+        f"MPI_Allreduce of 32 bytes {WORLD} 10",
+        "rank {last} makes MPI_Allreduce of 32 bytes, {others} of 16 bytes",
+    ),
+    # The last rank has nothing to wait for in the reduce.
+    "allreduce_against_reduce": Expected(
+        f"MPI_Barrier {WORLD} 11",
+        "rank {last} makes MPI_Barrier as collective 11, {others} MPI_Allreduce as collective 10",
+    ),
+    "blocking_against_nonblocking": Expected(
+        "MPI_Wait", "rank {last} makes MPI_Wait, {others} the collective MPI_Barrier"
+    ),
+    "missing_wait": Expected(
+        "MPI_Recv", "rank {last} makes MPI_Recv, {others} the collective MPI_Barrier"
+    ),
+    "receive_without_sender": Expected(
+        "MPI_Wait", "rank {last} makes MPI_Wait, {others} the collective MPI_Barrier"
+    ),
+    "wrong_tag": Expected(
+        "MPI_Recv", "rank {last} makes MPI_Recv, {others} the collective MPI_Barrier"
+    ),
+    "wrong_peer": Expected(
+        "MPI_Recv", "rank {last} makes MPI_Recv, {others} the collective MPI_Barrier"
+    ),
+    "broken_ring": Expected("MPI_Recv", "rank {last} makes MPI_Recv, "),
+    "killed": Expected(
+        "has ended", "rank {last} has ended, and {others} are in MPI_Barrier", at=False
+    ),
+    "exits": Expected(
+        "calls exit without MPI_Finalize", "rank {last} has ended, and {others} are in MPI_Barrier"
+    ),
+    "aborts": Expected(
+        "has ended", "rank {last} has ended, and {others} are in MPI_Barrier", at=False
+    ),
+    "stopped": Expected("stopped by a signal", "rank {last} is stopped by a signal", at=False),
+    "endless_loop": Expected(
+        "computes", "rank {last} is in the program's own code, {others} in MPI_Barrier"
+    ),
+    "polls": Expected(
+        "computes", "rank {last} is in the program's own code, {others} in MPI_Barrier"
+    ),
+    "reads_fifo": Expected(
+        "in the system call read of /tmp/hangs-",
+        "rank {last} is in file access, {others} in MPI_Barrier",
+    ),
+    "sleeps": Expected(
+        "in the system call nanosleep", "rank {last} is in a system call, {others} in MPI_Barrier"
+    ),
+    "early_finalize": Expected(
+        "MPI_Finalize", "rank {last} makes MPI_Finalize, {others} MPI_Barrier"
+    ),
+    "intercommunicator": Expected(
+        "MPI_Bcast of 16 bytes, root 0 on communicator 5, its collective 10",
+        "rank {last} makes MPI_Bcast, {others} MPI_Barrier",
+    ),
+    "session": Expected(
+        "MPI_Barrier on communicator 4, its collective 10",
+        "rank {last} makes MPI_Barrier on communicator 4, {others} on MPI_COMM_WORLD: the order",
+    ),
+    "exception": Expected(
+        "MPI_Finalize", "rank {last} makes MPI_Finalize, {others} MPI_Barrier", at=False
+    ),
+    "missing_fence": Expected(
+        f"MPI_Allreduce of 16 bytes {WORLD} 10",
+        "rank {last} makes MPI_Allreduce, {others} MPI_Win_fence",
+    ),
+    "in_threads": Expected(
+        "MPI_Barrier on communicator 3, its collective 10",
+        "rank {last} makes MPI_Barrier, {others} MPI_Allreduce",
+    ),
+    "other_sum": Expected(
+        "MPI_Recv", "rank {last} makes MPI_Recv, {others} the collective MPI_Barrier"
+    ),
+    "operation": Expected(
+        "MPI_Recv", "rank 0 makes MPI_Recv, {others_of_0} the collective MPI_Barrier", rank=0
+    ),
+    "split_at_some": Expected(
+        f"MPI_Barrier {WORLD} 10", "rank {last} makes MPI_Barrier, {others} MPI_Comm_split"
+    ),
+    "free_at_some": Expected(
+        "MPI_Barrier on communicator 2, its collective 10",
+        "rank {last} makes MPI_Barrier",
+    ),
+    "open_at_some": Expected(
+        f"MPI_Barrier {WORLD} 10", "rank {last} makes MPI_Barrier, {others} MPI_File_open"
+    ),
+}
+
+
+# The cases of hangs.c.
+C_BUGS = [case for case in BUGS if case != "exception"]
+
+
+def list_of(ranks):
+    """0, 1 and 0-2, as the table has them."""
+    return ", ".join(map(str, ranks)) if len(ranks) < 3 else f"{ranks[0]}-{ranks[-1]}"
+
+
+def marked_line(source, case):
+    lines = (PROGRAMS / source).read_text(encoding="utf-8").splitlines()
+    [number] = [i for i, line in enumerate(lines, 1) if line.endswith(f" mark {case}")]
+    return f"at {source}:{number} ("
+
+
+def last_table(text):
+    """The lines of the last table, with folded lines in one."""
+    lines = text[text.rindex("tutti: where the ranks are") :].splitlines()
+    assert all(len(line) <= 80 for line in lines if line.startswith(("  ", "tutti: where"))), text
+    rows = re.sub(r"\n {6}(?!at )", " ", "\n".join(lines))
+    return [line.strip() for line in rows.splitlines() if line.startswith("  ")]
+
+
+def check_table(text, case, ranks, source="hangs.c"):
+    """The last table of a job's stderr names the ranks at fault first, with their line, and says
+    how they differ.
+    """
+    assert "tutti: where the ranks are" in text, text
+    expected, last = BUGS[case], ranks - 1
+    words = {
+        "last": last,
+        "others": f"ranks {list_of(range(last))}",
+        "others_of_0": f"ranks {list_of(range(1, ranks))}",
+    }
+    rank = last if expected.rank is None else expected.rank
+    rows = last_table(text)
+    own = [i for i, row in enumerate(rows) if row.startswith(f"rank {rank}: ")]
+    assert len(own) == 1 and not [row for row in rows[: own[0]] if row.startswith("ranks ")], text
+    row, at = rows[own[0]], rows[own[0] + 1]
+    assert row.startswith(f"rank {rank}: {expected.row.format(**words)}"), text
+    if expected.at:
+        assert at.startswith(marked_line(source, case)), text
+    [difference] = [row for row in rows if row.startswith("difference: ")]
+    assert expected.difference.format(**words) in difference, text

@@ -1,0 +1,80 @@
+"""The roll call among the ranks of two nodes, which have one table."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+
+import pytest
+from expected_hangs import check_table
+from several_nodes import TUTTI_RUN, environment, mpi_words, on
+
+NODES = 2
+RANKS = 4
+pytestmark = [pytest.mark.mpi, pytest.mark.usefixtures("nodes")]
+MPIS = ["mpich", "openmpi"]
+
+
+@contextmanager
+def running_job(mpi, program, case, **variables):
+    """The job's process, whose output can be read without waiting; it is ended."""
+    with subprocess.Popen(
+        mpi_words(mpi, RANKS, TUTTI_RUN, program, case),
+        env=environment(**variables),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    ) as process:
+        os.set_blocking(process.stdout.fileno(), False)
+        try:
+            yield process
+        finally:
+            os.killpg(process.pid, signal.SIGTERM)
+            process.wait(timeout=20)
+
+
+def first_table(mpi, program, case):
+    """The table that a rank prints first. Nodes whose ranks end later may print one of their own."""
+    with running_job(mpi, program, case, TUTTI_STALL_SECONDS="1") as process:
+        text, end = "", time.monotonic() + 20
+        while time.monotonic() < end and "  difference: " not in text and process.poll() is None:
+            text += (process.stdout.read() or b"").decode(errors="replace")
+            time.sleep(0.05)
+        time.sleep(0.3)
+        text += (process.stdout.read() or b"").decode(errors="replace")
+    head = "tutti: where the ranks are"
+    assert head in text, text
+    return head + text.split(head)[1]
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+@pytest.mark.parametrize(
+    "case", ["skipped_barrier", "other_count", "wrong_tag", "stopped", "endless_loop", "reads_fifo"]
+)
+def test_seeded_bugs(compiled, mpi, case):
+    check_table(first_table(mpi, compiled(mpi, "hangs"), case), case, RANKS)
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_ps(compiled, mpi):
+    """`tutti ps` on a node lists the ranks of that node, and its table has those of all nodes."""
+
+    def ps(*words):
+        return on("node2", sys.executable, "-m", "tutti.cli", "ps", *words)
+
+    with running_job(mpi, compiled(mpi, "hangs"), "endless_loop"):
+        end, jobs = time.monotonic() + 30, []
+        while time.monotonic() < end and [job["here"] for job in jobs] != [[2, 3]]:
+            jobs = json.loads(ps("--json"))
+        [job] = jobs
+        assert (job["ranks"], job["here"]) == (RANKS, [2, 3])
+        places = {}
+        while time.monotonic() < end and len(set(places.values())) < 2:
+            answer = json.loads(ps(job["name"], "--json"))
+            places = {place["rank"]: place["doing"] for place in answer["threads"]}
+    assert places == {0: "mpi", 1: "mpi", 2: "mpi", 3: "computes"}
+    assert answer["elsewhere"] == []
