@@ -55,6 +55,8 @@ struct Options {
   bool disable;
   bool check;
   int stall_seconds;  // 0: no watchdog
+  bool verify;
+  bool serve_collectives;
   StallAction stall;
   std::string report;  // empty: off; "1" or "-": stderr; else a file name
   std::string trace;   // empty: off; else a file name

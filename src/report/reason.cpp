@@ -12,6 +12,7 @@ const char* describe(Reason reason) {
     case Reason::nonblocking_before_set_up:
       return "non-blocking, persistent and neighbourhood collectives before the set-up of a "
              "communicator, for which they must not wait";
+    case Reason::turned_off: return "turned off (TUTTI_SERVE_COLLECTIVES=0)";
     case Reason::one_rank: return "communicator of one rank";
     case Reason::intercommunicator: return "intercommunicator";
     case Reason::ranks_are_threads: return "communicator whose ranks are threads";

@@ -20,6 +20,7 @@ enum class Reason : uint8_t {
   shared_memory_exhausted,
   communicators_kept,
   different_options,
+  turned_off,
   host_failed,
   set_up_broken,  // a failure of this rank alone
   large_element,

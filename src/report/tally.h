@@ -20,8 +20,12 @@ namespace tutti::report {
 
 // True once start_recording() was called, which is before the first call of a collective.
 inline constinit bool recording_started = false;
-inline void start_recording() { recording_started = true; }
 inline bool recording() { return recording_started; }
+// True if calls are recorded, or looked at before they are made.
+inline constinit bool observing_started = false;
+inline void start_observing() { observing_started = true; }
+inline bool observing() { return observing_started; }
+inline void start_recording() { recording_started = observing_started = true; }
 
 // One call of a collective.
 struct Record {

@@ -34,6 +34,8 @@ constexpr const char* usage =
     "  --servers-as WHAT  threads or processes: what servers are that execute one-sided transfers\n"
     "  --serve WHICH    all, selective or none: which one-sided transfers servers get\n"
     "  --mpi NAME       mpich, openmpi or mpiabi, instead of finding out\n"
+    "  --verify         compare what the ranks pass to each collective, and say where they "
+    "differ\n"
     "  --check          check every plan before it runs\n"
     "  --version        print the version\n"
     "  --help           print this\n"
@@ -146,6 +148,8 @@ void read_option(Words& words, Request& request) {
   }
   if (word == "--check")
     set("TUTTI_CHECK", "1");
+  else if (word == "--verify")
+    set("TUTTI_VERIFY", "1");
   else if (word == "--shared-heap")
     set("TUTTI_SHARED_HEAP", "1");
   else if (word == "--report" || word.starts_with("--report="))
@@ -177,7 +181,7 @@ void read_option(Words& words, Request& request) {
          "--servers-as "
          "WHAT, "
          "--serve WHICH, "
-         "--mpi NAME, --check, --version, --help");
+         "--mpi NAME, --verify, --check, --version, --help");
 }
 
 }  // namespace

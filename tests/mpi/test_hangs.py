@@ -32,10 +32,10 @@ def end_session(process):
             pass
 
 
-def table(host, ranks, program, options=()):
+def table(host, ranks, program, options=(), variables=None):
     """Runs a program until its table is complete, and ends the job. Returns its stderr."""
     environment = support.clean_environment() | host.environment
-    environment |= {"TUTTI_STALL_SECONDS": str(LIMIT)}
+    environment |= {"TUTTI_STALL_SECONDS": str(LIMIT)} | (variables or {})
     command = [host.launcher, "-n", ranks, *options, support.TUTTI_RUN, *program]
     with subprocess.Popen(
         [str(word) for word in command],
@@ -70,6 +70,16 @@ def test_seeded_bugs(host_named, compiled, name, case):
     options = ["--enable-recovery"] if case in SIGNALS else ()
     text = table(host, ranks, [compiled(host, "hangs"), case], options=options)
     check_table(text, case, ranks)
+
+
+@pytest.mark.parametrize("name", ["mpich", "openmpi"])
+@pytest.mark.parametrize(
+    "case", ["extra_bcast", "order_of_communicators", "wrong_tag", "endless_loop", "sleeps"]
+)
+def test_collectives_of_the_host(host_named, compiled, name, case):
+    host = host_named(name)
+    alone = {"TUTTI_SERVE_COLLECTIVES": "0"}
+    check_table(table(host, 3, [compiled(host, "hangs"), case], variables=alone), case, 3)
 
 
 @pytest.mark.parametrize("case", ["skipped_barrier", "other_count", "wrong_tag", "endless_loop"])

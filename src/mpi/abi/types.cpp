@@ -147,6 +147,14 @@ std::optional<kernels::Op> named_op(mpi::Op op) {
   return found->second;
 }
 
+std::string_view name_of(std::optional<kernels::Op> op) {
+  static constexpr std::string_view names[] = {"MPI_SUM",  "MPI_PROD", "MPI_MAX",    "MPI_MIN",
+                                               "MPI_LAND", "MPI_LOR",  "MPI_LXOR",   "MPI_BAND",
+                                               "MPI_BOR",  "MPI_BXOR", "MPI_MAXLOC", "MPI_MINLOC"};
+  static_assert(std::size(names) == static_cast<size_t>(kernels::Op::count_));
+  return op ? names[static_cast<size_t>(*op)] : "an operation of the program's";
+}
+
 bool predefined_op(mpi::Op op) {
   return op == host().op_null || named_op(op).has_value() || own::is_op_of_host(op);
 }

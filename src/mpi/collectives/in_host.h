@@ -12,13 +12,17 @@ namespace tutti::mpi {
 
 class InHost {
  public:
-  InHost(const Call& its_call, Comm its_communicator)
-      : call(its_call), communicator(its_communicator), outer_(current) {
-    current = this;
+  // `no`: the host or Tutti runs something before the call itself, which is told instead of that.
+  enum class Counts : bool { no, yes };
+
+  InHost(const Call& its_call, Comm its_communicator, Counts counts = Counts::yes)
+      : call(its_call), communicator(its_communicator), outer_(current), counts_(counts) {
+    if (outer_ == nullptr || outer_->counts_ == Counts::yes) current = this;
   }
   ~InHost() {
     current = outer_;
-    shm::count_own(ended);
+    // With Counts::no something was counted that is no call of the program's.
+    shm::store_relaxed(ended, shm::load_relaxed(ended) + (counts_ == Counts::yes ? 1 : -1));
   }
   InHost(const InHost&) = delete;
 
@@ -29,6 +33,7 @@ class InHost {
 
  private:
   const InHost* const outer_;
+  const Counts counts_;
 };
 
 }  // namespace tutti::mpi

@@ -8,6 +8,7 @@
 #include "mpi/collectives/general.h"
 #include "mpi/collectives/in_host.h"
 #include "mpi/collectives/staged.h"
+#include "mpi/collectives/verify.h"
 #include "mpi/communicators/topology.h"
 #include "report/tally.h"
 
@@ -190,12 +191,28 @@ group::CallKey known_key_of(const Call& call) {
 // host.
 [[gnu::always_inline]] inline Served serve(Communicator& communicator, const Call& call,
                                            const Call& as_made, Comm comm) {
-  const bool records = report::recording();
-  const auto begin = records ? Clock::now() : Clock::time_point{};
+  const bool observes = report::observing();
+  const auto begin = observes ? Clock::now() : Clock::time_point{};
+  if (observes && verifies_calls) {
+    const int code = verify(communicator, as_made, comm, [&](const Call& exchange) {
+      group::Group* const group = communicator.group();
+      if (group != nullptr)
+        if (group::KnownCall* const known = group->known(known_key_of(exchange)))
+          return communicator.finish(group->run(*known, exchange.in.data, exchange.out.data));
+      const Served served = try_group(communicator, exchange);
+      if (served.reason != Reason::none)
+        return by_host(communicator, exchange, comm, served.reason);
+      if (const auto as_run = plain(communicator, exchange); as_run && served.code == success)
+        communicator.group()->note(known_key_of(exchange), *as_run);
+      return served.code;
+    });
+    if (code != success) return code;
+  }
   Served served = try_group(communicator, call);
   if (served.reason != Reason::none) [[unlikely]]
     served.code = by_host(communicator, as_made, comm, served.reason);
-  if (records) note_call(communicator, call, served.reason, Clock::now() - begin);
+  if (observes && report::recording())
+    note_call(communicator, call, served.reason, Clock::now() - begin);
   return served;
 }
 

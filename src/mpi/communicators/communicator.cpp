@@ -132,6 +132,7 @@ Reason Communicator::judge_lineage() {
   mpi.Comm_rank(handle_, &rank_);
   if (ranks_ < 2) return Reason::one_rank;
   if (!may_set_up()) return Reason::different_options;
+  if (!options().serve_collectives) return Reason::turned_off;
   if (!born().known()) return Reason::nonblocking_before_set_up;
   const std::shared_ptr<Team> team = born().team != nullptr ? born().team : world_team();
   if (team == nullptr || options().reach == ReachChoice::net)
@@ -195,6 +196,7 @@ Reason Communicator::set_up() {
   ranks_ = ranks;
   if (ranks < 2) return Reason::one_rank;
   if (!may_set_up()) return Reason::different_options;
+  if (!options().serve_collectives) return Reason::turned_off;
   team_ = world_team();
   if (team_ != nullptr && options().reach != ReachChoice::net) {
     std::vector<int> members = team_->members(handle_, ranks);
@@ -287,8 +289,8 @@ void Communicator::judge_meeting() {
 }
 
 bool Communicator::may_meet_by_lineage() {
-  if (decided_ || !born().known() || !may_set_up() || options().reach == ReachChoice::net ||
-      options().setup_after != setup_after_automatic ||
+  if (decided_ || !born().known() || !may_set_up() || !options().serve_collectives ||
+      options().reach == ReachChoice::net || options().setup_after != setup_after_automatic ||
       options().reproducible == Reproducible::placement)
     return false;
   const Host& mpi = host();

@@ -37,6 +37,7 @@
 #include "mpi/report/report.h"
 #include "mpi/requests/lane_nonblocking.h"
 #include "mpi/requests/nonblocking.h"
+#include "mpi/collectives/verify.h"
 #include "mpi/roll/watchdog.h"
 #include "mpi/entry/spawn.h"
 #include "mpi/one_sided/node.h"
@@ -103,7 +104,9 @@ void open() {
   if (const auto* const table = table_of_job(true); record && table != nullptr)
     report::record_table({table->name, options().table.empty()});
   if (!options().disable) look_at_saturation_maps();
-  open_registry(record);
+  verifies_calls = options().verify && !options().disable && !simulated;
+  if (verifies_calls) report::start_observing();
+  open_registry(record || verifies_calls);
   gpu::look_after_start();
 }
 
@@ -321,6 +324,7 @@ void before_finalize() {
   end_one_sided();
   // An error does not stop MPI_Finalize: the program's error handler may return.
   (void)guarded(host().comm_world, []() -> int {
+    end_verifying();
     write_what_was_recorded();
     return success;
   });

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "kernels/kernels.h"
@@ -65,6 +66,8 @@ std::vector<RareType> rare_types();
 
 // The kernels' operation for a predefined one; nothing for any other.
 std::optional<kernels::Op> named_op(Op op);
+// MPI_SUM and so on; a text that says so for an operation of the program's own.
+std::string_view name_of(std::optional<kernels::Op> op);
 // True also for MPI_OP_NULL, MPI_REPLACE and MPI_NO_OP, which no reduction accepts.
 bool predefined_op(Op op);
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "mpi/collectives/verify.h"
 #include "mpi/collectives/general.h"
 #include "mpi/job/thrown.h"
 #include "mpi/requests/lane_nonblocking.h"
@@ -92,7 +93,7 @@ void Nonblocking::describe_call(Communicator& communicator, const Call& call, ui
     *reason = describe(communicator, call);
     if (*reason != Reason::none) return;
     use(records().program(call.collective, call.root), records().sequence());
-    if (gpu::is_ruled_out())
+    if (gpu::is_ruled_out() && !verifies_calls)
       memo_.note(call, comm, now, entries_of(communicator, call), buffers(), operation());
     return;
   }
@@ -232,6 +233,8 @@ int start_nonblocking(const Call& call, Comm comm, RequestPlace request) {
       return started(
           *operation, [&](Request handle) { request.store(handle); },
           [&] { return operation->start_again(call); });
+    if (verifies_calls)
+      if (const int code = verify_start(call, comm); code != success) return code;
     return request.store_made([&](Request* place) {
       return StagedRequest::make(call, comm, false, place,
                                  [&](const Call& readable, Request* made) {

@@ -49,7 +49,7 @@ class Inquiry {
   // The answer without the first line.
   const std::string& text() const { return text_; }
 
-  // What the owner waits for. The descriptor is -1, which poll ignores, if nothing is to come.
+  // For the poll of the owner. The descriptor is -1, which poll ignores, if nothing is to come.
   pollfd waits() const;
   void go_on(short events);
   // Gives the connection of a rank that has greeted to the caller, who closes it.

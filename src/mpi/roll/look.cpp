@@ -110,7 +110,7 @@ void note_system_call(const Stack& stack, Place* place) {
   }
 }
 
-std::string name_of(const Communicator& communicator) {
+std::string named(const Communicator& communicator) {
   if (communicator.handle() == host().comm_world) return "MPI_COMM_WORLD";
   if (communicator.handle() == host().comm_self) return "MPI_COMM_SELF";
   return "communicator " + std::to_string(communicator.number());
@@ -128,6 +128,7 @@ std::string arguments_of(const Call& call) {
       add(std::to_string(side.count) + " elements");
   }
   if (plan::rooted(call.collective)) add("root " + std::to_string(call.root));
+  if (plan::combines(call.collective)) add(std::string(name_of(named_op(call.op))));
   return text;
 }
 
@@ -138,7 +139,7 @@ void note_served(Place* place) {
     if (!place->communicator.empty() || communicator.group() == nullptr) return;
     const std::string call = communicator.group()->waits_in();
     if (call.empty()) return;
-    place->communicator = name_of(communicator);
+    place->communicator = named(communicator);
     const size_t arguments = call.find(" of "), root = call.find(", root ");
     if (arguments != std::string::npos)
       place->arguments = call.substr(arguments + 4);
@@ -150,7 +151,7 @@ void note_served(Place* place) {
 void note_left_to_host(const Stack& stack, Place* place) {
   place->arguments = arguments_of(*stack.call);
   visit_communicators([&](const Communicator& communicator) {
-    if (communicator.handle() == stack.communicator) place->communicator = name_of(communicator);
+    if (communicator.handle() == stack.communicator) place->communicator = named(communicator);
   });
 }
 

@@ -19,7 +19,7 @@
 
 namespace tutti::mpi::roll {
 
-// What other nodes must know of a rank. A plain value, which is the same in all processes.
+// The address of a rank for other nodes. A plain value, which is the same in all processes.
 struct Contact {
   static constexpr size_t most_addresses = 3;
   int32_t first_of_node = 0;  // the lowest rank that the rank shares its node with

@@ -99,7 +99,7 @@ class Watchdog {
   // True if a fault of this rank was told.
   bool ends_ill() const { return ends_ill_; }
 
-  // What ranks of other nodes must know of this one. Call it once, before start().
+  // The contact of this rank, for ranks of other nodes. Call it once, before start().
   Contact listen_between_nodes() {
     Contact own;
     node_listener_ = listen_to_nodes(&own);
@@ -594,8 +594,8 @@ class Watchdog {
   pid_t own_ = 0;  // the number of this thread
   int listener_ = -1, node_listener_ = -1, ends_ = -1;
   std::string secret_;
-  std::vector<Contact> contacts_;        // of all ranks; none if all are on this node
-  std::vector<std::vector<int>> nodes_;  // the ranks of each, the lowest first; none likewise
+  std::vector<Contact> contacts_;        // one a rank; none if all are on this node
+  std::vector<std::vector<int>> nodes_;  // their ranks, the lowest first; none likewise
   size_t own_node_ = 0;
   std::vector<Watched> watched_;
   std::atomic<bool> ends_ill_{false};

@@ -4,8 +4,8 @@
 // It sleeps in the system while nobody asks. With TUTTI_STALL_SECONDS it looks at the process eight
 // times in that time: if the process has made no collective since, it asks the thread where it is
 // (stack.h). If that thread has been in one call of MPI for TUTTI_STALL_SECONDS, the lowest rank
-// that is there asks all ranks and prints the table (table.h), provided that no rank goes on. Of
-// other nodes it asks one rank each, which asks those of its node. It also does so when a rank ends
+// that is there asks all ranks and prints the table (table.h), provided that no rank goes on. It
+// asks one rank of each other node, which asks those of its node. It also does so when a rank ends
 // without MPI_Finalize, and when Tutti finds that ranks are in different calls. Any process of this
 // user may ask for the table at any time (`tutti ps`).
 //
