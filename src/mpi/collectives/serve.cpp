@@ -189,31 +189,46 @@ group::CallKey known_key_of(const Call& call) {
 
 // Serves a call on a communicator that Tutti knows, by its group or, as the program made it, by the
 // host.
-[[gnu::always_inline]] inline Served serve(Communicator& communicator, const Call& call,
-                                           const Call& as_made, Comm comm) {
-  const bool observes = report::observing();
-  const auto begin = observes ? Clock::now() : Clock::time_point{};
-  if (observes && verifies_calls) {
-    const int code = verify(communicator, as_made, comm, [&](const Call& exchange) {
-      group::Group* const group = communicator.group();
-      if (group != nullptr)
-        if (group::KnownCall* const known = group->known(known_key_of(exchange)))
-          return communicator.finish(group->run(*known, exchange.in.data, exchange.out.data));
-      const Served served = try_group(communicator, exchange);
-      if (served.reason != Reason::none)
-        return by_host(communicator, exchange, comm, served.reason);
-      if (const auto as_run = plain(communicator, exchange); as_run && served.code == success)
-        communicator.group()->note(known_key_of(exchange), *as_run);
-      return served.code;
-    });
-    if (code != success) return code;
-  }
+[[gnu::always_inline]] inline Served serve_by(Communicator& communicator, const Call& call,
+                                              const Call& as_made, Comm comm) {
   Served served = try_group(communicator, call);
   if (served.reason != Reason::none) [[unlikely]]
     served.code = by_host(communicator, as_made, comm, served.reason);
-  if (observes && report::recording())
-    note_call(communicator, call, served.reason, Clock::now() - begin);
   return served;
+}
+
+// The ranks' exchange of what they pass, as a call of the same communicator.
+int run_exchange(Communicator& communicator, const Call& exchange, Comm comm) {
+  group::Group* const group = communicator.group();
+  if (group != nullptr)
+    if (group::KnownCall* const known = group->known(known_key_of(exchange)))
+      return communicator.finish(group->run(*known, exchange.in.data, exchange.out.data));
+  const Served served = serve_by(communicator, exchange, exchange, comm);
+  if (served.reason == Reason::none && served.code == success)
+    if (const auto as_run = plain(communicator, exchange))
+      communicator.group()->note(known_key_of(exchange), *as_run);
+  return served.code;
+}
+
+[[gnu::cold, gnu::noinline]] Served serve_observed(Communicator& communicator, const Call& call,
+                                                   const Call& as_made, Comm comm) {
+  if (verifies_calls) {
+    const auto run = [&](const Call& exchange) {
+      return run_exchange(communicator, exchange, comm);
+    };
+    if (const int code = verify(communicator, as_made, comm, run); code != success) return code;
+  }
+  const auto begin = Clock::now();
+  const Served served = serve_by(communicator, call, as_made, comm);
+  if (report::recording()) note_call(communicator, call, served.reason, Clock::now() - begin);
+  return served;
+}
+
+[[gnu::always_inline]] inline Served serve(Communicator& communicator, const Call& call,
+                                           const Call& as_made, Comm comm) {
+  if (report::observing()) [[unlikely]]
+    return serve_observed(communicator, call, as_made, comm);
+  return serve_by(communicator, call, as_made, comm);
 }
 
 // The same while buffers may be in a GPU's memory.
