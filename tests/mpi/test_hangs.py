@@ -12,6 +12,7 @@ import pytest
 import support
 from expected_hangs import C_BUGS, check_table
 from support import fortran_program
+from tutti.roll.sockets import ask, own_jobs
 
 pytestmark = pytest.mark.mpi
 
@@ -122,6 +123,31 @@ def ancestors(process):
             break
         process = int(status.rpartition(")")[2].split()[1])
     return found
+
+
+@pytest.mark.parametrize("name", ["mpich", "openmpi"])
+def test_system_calls_go_on(host_named, compiled, name):
+    """They neither end early nor fail, though the ranks are asked all the time."""
+    host = host_named(name)
+    command = [host.launcher, "-n", "2", support.TUTTI_RUN, compiled(host, "interrupted")]
+    with subprocess.Popen(
+        [str(word) for word in command],
+        env=support.clean_environment() | host.environment | {"TUTTI_STALL_SECONDS": "1"},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        asked, end = 0, time.monotonic() + 60
+        while process.poll() is None and time.monotonic() < end:
+            for job, owner in own_jobs():
+                if process.pid in ancestors(owner.process):
+                    asked += "where the ranks are" in ask(job, "table asked")
+            time.sleep(0.01)
+        process.kill()
+        errors = process.stderr.read()
+    assert process.returncode == 0, errors
+    assert asked > 20
 
 
 @pytest.mark.parametrize("name", ["mpich", "openmpi"])

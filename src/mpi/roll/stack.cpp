@@ -5,7 +5,9 @@
 #include <link.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/uio.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -20,6 +22,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <span>
 
 #include "base/descriptors.h"
 #include "mpi/collectives/in_host.h"
@@ -160,16 +163,55 @@ bool handler_is_ours() {
          now.sa_sigaction == tell;
 }
 
-// System calls that a handler ends early, whatever its flags are.
-bool ends_early(long number) {
-  static constexpr long numbers[] = {
+struct Blocked {
+  long call = -1;  // it runs
+  uint64_t argument = 0, fourth = 0, stack_pointer = 0;
+
+  bool operator==(const Blocked&) const = default;
+};
+
+Blocked blocked_in(pid_t thread) {
+  Blocked blocked;
+  std::string line;
+  std::ifstream file(task(thread, "syscall"));
+  std::getline(file, line);
+  if (std::sscanf(line.c_str(), "%ld %" SCNx64 " %*x %*x %" SCNx64 " %*x %*x %" SCNx64,
+                  &blocked.call, &blocked.argument, &blocked.fourth, &blocked.stack_pointer) != 4)
+    return {};
+  return blocked;
+}
+
+bool is_among(long number, std::span<const long> numbers) {
+  return std::find(numbers.begin(), numbers.end(), number) != numbers.end();
+}
+
+// A socket whose calls end by themselves after a time, or what tells of changes of files.
+bool is_timed(int file) {
+  timeval receives{}, sends{};
+  socklen_t bytes = sizeof receives;
+  if (getsockopt(file, SOL_SOCKET, SO_RCVTIMEO, &receives, &bytes) == 0 &&
+      getsockopt(file, SOL_SOCKET, SO_SNDTIMEO, &sends, &bytes) == 0)
+    return receives.tv_sec != 0 || receives.tv_usec != 0 || sends.tv_sec != 0 || sends.tv_usec != 0;
+  std::error_code unreadable;
+  return std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(file), unreadable) ==
+         "anon_inode:inotify";
+}
+
+// A handler ends the system call early, whatever its flags are (signal(7) of Linux lists them).
+bool ends_early(const Blocked& blocked) {
+  static constexpr long always[] = {
 #if defined(SYS_poll)
       SYS_poll,         SYS_select,          SYS_epoll_wait,    SYS_pause,
 #endif
       SYS_nanosleep,    SYS_clock_nanosleep, SYS_ppoll,         SYS_pselect6,
       SYS_epoll_pwait,  SYS_rt_sigtimedwait, SYS_rt_sigsuspend, SYS_semtimedop,
       SYS_io_getevents, SYS_msgrcv,          SYS_msgsnd,        SYS_semop};
-  return std::find(std::begin(numbers), std::end(numbers), number) != std::end(numbers);
+  static constexpr long of_files[] = {SYS_read,   SYS_readv,   SYS_recvfrom, SYS_recvmsg,
+                                      SYS_write,  SYS_writev,  SYS_sendto,   SYS_sendmsg,
+                                      SYS_accept, SYS_accept4, SYS_connect};
+  if (is_among(blocked.call, always)) return true;
+  if (blocked.call == SYS_futex) return blocked.fourth != 0;  // it has a limit of time
+  return is_among(blocked.call, of_files) && is_timed(static_cast<int>(blocked.argument));
 }
 
 // A call instruction ends at `at`. Other processors than these are not looked at.
@@ -237,10 +279,9 @@ bool is_of_mpi(uintptr_t at) {
          std::string_view(slash != nullptr ? slash + 1 : info.dli_fname).starts_with("libmpi");
 }
 
+bool may_be_asked(pid_t thread) { return handles && handler_is_ours() && !blocks_signal(thread); }
+
 bool ask(pid_t thread, Stack* stack) {
-  if (!handles || !handler_is_ours() || blocks_signal(thread)) return false;
-  empty(answered_pipe[0]);
-  empty(python_pipe[0]);
   answer.asked.store(thread, std::memory_order_release);
   if (syscall(SYS_tgkill, getpid(), thread, asking_signal) != 0) return false;
   pollfd waits{answered_pipe[0], POLLIN, 0};
@@ -275,24 +316,6 @@ void close_pipe(int (&ends)[2]) {
     if (end >= 0) close(end);
     end = -1;
   }
-}
-
-struct Blocked {
-  long call = -1;  // it runs
-  uint64_t argument = 0, stack_pointer = 0;
-
-  bool operator==(const Blocked&) const = default;
-};
-
-Blocked blocked_in(pid_t thread) {
-  Blocked blocked;
-  std::string line;
-  std::ifstream file(task(thread, "syscall"));
-  std::getline(file, line);
-  if (std::sscanf(line.c_str(), "%ld %" SCNx64 " %*x %*x %*x %*x %*x %" SCNx64, &blocked.call,
-                  &blocked.argument, &blocked.stack_pointer) != 3)
-    return {};
-  return blocked;
 }
 
 }  // namespace
@@ -333,11 +356,15 @@ Stack stack_of(pid_t thread) {
   Stack stack;
   for (int tries = 0; tries < most_tries; ++tries) {
     stack = {};
+    const bool may_ask = may_be_asked(thread);
+    empty(answered_pipe[0]);
+    empty(python_pipe[0]);
+    // Little is done between this look and the signal, because the thread may enter another call.
     const Blocked blocked = blocked_in(thread);
     stack.system_call = blocked.call;
     stack.argument = blocked.argument;
     std::vector<size_t> offsets;
-    if (ends_early(blocked.call)) {
+    if (ends_early(blocked)) {
       stack.frames = read_stack(blocked.stack_pointer, &offsets);
       bool in_mpi = false;
       for (size_t i = 0; i < offsets.size() && offsets[i] < near_bytes; ++i)
@@ -345,7 +372,7 @@ Stack stack_of(pid_t thread) {
       if (!in_mpi && !(blocked_in(thread) == blocked)) continue;
       if (!in_mpi) return stack;
     }
-    if (ask(thread, &stack)) return stack;
+    if (may_ask && ask(thread, &stack)) return stack;
     if (blocked.call >= 0 && offsets.empty())
       stack.frames = read_stack(blocked.stack_pointer, &offsets);
     return stack;
