@@ -1,5 +1,6 @@
 """Fixtures for the tests of the Python package, which run the installed package as processes."""
 
+import functools
 import os
 import subprocess
 import sys
@@ -93,8 +94,13 @@ def recorded_machine(tmp_path: Path) -> Path:
     return file
 
 
+@functools.cache
 def mpis() -> dict[str, Mpi]:
-    """The host MPIs for tests: the first MPICH and the first Open MPI of this machine."""
+    """The host MPIs for tests: the first MPICH and the first Open MPI of this machine.
+
+    Every launcher is asked for its version, which takes as long as a short job, so they are asked
+    once and not for each test.
+    """
     found: dict[str, Mpi] = {}
     for mpi in find_mpis(ROOT):
         if mpi.family in ("mpich", "openmpi") and mpi.library is not None:
