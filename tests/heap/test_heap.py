@@ -12,8 +12,6 @@ ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).resolve().parent
 LIBRARY = Path(os.environ.get("TEST_TUTTI_BUILD", ROOT / "build")) / "lib" / "libtutti-heap.so"
 
-pytestmark = pytest.mark.alone
-
 
 @pytest.fixture(scope="module")
 def compiled(tmp_path_factory):
