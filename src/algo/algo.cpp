@@ -216,7 +216,7 @@ std::vector<Algorithm> table() {
        directly},
       {"token_ring",
        "direct",
-       "as direct, but of the ranks outside the root's group only the N that hold a token copy "
+       "as direct, but of the ranks outside the root's node only the N that hold a token copy "
        "(NUMACol 3.2)",
        true,
        1,
@@ -224,11 +224,14 @@ std::vector<Algorithm> table() {
        [](const Request& r) {
          const bool gathers = r.collective == C::gather;
          return token_ring(r.collective, r.ranks, r.root,
-                           {r.form.degree, r.form.threshold, gathers ? r.form.pull : r.form.push},
+                           {r.form.degree, r.form.threshold, gathers ? r.form.pull : r.form.push,
+                            r.form.within_nodes},
                            r.levels);
        },
-       {"threshold=BYTES", "push", "pull"},
-       {"token_ring:1:threshold=32K", "token_ring:1:push", "token_ring:1:pull"},
+       {"threshold=BYTES", "push", "pull", "within"},
+       {"token_ring:2:within", "token_ring:4:within", "token_ring:8:within", "token_ring:16:within",
+        "token_ring:1:threshold=32K", "token_ring:1:threshold=32K:within", "token_ring:1:push",
+        "token_ring:1:pull"},
        true,
        Order::kept,
        true,

@@ -33,6 +33,7 @@ struct Form {
   int leaders = 1;         // leaders=K
   int threshold = 0;       // threshold=BYTES (token_ring only)
   bool pull = false;       // pull: the reader of the data copies it
+  bool within_nodes = false;  // within: ranks of the root's node take turns, too (token_ring only)
   std::string_view between, within;  // specs after the first and second '+'; empty: the default
 };
 

@@ -247,8 +247,8 @@ INSTANTIATE_TEST_SUITE_P(
         Golden{Collective::barrier, "binomial", 4, 0}, Golden{Collective::gather, "binomial", 6, 2},
         Golden{Collective::gather, "direct", 4, 1}, Golden{Collective::scatter, "nary:3", 5, 1},
         Golden{Collective::scatter, "direct:2", 6, 4},
-        Golden{Collective::gather, "token_ring", 4, 1},
-        Golden{Collective::scatter, "token_ring:2", 5, 4},
+        Golden{Collective::gather, "token_ring", 6, 1, "node:0,0,1,1,2,2"},
+        Golden{Collective::scatter, "token_ring:2:within", 5, 4},
         Golden{Collective::allgather, "ring", 4, 0}, Golden{Collective::allgather, "direct", 3, 0},
         Golden{Collective::alltoall, "direct", 4, 0},
         Golden{Collective::alltoall, "direct:2", 5, 0},
@@ -284,7 +284,7 @@ INSTANTIATE_TEST_SUITE_P(
         Golden{Collective::scan, "hierarchical+all_read_all+flat", 6, 0, "node:0,0,1,1,2,2"},
         Golden{Collective::exscan, "hierarchical+flat+flat", 5, 0, "node:0,1,0,0,1"},
         Golden{Collective::bcast, "binary", 7, 1},
-        Golden{Collective::gather, "token_ring:1:threshold=32K", 4, 1},
+        Golden{Collective::gather, "token_ring:1:threshold=32K", 6, 1, "node:0,0,1,1,2,2"},
         Golden{Collective::reduce, "levels:leaves=5:stepwise", 8, 0},
         Golden{Collective::gather, "levels:binary", 6, 0},
         Golden{Collective::scan, "doubling", 4, 0}, Golden{Collective::exscan, "doubling", 5, 0}));
@@ -381,16 +381,16 @@ TEST(Algorithms, ARingPushesOrPulls) {
         found += plan::print(transfer) + "\n";
     return found;
   };
-  EXPECT_EQ(of_rank_2(Collective::gather, "token_ring:1"), "push @0 tmp[0].1 <- in[2]\n");
+  EXPECT_EQ(of_rank_2(Collective::gather, "token_ring:1:within"), "push @0 tmp[0].1 <- in[2]\n");
   EXPECT_EQ(of_rank_2(Collective::gather, "token_ring:1:pull"), "copy out[0].2 <- in[2]\n");
-  EXPECT_EQ(of_rank_2(Collective::scatter, "token_ring:1"), "copy @0 out[2] <- tmp[0].1\n");
+  EXPECT_EQ(of_rank_2(Collective::scatter, "token_ring:1:within"), "copy @0 out[2] <- tmp[0].1\n");
   EXPECT_EQ(of_rank_2(Collective::scatter, "token_ring:1:push"), "push out[2] <- in[0].2\n");
 }
 
 // NUMACol's ring, section 3.2: a rank copies its last T bytes while its successor copies the first
 // ones. In the second segment the stages of the plan are one tick later.
 TEST(Algorithms, ARingWithAThresholdGoesOnWithTheLastBytes) {
-  const Plan plan = generate(Collective::gather, "token_ring:1:threshold=64K", 4, 0);
+  const Plan plan = generate(Collective::gather, "token_ring:1:threshold=64K:within", 4, 0);
   EXPECT_EQ(plan.last_segment, 65536);
   std::vector<std::pair<int32_t, int32_t>> pushes, tokens;  // rank and stage; two ranks
   for (const plan::Transfer& transfer : plan.transfers) {

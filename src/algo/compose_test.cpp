@@ -161,7 +161,7 @@ TEST(Composer, AnInputThatIsNotWrittenIsReadInPlace) {
 }
 
 TEST(Composer, KeepsPushesAndTokens) {
-  const Plan part = generate(Collective::gather, "token_ring", 3, 0);
+  const Plan part = generate(Collective::gather, "token_ring:1:within", 3, 0);
   Plan plan = whole_of(Collective::gather, 6, 6);
   const std::vector<int32_t> ranks{5, 3, 1};
   const auto in = [&](int32_t rank, int64_t, Regions& regions) {

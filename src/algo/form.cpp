@@ -84,6 +84,7 @@ bool* flag_of(Form& form, std::string_view word) {
   if (word == "stepwise") return &form.stepwise;
   if (word == "cyclic") return &form.cyclic;
   if (word == "levels") return &form.levels;
+  if (word == "within") return &form.within_nodes;
   return nullptr;
 }
 

@@ -107,7 +107,7 @@ TEST(Levels, OnlyRanksOutsideTheRootsGroupTakeTokens) {
     for (const int root : {0, 5}) {
       std::vector<int32_t> waiting, awaited;
       for (const plan::Transfer& transfer :
-           generate(collective, "token_ring:3", 8, root, halves).transfers) {
+           generate(collective, "token_ring:3:within", 8, root, halves).transfers) {
         if (transfer.kind != plan::TransferKind::token) continue;
         waiting.push_back(transfer.dst.rank);
         awaited.push_back(transfer.src.front().rank);
@@ -119,11 +119,32 @@ TEST(Levels, OnlyRanksOutsideTheRootsGroupTakeTokens) {
                   awaited.end());  // in a ring of four, three places before is one place after
       EXPECT_EQ(awaited, ring);
       for (const plan::Transfer& transfer :
-           generate(collective, "token_ring:4", 8, root, halves).transfers) {
+           generate(collective, "token_ring:4:within", 8, root, halves).transfers) {
         EXPECT_NE(transfer.kind, plan::TransferKind::token);
       }
     }
   }
+}
+
+// NUMACol's condition 1: a rank on the root's node copies at any time, in whatever region it runs.
+TEST(Levels, RanksOfTheRootsNodeTakeNoTokens) {
+  const auto waiting = [](const char* levels, const char* spec) {
+    std::vector<int32_t> ranks;
+    const Plan plan = generate(Collective::scatter, spec, 8, 1, placement::read_levels(levels));
+    for (const plan::Transfer& transfer : plan.transfers) {
+      if (transfer.kind == plan::TransferKind::token) ranks.push_back(transfer.dst.rank);
+    }
+    return ranks;
+  };
+  const char* nodes = "node:0,0,0,0,1,1,1,1 numa:0,0,1,1,2,2,3,3";
+  const char* clusters = "cluster:0,0,0,0,0,0,1,1 node:0,0,1,1,2,2,3,3";
+  using Ranks = std::vector<int32_t>;
+  EXPECT_EQ(waiting("", "token_ring:1"), Ranks{});
+  EXPECT_EQ(waiting("numa:0,0,0,0,1,1,1,1", "token_ring:1"), Ranks{});
+  EXPECT_EQ(waiting("numa:0,0,0,0,1,1,1,1", "token_ring:1:threshold=8K"), Ranks{});
+  EXPECT_EQ(waiting("numa:0,0,0,0,1,1,1,1", "token_ring:1:within"), (Ranks{4, 5, 6, 7}));
+  EXPECT_EQ(waiting(nodes, "token_ring:1"), (Ranks{4, 5, 6, 7}));
+  EXPECT_EQ(waiting(clusters, "token_ring:1"), (Ranks{2, 3, 4, 5, 6, 7}));
 }
 
 void check_claims(const Plan& plan, const Levels& levels) {

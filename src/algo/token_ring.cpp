@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "algo/fold.h"
+#include "algo/hierarchy.h"
 #include "algo/parts.h"
 
 namespace tutti::algo {
@@ -17,21 +18,19 @@ constexpr int32_t most_near = 2;
 
 class TokenRing {
  public:
-  TokenRing(Plan& plan, int32_t tokens, const placement::Levels& levels)
-      : plan_(plan), tokens_(tokens), others_(by_levels(plan.ranks, levels)) {
+  TokenRing(Plan& plan, const RingForm& ring, const placement::Levels& levels)
+      : plan_(plan), tokens_(ring.tokens), others_(by_levels(plan.ranks, levels)) {
     const auto root = std::find(others_.begin(), others_.end(), plan.root);
     std::rotate(others_.begin(), root, others_.end());
     others_.erase(others_.begin());
-    std::vector<int32_t> group_of(static_cast<size_t>(plan.ranks));
-    if (!levels.one_level()) group_of = levels.all().front().group_of.values();
-    const auto at_the_root = [&](int32_t rank) {
-      return !levels.one_level() &&
-             group_of[static_cast<size_t>(rank)] == group_of[static_cast<size_t>(plan.root)];
-    };
-    for (const int32_t rank : others_) (at_the_root(rank) ? near_ : ring_).push_back(rank);
+    const std::vector<bool> is_near = near_the_root(ring.within, levels);
+    for (const int32_t rank : others_)
+      (is_near[static_cast<size_t>(rank)] ? near_ : ring_).push_back(rank);
     is_between_nodes_ = !levels.one_level() && (levels.all().front().name == "node" ||
                                                 levels.all().front().name == "cluster");
   }
+
+  bool has_turns() const { return !ring_.empty(); }
 
   void by_ranks() {
     if (gathers()) {
@@ -49,6 +48,7 @@ class TokenRing {
                 });
     }
     copy_own();
+    if (!has_turns()) return;
     // All transfers have one stage. In a pipeline over stages each rank would copy a different
     // segment, and all ranks would copy at once.
     for (plan::Transfer& transfer : plan_.transfers) transfer.stage = 0;
@@ -116,6 +116,22 @@ class TokenRing {
     take(turn.rank, turn.place);
   }
 
+  // Indexed by rank: true if the rank needs no token.
+  std::vector<bool> near_the_root(bool within, const placement::Levels& levels) const {
+    std::vector<bool> is_near(static_cast<size_t>(plan_.ranks), !within);
+    const auto& all = levels.all();
+    const int32_t node = node_level(levels);
+    if (levels.one_level() || (!within && node < 0 && all.front().name != "cluster"))
+      return is_near;
+    // Nodes of one rank each, in clusters, are no level: then no rank is on the root's node.
+    if (!within && node < 0) return std::vector<bool>(is_near.size(), false);
+    const std::vector<int32_t> group_of =
+        all[within ? 0 : static_cast<size_t>(node)].group_of.values();
+    for (size_t rank = 0; rank < is_near.size(); ++rank)
+      is_near[rank] = group_of[rank] == group_of[static_cast<size_t>(plan_.root)];
+    return is_near;
+  }
+
   bool gathers() const { return plan_.collective == plan::Collective::gather; }
   // The part of a rank at its source and at its destination.
   Region in_of(int32_t rank) const {
@@ -171,10 +187,10 @@ Plan token_ring(plan::Collective collective, int ranks, int root, const RingForm
   plan.ranks = ranks;
   plan.root = root;
   plan.blocks = ranks;
-  TokenRing writer(plan, ring.tokens, levels);
+  TokenRing writer(plan, ring, levels);
   if (ring.by_root) {
     writer.by_root();
-  } else if (ring.threshold > 0) {
+  } else if (ring.threshold > 0 && writer.has_turns()) {
     plan.last_segment = ring.threshold;
     writer.in_two_phases();
   } else {

@@ -105,7 +105,7 @@ TEST(Geometry, ShortMessagesAreWhole) {
 // halves, and a shorter one not at all, whatever a rule's segments are.
 TEST(Geometry, TheLastOfTwoSegmentsHasTheLengthThatThePlanSays) {
   const Resources memory = resources(deep);
-  const Program program = program_of(Collective::gather, "token_ring:1:threshold=32K", 4);
+  const Program program = program_of(Collective::gather, "token_ring:1:threshold=32K:within", 4);
   const auto segments = [&](size_t bytes) {
     return travel(program, memory, 1, bytes, 0, ReachChoice::automatic).geometry;
   };

@@ -72,8 +72,8 @@ def test_candidates_are_what_the_core_has_and_each_plan_once():
         "doubling",
         "halving",
     ]
-    rings = ["token_ring:1:threshold=32K", "token_ring:1:push", "token_ring:1:pull"]
-    assert algorithms_for(4, "gather")[-3:] == rings
+    rings = ["token_ring:1:threshold=32K:within", "token_ring:1:pull"]
+    assert algorithms_for(4, "gather")[-2:] == rings
     assert "ring" in algorithms_for(4, "allgather") and "all_read_all" not in algorithms_for(
         65, "allgather"
     )
