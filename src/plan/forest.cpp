@@ -173,7 +173,7 @@ Forest::Tree Forest::upside_down() const {
   return result;
 }
 
-void Forest::reduce_phase(Plan& plan, bool any_order) const {
+void Forest::reduce_phase(Plan& plan, const Trees& trees) const {
   const Tree& from = tree(TreeKind::reduce);
   std::vector<int32_t> order = from_the_root(from);
   for (auto parent = order.rbegin(); parent != order.rend(); ++parent) {
@@ -186,12 +186,17 @@ void Forest::reduce_phase(Plan& plan, bool any_order) const {
       sources.push_back(has_own ? in(child) : tmp(child));
     }
     const Region result = *parent == root_ ? out(*parent) : tmp(*parent);
-    if (any_order) {
+    const size_t first = plan.transfers.size();
+    if (trees.any_order) {
       plan.reduce_any(result, std::move(sources));
+    } else if (trees.stepwise && sources.size() > 1) {
+      for (size_t next = 1; next < sources.size(); ++next)
+        plan.reduce(result, {next == 1 ? sources.front() : result, sources[next]});
     } else {
       plan.reduce(result, std::move(sources));
     }
-    plan.transfers.back().line = std::max(from.line[static_cast<size_t>(*parent)], 0);
+    for (size_t at = first; at < plan.transfers.size(); ++at)
+      plan.transfers[at].line = std::max(from.line[static_cast<size_t>(*parent)], 0);
   }
 }
 
@@ -222,7 +227,7 @@ Plan Forest::plan(const Trees& trees) const {
   const bool reduces = tree(TreeKind::reduce).wanted, broadcasts = tree(TreeKind::bcast).wanted;
   if (reduces) {
     plan.commutative = trees.any_order || !keeps_rank_order();
-    reduce_phase(plan, trees.any_order);
+    reduce_phase(plan, trees);
   }
   if (broadcasts)
     bcast_phase(plan,

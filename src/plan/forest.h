@@ -58,7 +58,7 @@ class Forest {
   std::vector<int32_t> from_the_root(const Tree& tree) const;
   bool keeps_rank_order() const;
   Tree upside_down() const;
-  void reduce_phase(Plan& plan, bool any_order) const;
+  void reduce_phase(Plan& plan, const Trees& trees) const;
   void bcast_phase(Plan& plan, const Tree& tree) const;
 
   Collective collective_;

@@ -15,9 +15,9 @@ namespace tutti::plan {
 namespace {
 
 constexpr std::string_view first_line = "tutti-tree 1";
-constexpr std::array<std::string_view, 8> words = {"collective", "algorithm", "ranks",  "root",
-                                                   "shape",      "any_order", "reduce", "bcast"};
-constexpr size_t setting_count = 6;
+constexpr std::array<std::string_view, 9> words = {"collective", "algorithm", "ranks",  "root",
+                                                   "shape",      "any_order", "stepwise", "reduce", "bcast"};
+constexpr size_t setting_count = 7;
 
 std::string nearest_word(std::string_view word) {
   for (std::string_view known : words) {
@@ -25,7 +25,8 @@ std::string nearest_word(std::string_view word) {
       return "; is it '" + std::string(known) + "'?";
     }
   }
-  return "; a line is a setting (collective, algorithm, ranks, root, shape, any_order) or a "
+  return "; a line is a setting (collective, algorithm, ranks, root, shape, any_order, "
+         "stepwise) or a "
          "parent's list "
          "(reduce 0: 1 2, bcast 0: 1 2)";
 }
@@ -97,7 +98,8 @@ class Reader {
       return;
     }
     if (word == "collective") trees_.collective = collective(line);
-    if (word == "any_order") trees_.any_order = yes_or_no(line);
+    if (word == "any_order") trees_.any_order = yes_or_no(line, word);
+    if (word == "stepwise") trees_.stepwise = yes_or_no(line, word);
     if (word == "root") trees_.root = line.number("the root");
     if (word == "ranks") {
       trees_.ranks = line.number("the number of ranks");
@@ -122,10 +124,10 @@ class Reader {
     line.refuse("there are no trees of " + quoted(whole) + "; they are of one of " + names);
   }
 
-  static bool yes_or_no(Line& line) {
+  static bool yes_or_no(Line& line, std::string_view word) {
     if (line.take_word("yes")) return true;
     if (line.take_word("no")) return false;
-    line.refuse("any_order is yes or no, not " + quoted(line.rest()));
+    line.refuse(std::string(word) + " is yes or no, not " + quoted(line.rest()));
   }
 
   int32_t set_at(std::string_view word) const {
@@ -149,8 +151,14 @@ class Reader {
                                                " to be the root; ranks are 0 to " +
                                                std::to_string(trees_.ranks - 1));
     }
-    if (trees_.any_order && one_buffer(trees_.collective)) {
-      refuse(lines_.place(set_at("any_order")), "a bcast combines nothing; remove the line");
+    for (const std::string_view word : {"any_order", "stepwise"}) {
+      const bool is_set = word == "stepwise" ? trees_.stepwise : trees_.any_order;
+      if (is_set && one_buffer(trees_.collective))
+        refuse(lines_.place(set_at(word)), "a bcast combines nothing; remove the line");
+    }
+    if (trees_.any_order && trees_.stepwise) {
+      refuse(lines_.place(set_at("stepwise")),
+             "any_order and stepwise exclude each other; remove one of the two lines");
     }
     if (!forest_) forest_.emplace(trees_);
   }
@@ -231,6 +239,7 @@ std::string print(const Trees& trees) {
     text += "root " + std::to_string(trees.root) + '\n';
   if (!trees.shape.empty()) text += "shape " + trees.shape + '\n';
   if (trees.any_order) text += "any_order yes\n";
+  if (trees.stepwise) text += "stepwise yes\n";
   append_lists(text, "reduce", trees.reduce);
   append_lists(text, "bcast", trees.bcast);
   return text;

@@ -6,6 +6,8 @@
 //   root 0                     # the root of the trees; 0 if left out
 //   shape node:2 core:4        # the machine for which the tree is; any if left out
 //   any_order yes              # parents combine their children as they arrive; no if left out
+//   stepwise yes               # parents combine one child after another, in the order of their
+//                              # lists, each when it is there; no (all at once) if left out
 //   reduce 0: 1 2 4            # rank 0 combines its own data, then that of ranks 1, 2 and 4
 //   reduce 2: 3
 //   reduce 4: 5 6
@@ -39,6 +41,7 @@ struct Trees {
   int32_t root = 0;
   std::string shape;  // as topo::print writes it; empty: any
   bool any_order = false;
+  bool stepwise = false;
   Children reduce;  // the tree for a barrier, a reduce, an allreduce
   // The tree for a bcast, a barrier, an allreduce; in the last two, empty for the reduce tree
   // upside down.

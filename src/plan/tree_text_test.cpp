@@ -93,6 +93,11 @@ TEST(TreeText, OtherCollectives) {
           "tutti-tree 1\ncollective reduce\nranks 3\nroot 1\nany_order yes\nreduce 1: 0 2\n")),
       "tutti-plan 1\ncollective reduce\nranks 3\nroot 1\ncommutative yes\nblocks 1\n"
       "reduce any out[1] <- in[1], in[0], in[2]\n");
+  EXPECT_EQ(print(read_tree("tutti-tree 1\ncollective reduce\nranks 4\nstepwise yes\n"
+                            "reduce 0: 1 2\nreduce 2: 3\n")),
+            "tutti-plan 1\ncollective reduce\nranks 4\nroot 0\nblocks 1\n"
+            "reduce tmp[2] <- in[2], in[3]\nreduce out[0] <- in[0], in[1]\n"
+            "reduce out[0] <- out[0], tmp[2]\n");
   for (const char* collective : {"barrier", "bcast", "reduce", "allreduce"}) {
     EXPECT_NO_THROW(
         check(read_tree(std::string("tutti-tree 1\nranks 1\ncollective ") + collective)))
@@ -185,6 +190,8 @@ TEST(TreeText, RefusesMalformedHeaders) {
        "my.tree:3: 'ranks' a second time; the first is at my.tree:2, keep one"},
       {"tutti-tree 1\nranks 2 2\n", "my.tree:2: unexpected '2' at the end of the line"},
       {"tutti-tree 1\nany_order maybe\n", "my.tree:2: any_order is yes or no, not 'maybe'"},
+      {"tutti-tree 1\nstepwise yes\nany_order yes\nranks 2\ncollective reduce\nreduce 0: 1\n",
+       "my.tree:2: any_order and stepwise exclude each other; remove one of the two lines"},
       {"tutti-tree 1\nshape four nodes\n",
        "my.tree:2: the machine's shape must be words such as 'node:4 numa:2 core:8'"},
       {"tutti-tree 1\nalgorithm caf\xc3\xa9\n", "my.tree:2: the algorithm's label"},

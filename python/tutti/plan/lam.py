@@ -3,22 +3,24 @@
 Source: Bjoerndalen, Anshus, Vinter, Larsen, "The Performance of Configurable Collective
 Communication for LAM-MPI in Clusters and Multi-Clusters", sections 3 to 6 and figures 2 and 3.
 
-| scheme          | each rank's parent
-| paper | | --------------- |
--------------------------------------------------------------------------------- | ----- | | `lam`
-| LAM-MPI's own choice: linear up to 4 ranks, logarithmic from there on             | 3     | |
-`logarithmic`   | reduce: the rank without its lowest bit; bcast: the rank without its highest bit
-| 3, 4  | | `linear`        | the root
-| 5.1   | | `hierarchical`  | a leader in each node; the leaders' parent is the root ("hierarchal
-scheme 1")   | 5.1   | | `two_groups`    | a leader in each of two groups of a node; the leaders'
-parent is the root        | 5.2   | | `three_layers`  | a leader in each of two groups of a node;
-then the node's leader; then the root  | 5.2   |
+Each rank's parent, by scheme, with the paper's section:
+
+- `lam` (3): LAM-MPI's own choice, linear up to 4 ranks and logarithmic from there on.
+- `logarithmic` (3, 4): in a reduce the rank without its lowest bit, in a bcast the rank without its
+  highest bit.
+- `linear` (5.1): the root.
+- `hierarchical` (5.1): a leader in each node; the leaders' parent is the root ("hierarchal scheme
+  1").
+- `two_groups` (5.2): a leader in each of two groups of a node; the leaders' parent is the root.
+- `three_layers` (5.2): a leader in each of two groups of a node, then the node's leader, then the
+  root.
 
 Each scheme exists as an allreduce (a reduce to rank 0 and a broadcast from it, as in LAM-MPI), a
 `_reduce` and a `_bcast`. If the root is not 0, the ranks of the logarithmic trees count from the
 root, as in LAM-MPI.
 
-A rank combines its own data first, then its children's, in ascending order of rank. So the linear
+A rank combines its own data with its first child's as soon as that is there, then with the next
+one's, in ascending order of rank: LAM-MPI's sequence of receives (section 3). So the linear
 and logarithmic trees keep rank order if the root is 0. With another root, or if the ranks of a
 node are not consecutive, the schemes rely on the operation to commute, and their plans say so.
 """
@@ -109,11 +111,11 @@ def _family(name: str, up: Shape, down: Shape) -> tuple[Collective, Collective, 
     """A scheme's allreduce, reduce and bcast."""
 
     def allreduce(c: Context) -> None:
-        algo.tree_reduce(c, up(c), into=c.out[c.root], order="tree")
+        algo.tree_reduce(c, up(c), into=c.out[c.root], order="tree", stepwise=True)
         algo.tree_bcast(c, down(c))
 
     def reduce(c: Context) -> None:
-        algo.tree_reduce(c, up(c), into=c.out[c.root], order="tree")
+        algo.tree_reduce(c, up(c), into=c.out[c.root], order="tree", stepwise=True)
 
     def bcast(c: Context) -> None:
         algo.tree_bcast(c, down(c), c.inp[c.root])
