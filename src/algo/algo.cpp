@@ -14,6 +14,7 @@
 #include "algo/parts.h"
 #include "algo/parts_tree.h"
 #include "algo/push.h"
+#include "algo/reduce_then_scatter.h"
 #include "algo/ring.h"
 #include "algo/scan.h"
 #include "algo/staggered.h"
@@ -37,6 +38,10 @@ const Collectives tree_collectives = {Collective::barrier, Collective::bcast,
                                       Collective::reduce,  Collective::allreduce,
                                       Collective::gather,  Collective::scatter};
 
+const Collectives levels_collectives = {
+    Collective::barrier, Collective::bcast,   Collective::reduce,        Collective::allreduce,
+    Collective::gather,  Collective::scatter, Collective::reduce_scatter};
+
 plan::Plan of_branches(const Request& request, const Branch& up, const Branch& down) {
   if (plan::parted(request.collective))
     return parts_tree(request.collective, request.ranks, request.root, up);
@@ -52,14 +57,24 @@ plan::Plan one_tree(const Request& request, TreeShape shape) {
 
 plan::Plan any_tree(const Request& request) { return one_tree(request, {request.form.degree}); }
 
-plan::Plan binary_tree(const Request& request) { return one_tree(request, {2, 0, true}); }
+plan::Plan binary_tree(const Request& request) {
+  return one_tree(request, {.degree = 2, .binary = true});
+}
 
 plan::Plan tree_on_levels(const Request& request) {
   const Form& form = request.form;
   const int leader = form.fixed ? 0 : request.root;
   const Branch up = branch_of(request.ranks, leader, request.levels, form.outer, form.inner);
-  plan::Plan plan = of_branches(
-      request, up, form.one_stage ? branch_of(request.ranks, leader, {}, {0}, {0}) : up);
+  const Branch down = form.one_stage ? branch_of(request.ranks, leader, {}, {0}, {0}) : up;
+  plan::Plan plan;
+  if (request.collective == Collective::reduce_scatter) {
+    Request reduce = request;
+    reduce.collective = Collective::reduce;
+    plan = reduce_then_scatter(of_branches(reduce, up, up),
+                               parts_tree(Collective::scatter, request.ranks, leader, down));
+  } else {
+    plan = of_branches(request, up, down);
+  }
   plan.commutative = plan::combines(request.collective) && !request.levels.in_rank_order();
   return form.push ? pushed(std::move(plan)) : plan;
 }
@@ -112,7 +127,8 @@ plan::Plan in_tiles(const Request& request) {
   std::vector<std::vector<int32_t>> groups_by_level;
   for (const placement::SharedLevel& level : request.levels.all())
     if (by_groups) groups_by_level.push_back(level.group_of.values());
-  const Tiling tiling{tile_groups(ranks, groups_by_level, 0), request.form.cyclic};
+  const Tiling tiling{tile_groups(ranks, groups_by_level, 0), request.form.cyclic,
+                      request.form.one_stage};
   plan::Plan plan = tiled(request.collective, request.ranks, request.root, tiling);
   plan.commutative =
       (tiling.cyclic && request.ranks > 1) || (by_groups && !request.levels.in_rank_order());
@@ -200,9 +216,9 @@ std::vector<Algorithm> table() {
        "between (HMPI 2.2, NUMACol 3)",
        false,
        0,
-       tree_collectives,
+       levels_collectives,
        tree_on_levels,
-       {"SHAPE", "stepwise", "fixed", "one_stage", "push"},
+       {"SHAPE", "stepwise", "fixed", "one_stage", "push", "subphases=C"},
        {"levels:flat", "levels:binomial", "levels:stepwise", "levels:binomial:stepwise", "levels:4",
         "levels:binomial:one_stage", "levels:fixed", "levels:push", "levels:flat:push"},
        true,
@@ -277,8 +293,8 @@ std::vector<Algorithm> table() {
        0,
        {C::allreduce, C::reduce},
        in_tiles,
-       {"cyclic", "levels"},
-       {"tiled:cyclic", "tiled:levels"},
+       {"cyclic", "levels", "one_stage"},
+       {"tiled:cyclic", "tiled:levels", "tiled:levels:one_stage"},
        true,
        Order::folded},
       {"doubling",
@@ -305,13 +321,13 @@ std::vector<Algorithm> table() {
        Order::kept_in_runs},
       {"dissemination",
        "dissemination",
-       "every rank combines what ranks at doubling distances have; not for floating point (HMPI "
-       "2.3)",
+       "every rank combines what ranks at doubling distances have; for floating point only in "
+       "experiments, by the word any_bits (HMPI 2.3)",
        false,
        0,
        {C::barrier, C::allreduce},
        [](const Request& r) { return dissemination(r.collective, r.ranks, r.levels); },
-       {},
+       {"any_bits"},
        {},
        true,
        Order::lost,
@@ -402,7 +418,7 @@ Serves serves(Collective collective, std::string_view spec, const placement::Lev
   const bool folds = order == Order::folded;
   if (plan::is_scan(collective)) order = Order::kept;
   return {folds || order == Order::kept || (order == Order::kept_in_runs && levels.in_rank_order()),
-          algorithm.uniform, folds};
+          algorithm.uniform || form.any_bits, folds};
 }
 
 }  // namespace tutti::algo

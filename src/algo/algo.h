@@ -30,6 +30,8 @@ struct Form {
   bool push = false;       // push: the owner of the data writes it to its reader
   bool cyclic = false;     // cyclic (tiled only)
   bool levels = false;     // levels (tiled only)
+  bool any_bits = false;   // any_bits: floating point too; ranks may get different bits
+  int at_once = 0;         // subphases=C: of the leaves' combinations in a group, so many at once
   int leaders = 1;         // leaders=K
   int threshold = 0;       // threshold=BYTES (token_ring only)
   bool pull = false;       // pull: the reader of the data copies it
@@ -92,7 +94,8 @@ bool goes_by_levels(std::string_view spec);
 
 // The properties of a spec's plan that decide which operations it serves. They are those that
 // plan::check would find, and no plan is made. rank_order: operations that do not commute are
-// served. uniform: all ranks get the same bits. folds: the bits do not depend on where ranks are.
+// served. uniform: all ranks get the same bits, or the spec says that they need not (any_bits).
+// folds: the bits do not depend on where ranks are.
 struct Serves {
   bool rank_order = true, uniform = true, folds = true;
 };

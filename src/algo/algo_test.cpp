@@ -287,6 +287,10 @@ INSTANTIATE_TEST_SUITE_P(
         Golden{Collective::gather, "token_ring:1:threshold=32K", 6, 1, "node:0,0,1,1,2,2"},
         Golden{Collective::reduce, "levels:leaves=5:stepwise", 8, 0},
         Golden{Collective::gather, "levels:binary", 6, 0},
+        Golden{Collective::reduce, "levels:leaves=4:subphases=2", 8, 0},
+        Golden{Collective::reduce_scatter, "levels:one_stage", 4, 0, "numa:0,0,1,1"},
+        Golden{Collective::barrier, "hierarchical+dissemination+dissemination", 6, 0,
+               "node:0,0,0,1,1,1"},
         Golden{Collective::scan, "doubling", 4, 0}, Golden{Collective::exscan, "doubling", 5, 0}));
 
 // Every text in plans/ must be readable and pass the check, also those that no generator writes.
@@ -410,6 +414,19 @@ TEST(Algorithms, ARingWithAThresholdGoesOnWithTheLastBytes) {
   EXPECT_EQ(served_as("binomial", 8).most, SIZE_MAX);
 }
 
+// HMPI compares dissemination with trees by sums of doubles (figures 17 and 18).
+TEST(Algorithms, DisseminationServesFloatingPointWhereASpecAllowsAnyBits) {
+  const auto uniform = [](const char* spec, const placement::Levels& levels = {}) {
+    return serves(Collective::allreduce, spec, levels).uniform;
+  };
+  const placement::Levels nodes = placement::read_levels("node:0,0,1,1");
+  EXPECT_FALSE(uniform("dissemination"));
+  EXPECT_TRUE(uniform("dissemination:any_bits"));
+  EXPECT_FALSE(uniform("hierarchical+dissemination+flat", nodes));
+  EXPECT_TRUE(uniform("hierarchical+dissemination:any_bits+flat", nodes));
+  EXPECT_FALSE(serves(Collective::allreduce, "dissemination:any_bits", {}).rank_order);
+}
+
 TEST(Algorithms, UnknownNamesAreRefused) {
   EXPECT_THROW(generate(Collective::barrier, "no_such", 4, 0), Error);
   EXPECT_THROW(generate(Collective::bcast, "all_read_all", 4, 0), Error);
@@ -421,8 +438,9 @@ TEST(Algorithms, UnknownNamesAreRefused) {
   EXPECT_THROW(generate(Collective::barrier, "flat", 4, 1), Error);
   for (const char* spec :
        {"levels:1", "levels:2:3:4", "levels:push:push", "levels:leaves=0",
-        "levels:leaves=", "levels:", "levels:cyclic", "tiled:cyclic:levels", "tiled:4", "nary:4:4",
-        "nary:4:stepwise:stepwise", "doubling:2", "flat:stepwise"}) {
+        "levels:leaves=", "levels:", "levels:subphases=2", "levels:leaves=2:subphases=0",
+        "levels:cyclic", "tiled:cyclic:levels", "tiled:4", "nary:4:4", "nary:4:stepwise:stepwise",
+        "doubling:2", "flat:stepwise"}) {
     EXPECT_THROW(generate(Collective::allreduce, spec, 4, 0), Error) << spec;
   }
   EXPECT_THROW(generate(Collective::barrier, "staggered:0", 4, 0), Error);

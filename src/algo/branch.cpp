@@ -55,8 +55,11 @@ Branch join_binary(std::vector<Branch>& branches, Interval interval, int32_t roo
 }
 
 // Joins runs of consecutive branches, of sizes as equal as possible, to one flat tree each.
-std::vector<Branch> in_runs(std::vector<Branch> branches, int32_t runs, int32_t root) {
+std::vector<Branch> in_runs(std::vector<Branch> branches, const TreeShape& shape, int32_t root) {
   const auto count = static_cast<int64_t>(branches.size());
+  const int32_t runs = std::min(shape.leaves, static_cast<int32_t>(count));
+  std::pair<int32_t, int32_t> group{branches.front().leader, 0};
+  for (const Branch& branch : branches) group.second += branch.size;
   std::vector<Branch> result;
   for (int32_t run = 0; run < runs; ++run) {
     const int64_t low = run * count / runs, high = (run + 1) * count / runs;
@@ -65,6 +68,8 @@ std::vector<Branch> in_runs(std::vector<Branch> branches, int32_t runs, int32_t 
     };
     result.push_back(of_parts({at(low), at(high)}, root));
     result.back().apart = high - low > 1;
+    result.back().at_once = shape.at_once;
+    result.back().group = group;
   }
   return result;
 }
@@ -111,10 +116,7 @@ void append_ranks(const Branch& branch, std::vector<int32_t>& ranks) {
 
 Branch joined(std::vector<Branch> branches, TreeShape shape, int32_t root) {
   if (shape.leaves > 0) {
-    branches =
-        in_pairs(in_runs(std::move(branches),
-                         std::min(shape.leaves, static_cast<int32_t>(branches.size())), root),
-                 root);
+    branches = in_pairs(in_runs(std::move(branches), shape, root), root);
   }
   const auto count = static_cast<int32_t>(branches.size());
   if (shape.binary)

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "placement/levels.h"
@@ -25,12 +26,17 @@ struct Branch {
   // Its leader combines it at once in a transfer of its own, and so does not wait for other
   // branches that it leads: a leaf of the binary tree of equation (1).
   bool apart = false;
+  // A branch that stands apart takes turns with those of its group (first rank and size): at most
+  // so many combine at once. 0: all do.
+  int32_t at_once = 0;
+  std::pair<int32_t, int32_t> group = {0, 0};
 };
 
 // How the branches of one group are joined to one.
 struct TreeShape {
   int32_t degree = 2;   // as in interval.h; 0: flat
   int32_t leaves = 0;   // not 0: flat trees first, until so many ranks are left; then a binary tree
+  int32_t at_once = 0;  // not 0: of the flat trees of `leaves` at most so many combine at once
   bool binary = false;  // every leader has at most two parts besides its own: one of the ranks
                         // before it and one of those after it, or both of the side that has ranks
 };

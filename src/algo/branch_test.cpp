@@ -56,12 +56,12 @@ Reports reports(const Branch& branch, int others = 0) {
 }
 
 TEST(Branch, NoRankHasMoreThanTwoChildrenInABinaryTree) {
-  EXPECT_EQ(text(branch_of(7, 3, {}, {}, {2, 0, true})), "3(1(0 1 2) 3 5(4 5 6))");
-  EXPECT_EQ(text(branch_of(7, 0, {}, {}, {2, 0, true})), "0(0 2(1 2 3) 5(4 5 6))");
-  EXPECT_EQ(text(branch_of(4, 3, {}, {}, {2, 0, true})), "3(0 1(1 2) 3)");
+  EXPECT_EQ(text(branch_of(7, 3, {}, {}, {.degree = 2, .binary = true})), "3(1(0 1 2) 3 5(4 5 6))");
+  EXPECT_EQ(text(branch_of(7, 0, {}, {}, {.degree = 2, .binary = true})), "0(0 2(1 2 3) 5(4 5 6))");
+  EXPECT_EQ(text(branch_of(4, 3, {}, {}, {.degree = 2, .binary = true})), "3(0 1(1 2) 3)");
   for (int ranks = 2; ranks <= 300; ++ranks) {
     for (const int root : {0, 1, ranks / 2, ranks - 1}) {
-      const Branch branch = branch_of(ranks, root, {}, {}, {2, 0, true});
+      const Branch branch = branch_of(ranks, root, {}, {}, {.degree = 2, .binary = true});
       const Reports found = reports(branch);
       EXPECT_EQ(branch.leader, root);
       EXPECT_LE(found.most, 2) << ranks << " " << root;

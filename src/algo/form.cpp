@@ -12,6 +12,8 @@ namespace {
 
 constexpr std::string_view shape_word = "SHAPE";
 constexpr std::string_view leaves_prefix = "leaves=";
+constexpr std::string_view subphases_word = "subphases=C";
+constexpr std::string_view subphases_prefix = "subphases=";
 constexpr std::string_view leaders_word = "leaders=K";
 constexpr std::string_view leaders_prefix = "leaders=";
 constexpr std::string_view threshold_word = "threshold=BYTES";
@@ -53,7 +55,7 @@ std::optional<int> number_of(std::string_view digits, int least) {
 std::optional<TreeShape> shape_of(std::string_view word) {
   if (word == "binomial") return TreeShape{2};
   if (word == "flat") return TreeShape{0};
-  if (word == "binary") return TreeShape{2, 0, true};
+  if (word == "binary") return TreeShape{.degree = 2, .binary = true};
   if (word.starts_with(leaves_prefix)) {
     const auto leaves = number_of(word.substr(leaves_prefix.size()), 1);
     return leaves ? std::optional(TreeShape{2, *leaves}) : std::nullopt;
@@ -85,6 +87,7 @@ bool* flag_of(Form& form, std::string_view word) {
   if (word == "cyclic") return &form.cyclic;
   if (word == "levels") return &form.levels;
   if (word == "within") return &form.within_nodes;
+  if (word == "any_bits") return &form.any_bits;
   return nullptr;
 }
 
@@ -104,6 +107,12 @@ bool take(const Algorithm& algorithm, std::string_view word, int& shapes, Form& 
     const auto threshold = bytes_of(word.substr(threshold_prefix.size()));
     if (!threshold || form.threshold > 0) return false;
     form.threshold = *threshold;
+    return true;
+  }
+  if (takes(algorithm, subphases_word) && word.starts_with(subphases_prefix)) {
+    const auto at_once = number_of(word.substr(subphases_prefix.size()), 1);
+    if (!at_once || form.at_once > 0) return false;
+    form.at_once = *at_once;
     return true;
   }
   if (algorithm.takes_degree) {
@@ -194,6 +203,11 @@ Form form_of(const Algorithm& algorithm, std::string_view spec, int ranks) {
     colon = next;
   }
   if (form.cyclic && form.levels) refuse(algorithm, spec, "cyclic");
+  if (form.at_once > 0 && form.outer.leaves == 0 && form.inner.leaves == 0) {
+    throw Error(Code::invalid_argument, "algorithm '" + std::string(spec.substr(0, 80)) +
+                                            "': subphases are of the leaves; write leaves=N, too");
+  }
+  form.outer.at_once = form.inner.at_once = form.at_once;
   if (form.push && form.pull) refuse(algorithm, spec, "pull");
   return form;
 }

@@ -26,7 +26,7 @@ Collective between_nodes(Collective collective) {
 std::vector<Collective> within_nodes(Collective collective, std::string_view between) {
   using C = Collective;
   switch (collective) {
-    case C::barrier: return {C::reduce, C::bcast};
+    case C::barrier: return {C::reduce, C::bcast, C::barrier};
     case C::allreduce:
       if (by_dissemination(collective, between)) return {C::allreduce};
       return {C::reduce, C::bcast};

@@ -15,7 +15,8 @@ using plan::Region;
 using Lists = std::vector<Regions>;
 
 // Reduces each node's vectors to its leader, for one rail. Returns by node where the result is; if
-// the leader is alone on its node, that is its own `in`.
+// the leader is alone on its node, that is its own `in`. In a barrier members may meet instead;
+// then each of them has a result.
 Lists combined(Hierarchy& nodes, int32_t rail) {
   Lists result;
   for (int32_t node = 0; node < nodes.nodes(); ++node) {
@@ -26,9 +27,14 @@ Lists combined(Hierarchy& nodes, int32_t rail) {
       continue;
     }
     result.push_back({nodes.scratch_piece(leader)});
-    Lists in, out(ranks.size(), result.back());
-    for (const int32_t rank : ranks) in.push_back({nodes.piece(Buffer::in, rank, rail)});
-    nodes.embed_within(Collective::reduce, ranks, leader, in, out);
+    Lists in, out;
+    for (const int32_t rank : ranks) {
+      in.push_back({nodes.piece(Buffer::in, rank, rail)});
+      const bool has_own = nodes.meets_within() && rank != leader;
+      out.push_back(has_own ? Regions{nodes.scratch_piece(rank)} : result.back());
+    }
+    nodes.embed_within(nodes.meets_within() ? Collective::barrier : Collective::reduce, ranks,
+                       leader, in, out);
   }
   return result;
 }
@@ -209,7 +215,8 @@ void hierarchical_reduce(Hierarchy& nodes) {
 
 void hierarchical_allreduce(Hierarchy& nodes) {
   const Collective collective = nodes.plan().collective;  // a barrier is the allreduce of no bytes
-  make_plans(nodes, collective, {Collective::reduce, Collective::bcast});
+  make_plans(nodes, collective,
+             {nodes.meets_within() ? Collective::barrier : Collective::reduce, Collective::bcast});
   std::vector<Lists> of_nodes;
   for (int32_t rail = 0; rail < nodes.rails(); ++rail) of_nodes.push_back(combined(nodes, rail));
   for (int32_t rail = 0; rail < nodes.rails(); ++rail) {

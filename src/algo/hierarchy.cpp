@@ -133,6 +133,12 @@ const placement::Levels& Hierarchy::levels_within(int32_t node) {
   return *levels;
 }
 
+bool Hierarchy::meets_within() const {
+  const std::string_view asked = request_.form.within;
+  return request_.collective == Collective::barrier && !asked.empty() &&
+         serves(named(asked), Collective::barrier) && !serves(named(asked), Collective::reduce);
+}
+
 const Plan& Hierarchy::within(Collective collective, const std::vector<int32_t>& ranks,
                               int32_t leader) {
   const int32_t node = node_of(ranks.front());

@@ -59,6 +59,9 @@ class Hierarchy {
   // in a node with fewer members than rails.
   std::vector<int32_t> share(int32_t node, int32_t rail) const;
 
+  // True if the members of a node meet in a barrier of the asked algorithm, which serves no reduce.
+  bool meets_within() const;
+
   // The plan of a collective among some members of a node, rooted at the leader, and that among the
   // leaders. The Hierarchy owns both.
   const plan::Plan& within(plan::Collective collective, const std::vector<int32_t>& ranks,

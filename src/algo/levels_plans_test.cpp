@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <functional>
 #include <random>
+#include <set>
 
 #include "algo/algo.h"
 #include "base/error.h"
 #include "plan/check.h"
 #include "plan/lower.h"
 #include "plan/simulate.h"
+#include "plan/text.h"
 
 namespace tutti::algo {
 namespace {
@@ -62,7 +64,8 @@ std::vector<std::string> specs(Collective collective) {
     if (algorithm.name != "levels") continue;
     for (const char* more :
          {"levels:3:2:push", "levels:2:leaves=3:one_stage", "levels:fixed:binomial:push",
-          "levels:flat:fixed", "levels:binary:flat", "levels:binary:fixed"}) {
+          "levels:flat:fixed", "levels:binary:flat", "levels:binary:fixed",
+          "levels:leaves=3:subphases=1:stepwise"}) {
       result.emplace_back(more);
     }
   }
@@ -123,6 +126,43 @@ TEST(Levels, OnlyRanksOutsideTheRootsGroupTakeTokens) {
         EXPECT_NE(transfer.kind, plan::TransferKind::token);
       }
     }
+  }
+}
+
+// HMPI 2.2: the first phase of equation (1) in subphases of at most c reductions. Here 4 leaves of
+// two ranks each, 2 at once: the leaders of the last two wait for those of the first two.
+TEST(Levels, LeavesTakeTurnsInSubphases) {
+  for (const char* way : {"", ":stepwise"}) {
+    std::string turns;
+    for (const plan::Transfer& transfer :
+         generate(Collective::reduce, std::string("levels:leaves=4:subphases=2") + way, 8, 0)
+             .transfers) {
+      if (transfer.kind == plan::TransferKind::token) turns += plan::print(transfer) + "\n";
+    }
+    EXPECT_EQ(turns, "token 4 <- 0\ntoken 6 <- 2\n") << way;
+  }
+  const Levels halves = placement::read_levels("numa:0,0,0,0,1,1,1,1");
+  int tokens = 0;
+  for (const plan::Transfer& transfer :
+       generate(Collective::reduce, "levels:flat:leaves=2:subphases=1", 8, 0, halves).transfers)
+    tokens += transfer.kind == plan::TransferKind::token;
+  EXPECT_EQ(tokens, 2) << "one in each group";
+}
+
+// HMPI 2.4 with the one-stage broadcast of 2.2: every rank copies each tile from its result's
+// owner.
+TEST(Levels, TilesReadInOneStage) {
+  const Levels halves = placement::read_levels("numa:0,0,1,1");
+  const Plan plan = generate(Collective::allreduce, "tiled:levels:one_stage", 4, 0, halves);
+  for (int32_t tile = 0; tile < plan.blocks; ++tile) {
+    std::vector<int32_t> owners;
+    for (const plan::Transfer& transfer : plan.transfers) {
+      const bool is_copy = transfer.kind == plan::TransferKind::copy &&
+                           transfer.dst.buffer == plan::Buffer::out && transfer.dst.first == tile;
+      if (is_copy) owners.push_back(transfer.src.front().rank);
+    }
+    EXPECT_EQ(owners.size(), 3U) << tile;
+    EXPECT_EQ(std::set<int32_t>(owners.begin(), owners.end()).size(), 1U) << tile;
   }
 }
 

@@ -28,7 +28,7 @@ void note_most_parts(const std::vector<TileGroup>& groups, size_t depth,
 class Tiler {
  public:
   Tiler(Plan& plan, const Tiling& tiling)
-      : plan_(plan), groups_(tiling.groups), cyclic_(tiling.cyclic) {
+      : plan_(plan), groups_(tiling.groups), cyclic_(tiling.cyclic), one_stage_(tiling.one_stage) {
     note_most_parts(groups_, 0, most_parts_);
     for (const int32_t parts : most_parts_) tiles_ *= parts;
     plan_.blocks = tiles_;
@@ -38,6 +38,7 @@ class Tiler {
     for (const TileGroup& group : groups_) put(group, 0);
     for (int32_t tile = 0; tile < tiles_; ++tile) combine(tile);
     if (plan_.collective == plan::Collective::reduce) return collect_at_root();
+    if (one_stage_) return collect_at_once();
     for (int32_t tile = 0; tile < tiles_; ++tile) {
       for (const TileGroup& group : groups_) {
         if (owner(group, 0, tile) != top(tile))
@@ -168,6 +169,17 @@ class Tiler {
     }
   }
 
+  // Each rank starts with another tile, so that they do not all read the same rank.
+  void collect_at_once() {
+    for (int32_t rank = 0; rank < plan_.ranks; ++rank) {
+      const auto first = static_cast<int32_t>(int64_t{rank} * tiles_ / plan_.ranks);
+      for (int32_t step = 0; step < tiles_; ++step) {
+        const int32_t tile = (first + step) % tiles_;
+        if (top(tile) != rank) plan_.copy(plan::out(rank, tile), result(tile));
+      }
+    }
+  }
+
   // Copies a tile from the owner of a group to the owners of the groups in it.
   void hand_down(const TileGroup& group, int32_t depth, int32_t tile) {
     const int32_t from = owner(group, depth, tile);
@@ -195,7 +207,7 @@ class Tiler {
 
   Plan& plan_;
   const std::vector<TileGroup>& groups_;
-  bool cyclic_;
+  bool cyclic_, one_stage_;
   std::vector<int32_t> most_parts_;
   int32_t tiles_ = 1;
 };

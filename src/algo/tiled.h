@@ -10,6 +10,8 @@
 //              goes the same way back, from one rank of each group to one rank of each group in it.
 //              The ranks for different tiles are different, so that all of a group combine alike
 //              on all levels.
+//   one stage  On levels, but every rank copies the result of each tile from the one rank that
+//              has it, wherever that is (HMPI's one-stage broadcast, in an allreduce).
 //
 // When: long vectors and three ranks or more. All ranks combine at once, where a flat reduce leaves
 // all work to the root. On levels a tile goes from group to group once per group, else once per
@@ -40,6 +42,7 @@ struct TileGroup {
 struct Tiling {
   std::vector<TileGroup> groups;  // the outermost groups; one group without parts: plain
   bool cyclic = false;
+  bool one_stage = false;
 };
 
 // reduce and allreduce.

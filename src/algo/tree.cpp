@@ -1,6 +1,7 @@
 #include "algo/tree.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -25,6 +26,7 @@ class Reduction {
     if (combining_ == Combining::at_once || branch.apart) {
       std::vector<Region> sources;
       list_sources(branch, result, sources);
+      await_turn(branch);
       plan_.reduce(result, std::move(sources));
       return;
     }
@@ -39,6 +41,15 @@ class Reduction {
   }
 
  private:
+  // Subphases: the leader waits for the one whose branch came `at_once` before in its group.
+  void await_turn(const Branch& branch) {
+    if (!branch.apart || branch.at_once == 0) return;
+    std::vector<int32_t>& before = leaders_[branch.group];
+    if (const size_t turn = before.size(), most = static_cast<size_t>(branch.at_once); turn >= most)
+      plan_.token(branch.leader, before[turn - most]);
+    before.push_back(branch.leader);
+  }
+
   // The contribution of a part that another rank leads.
   Region contribution(const Branch& part) {
     if (part.parts.empty()) return plan::in(part.leader);
@@ -85,6 +96,7 @@ class Reduction {
 
   Plan& plan_;
   const Combining combining_;
+  std::map<std::pair<int32_t, int32_t>, std::vector<int32_t>> leaders_;  // the key is the group
 };
 
 // Copies `source` from the leader to the rest of its branch; the farthest parts come first. The
