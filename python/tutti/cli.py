@@ -21,6 +21,7 @@ COMMANDS = {
     "doctor": ("tutti.doctor", "doctor"),
     "explain": ("tutti.tuning.explain", "explain"),
     "model": ("tutti.model.command", "app"),
+    "papers": ("tutti.papers.command", "papers"),
     "plan": ("tutti.plans", "app"),
     "ps": ("tutti.roll.command", "ps"),
     "sim": ("tutti.simulation.command", "sim"),

@@ -1,0 +1,1 @@
+"""`tutti papers`: what the five papers say, and what today's code gives."""

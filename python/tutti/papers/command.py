@@ -1,0 +1,245 @@
+"""The command `tutti papers`."""
+
+import json
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from shlex import split
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from tutti.bench.present import Output
+from tutti.bench.progress import with_progress
+from tutti.errors import RunError, UserError
+from tutti.options import AsJson, JsonFile, option
+from tutti.papers.row import CONTRADICTED, VERDICTS, Compared, Found, Row, compared, verdict_of
+from tutti.papers.table import ROWS
+from tutti.tables import number, table_of, words
+
+WIDTH = 80
+
+
+@dataclass(frozen=True)
+class Result:
+    row: Row
+    values: list[Compared]
+    failure: str = ""
+
+    @property
+    def verdict(self) -> str:
+        return self.row.verdict if not self.values else verdict_of(self.row, self.values)
+
+    @property
+    def changed(self) -> bool:
+        return self.verdict != self.row.verdict
+
+
+def named_rows(names: Sequence[str]) -> list[Row]:
+    """The rows of these names; a paper's name, or the beginning of a row's, names several."""
+    found: list[Row] = []
+    for name in names:
+        some = [row for row in ROWS if row.name == name]
+        some = some or [row for row in ROWS if name == "all" or row.name.startswith(name)]
+        if not some:
+            raise UserError(f"no row is named '{name}'; `tutti papers --list` lists them")
+        found += [row for row in some if row not in found]
+    return found
+
+
+def run_command(line: str, folder: Path) -> dict[str, Any] | None:
+    """Runs a line of `command_lines`; the document that it writes, if it is one of Tutti's that
+    does."""
+    program, *arguments = split(line)
+    if program == "echo":
+        content, _, file = arguments
+        (folder / file).write_text(content)
+        return None
+    has_document = arguments[0] != "plan"
+    arguments += ["--json"] if has_document else []
+    done = subprocess.run(
+        [sys.executable, "-m", "tutti.cli", *arguments], cwd=folder, capture_output=True, text=True
+    )
+    if done.returncode != 0:
+        raise RunError(f"{line}: {done.stderr.strip() or 'it ended without a word'}")
+    document: dict[str, Any] | None = json.loads(done.stdout) if has_document else None
+    return document
+
+
+@lru_cache(maxsize=4)
+def _found(lines: tuple[str, ...]) -> Found:
+    """Several rows read the same commands: `command_lines` of them, which also name the files."""
+    with tempfile.TemporaryDirectory(prefix="tutti-papers-") as name:
+        documents = [run_command(line, Path(name)) for line in lines]
+    return Found([one for one in documents if one is not None])
+
+
+def run_row(row: Row) -> Result:
+    if not row.commands:
+        return Result(row, [])
+    try:
+        found = _found(tuple(command_lines(row)))
+    except RunError as error:
+        return Result(row, [], str(error))
+    return Result(row, [compared(value, found) for value in row.values])
+
+
+def sum_of(verdicts: Sequence[str]) -> dict[str, int]:
+    counts = Counter(verdicts)
+    return {verdict: counts[verdict] for verdict in VERDICTS}
+
+
+def sum_text(verdicts: Sequence[str]) -> str:
+    counts = sum_of(verdicts)
+    return f"{len(verdicts)} rows: " + ", ".join(f"{n} {verdict}" for verdict, n in counts.items())
+
+
+def contradicted_first(rows: Sequence[Row]) -> list[Row]:
+    return sorted(rows, key=lambda row: row.verdict != CONTRADICTED)
+
+
+def text_of(value: float | str, unit: str) -> str:
+    if isinstance(value, str):
+        return value
+    shown = f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
+    return shown + ("x" if unit == "x" else f" {unit}" if unit else "")
+
+
+def difference_text(one: Compared) -> str:
+    difference = one.difference
+    if difference is None:
+        return "same" if one.holds else "other"
+    return f"{difference:+.0%}"
+
+
+def command_lines(row: Row) -> list[str]:
+    """The lines that repeat a row by hand."""
+    files = [f"echo '{json.dumps(content)}' > {name}" for name, content in row.files.items()]
+    return files + [f"tutti {line}" for line in row.commands]
+
+
+def said(row: Row) -> str:
+    return row.says + (f" (not here: {row.why})" if row.verdict == CONTRADICTED else "")
+
+
+def show_list(console: Console, rows: Sequence[Row]) -> None:
+    console.print(sum_text([row.verdict for row in rows]), highlight=False)
+    console.print(
+        table_of(
+            "the papers' rows, as they were last compared; contradicted ones first",
+            [
+                words("row", lambda row: row.name, no_wrap=True),
+                words("here", lambda row: row.verdict, no_wrap=True),
+                words("the paper", said),
+            ],
+            contradicted_first(rows),
+            section=lambda row: row.paper,
+        )
+    )
+
+
+def show_result(console: Console, result: Result) -> None:
+    row = result.row
+    now = f"{result.verdict} (the table says {row.verdict})" if result.changed else result.verdict
+    console.print(f"{row.name}: {row.says}", highlight=False)
+    for line in command_lines(row):
+        console.print(f"  {line}", highlight=False, soft_wrap=True)
+    if result.failure:
+        console.print(f"  failed: {result.failure}", highlight=False)
+    if result.values:
+        console.print(
+            table_of(
+                "",
+                [
+                    words("", lambda one: one.what),
+                    number("the paper", lambda one: text_of(one.paper, one.unit)),
+                    number("ours", lambda one: text_of(one.ours, one.unit)),
+                    number("difference", difference_text),
+                    words("holds", lambda one: "yes" if one.holds else "no"),
+                ],
+                result.values,
+            )
+        )
+    console.print(f"  {now}" + (f": {row.why}" if row.why else ""), highlight=False)
+
+
+def document_of(results: Sequence[Result], was_run: bool) -> dict[str, Any]:
+    return {
+        "format": "tutti-papers 1",
+        "sum": sum_of([one.verdict for one in results]),
+        "rows": [
+            {
+                "name": one.row.name,
+                "says": one.row.says,
+                "commands": command_lines(one.row),
+                "verdict": one.verdict if was_run else one.row.verdict,
+                "recorded": one.row.verdict,
+                "why": one.row.why,
+                "failure": one.failure,
+                "values": [
+                    {
+                        "what": value.what,
+                        "paper": value.paper,
+                        "ours": value.ours,
+                        "unit": value.unit,
+                        "difference": value.difference,
+                        "holds": value.holds,
+                    }
+                    for value in one.values
+                ],
+            }
+            for one in results
+        ],
+    }
+
+
+def papers(
+    rows: Annotated[
+        list[str] | None,
+        typer.Argument(help="Rows, papers or beginnings of names (hmpi, mpich2/9), or all."),
+    ] = None,
+    list_: Annotated[bool, option("List the rows and run nothing.", "--list")] = False,
+    quick: Annotated[bool, option("Leave out rows that take a minute or more.")] = False,
+    as_json: AsJson = False,
+    json_file: JsonFile = None,
+) -> None:
+    """Compare what the papers say with what today's code gives. Without rows: list them."""
+    chosen = named_rows(rows or ["all"])
+    if quick:
+        chosen = [row for row in chosen if row.minutes < 1]
+    output = Output(as_json, json_file, None, WIDTH)
+    if list_ or not rows:
+        listed = [Result(row, []) for row in chosen]
+        output.present(lambda console: show_list(console, chosen), document_of(listed, False))
+        return
+
+    def work(before: Callable[..., None]) -> list[Result]:
+        results = []
+        for row in chosen:
+            before(row.name)
+            results.append(run_row(row))
+        return results
+
+    results = with_progress(len(chosen), chosen[0].name if chosen else "", work)
+
+    def show(console: Console) -> None:
+        console.print(sum_text([one.verdict for one in results]), highlight=False)
+        for one in results:
+            show_result(console, one)
+
+    output.present(show, document_of(results, True))
+    failed = [one.row.name for one in results if one.failure]
+    if failed:
+        raise RunError(f"{len(failed)} rows did not run: {', '.join(failed)}")
+    changed = [one.row.name for one in results if one.changed]
+    if changed:
+        raise RunError(
+            f"{len(changed)} rows came out otherwise than the table in tutti/papers says: "
+            f"{', '.join(changed)}"
+        )

@@ -1,0 +1,350 @@
+"""Rows of "Scalable PGAS collective operations in NUMA clusters" (NUMACol)."""
+
+from tutti.papers.row import (
+    CONTRADICTED,
+    OUT_OF_REACH,
+    PARTLY,
+    REPRODUCED,
+    WHOLE,
+    Found,
+    Reader,
+    Row,
+    Value,
+    times_as_fast,
+)
+
+RING = "token_ring:1:threshold=8K"
+PULL, PULL_F = "levels:binomial:binomial", "levels:binomial:flat"
+BETWEEN = "hierarchical+binomial+"
+
+
+def _parts(collective: str, machine: str, ranks: int, sizes: str, way: str = "--reached") -> str:
+    return (
+        f"model predict {collective} --algorithm flat,binomial,{RING} --machine {machine} "
+        f"--ranks {ranks} {way} {WHOLE} --bytes {sizes}"
+    )
+
+
+def _table2(machine: str, ranks: int, sizes: str) -> tuple[str, ...]:
+    """Whole messages down binomial trees, and fragments with flat trees within a region."""
+    if machine == "superdome":
+        words = "--reached"
+        pull, fragments = PULL, PULL_F
+    else:
+        words = "--messages"
+        pull, fragments = BETWEEN + PULL, BETWEEN + PULL_F
+    base = f"--machine {machine} --ranks {ranks} {words} --bytes {sizes}"
+    return (
+        f"model predict bcast --algorithm {pull} {WHOLE} {base}",
+        f"model predict bcast --algorithm {fragments} --segment 32768 {base}",
+    )
+
+
+def _at(found: Found, command: int, size: int) -> float:
+    for cell in found.documents[command]["cells"]:
+        if cell["bytes"] == size:
+            return float(cell["predicted_us"])
+    raise KeyError(size)
+
+
+def _fragments(size: int) -> Reader:
+    return lambda found: _at(found, 1, size)
+
+
+def _gain(size: int) -> Reader:
+    return lambda found: _at(found, 0, size) / _at(found, 1, size)
+
+
+def _gains(
+    machine: str,
+    ranks: int,
+    name: str,
+    why: str,
+    verdict: str,
+    *rows: tuple[str, int, float, float],
+) -> Row:
+    """Of each size the paper's times of Pull and Pull-f-f."""
+    values: list[Value] = []
+    for text, size, pull, fragments in rows:
+        values.append(Value(f"fragments, {text}", fragments, _fragments(size), 0.7, 1.3, "us"))
+        values.append(
+            Value(
+                f"gain, {text}",
+                pull / fragments,
+                _gain(size),
+                0.8,
+                1.2,
+                "x",
+            )
+        )
+    return Row(
+        f"numacol/table2-{machine}",
+        f"{name}: how much faster fragments are than whole messages",
+        verdict,
+        _table2(machine, ranks, ",".join(text for text, *_ in rows)),
+        tuple(values),
+        why=why,
+        minutes=0 if ranks < 500 else 1,
+    )
+
+
+ONE_AFTER_ANOTHER = "our whole messages leave a rank one after another, so fragments gain less"
+
+NUMACOL = (
+    _gains(
+        "superdome",
+        128,
+        "Superdome, 128 ranks",
+        "the ring of slots cuts longer messages, whatever a rule asks for; times are shorter",
+        PARTLY,
+        ("64K", 1 << 16, 1152, 645),
+    ),
+    _gains(
+        "judge",
+        648,
+        "JUDGE, 648 ranks",
+        ONE_AFTER_ANOTHER,
+        PARTLY,
+        ("64K", 1 << 16, 341, 269),
+        ("1M", 1 << 20, 6274, 2736),
+    ),
+    _gains(
+        "finis-terrae",
+        1024,
+        "Finis Terrae, 1,024 ranks",
+        ONE_AFTER_ANOTHER,
+        PARTLY,
+        ("64K", 1 << 16, 1057, 790),
+        ("1M", 1 << 20, 22181, 6617),
+    ),
+    _gains(
+        "juropa",
+        4096,
+        "JuRoPA, 4,096 ranks",
+        ONE_AFTER_ANOTHER,
+        PARTLY,
+        ("64K", 1 << 16, 563, 461),
+        ("1M", 1 << 20, 13386, 3718),
+    ),
+    _gains(
+        "svg",
+        192,
+        "SVG, 192 ranks",
+        "there fragments lose in the paper: copies are MPI messages over TCP without overlap, which the network here does not have",
+        CONTRADICTED,
+        ("1M", 1 << 20, 49175, 63032),
+    ),
+    Row(
+        "numacol/3",
+        "on a full node of SVG knowing the regions matters most",
+        REPRODUCED,
+        (
+            f"model predict bcast --algorithm {PULL_F},binomial --machine svg --ranks 24 --reached --segment 32768 --bytes 1M",
+        ),
+        (
+            Value(
+                "binomial over levels, 1 MiB",
+                1.5,
+                lambda f: f.ratio("binomial", PULL_F, "1M"),
+                0.7,
+                2,
+                "x",
+            ),
+        ),
+    ),
+    Row(
+        "numacol/3-berkeley",
+        "160, 61 and 18 times as fast as BerkeleyCol",
+        OUT_OF_REACH,
+        why="GASNet's broadcast breaks down for reasons that no figure of a link explains",
+    ),
+    Row(
+        "numacol/4",
+        "reduce of one element: all binomial trees alike on nodes with a power of two of ranks (figures 4, 9)",
+        REPRODUCED,
+        (
+            "model predict reduce --algorithm binomial,hierarchical+binomial+levels:binomial:binomial --machine juropa --ranks 512 --messages --bytes 8",
+        ),
+        (
+            Value(
+                "binomial over levels",
+                1.0,
+                lambda f: f.ratio("binomial", BETWEEN + PULL, "8"),
+                0.95,
+                1.05,
+                "x",
+            ),
+        ),
+    ),
+    Row(
+        "numacol/5-judge",
+        "scatter: flat trees best, the ring within 1% on JUDGE with 648 ranks",
+        REPRODUCED,
+        (_parts("scatter", "judge", 648, "16K,64K"),),
+        tuple(
+            Value(
+                f"ring over flat, {text}",
+                1.0,
+                times_as_fast(RING, "flat", text),
+                0.99,
+                1.01,
+                "x",
+            )
+            for text in ("16K", "64K")
+        ),
+    ),
+    Row(
+        "numacol/5-superdome",
+        "scatter on the Superdome: flat best, the ring about 30% below, the tree far behind",
+        PARTLY,
+        (_parts("scatter", "superdome", 128, "64K"),),
+        (
+            Value(
+                "ring over flat",
+                54 / 37,
+                lambda f: f.us(RING, "64K") / f.us("flat", "64K"),
+                0.75,
+                1.25,
+                "x",
+            ),
+            Value(
+                "tree over flat",
+                54 / 2.75,
+                lambda f: f.us("binomial", "64K") / f.us("flat", "64K"),
+                0.75,
+                1.25,
+                "x",
+            ),
+            Value(
+                "tree is slower than the ring",
+                1.0,
+                lambda f: f.us("binomial", "64K") / f.us(RING, "64K"),
+                2,
+                99,
+                "x",
+            ),
+        ),
+        why="a semaphore costs nothing beside 64 KiB here, so the ring is as fast as flat",
+    ),
+    Row(
+        "numacol/5-svg",
+        "scatter on SVG: the ring suffers from the latency of its tokens",
+        CONTRADICTED,
+        (_parts("scatter", "svg", 192, "16K", "--messages"),),
+        (
+            Value(
+                "ring over flat, 16 KiB",
+                1.0,
+                lambda f: f.us(RING, "16K") / f.us("flat", "16K"),
+                1.05,
+                9,
+                "x",
+            ),
+        ),
+        why="the root's link hides the tokens",
+    ),
+    Row(
+        "numacol/6",
+        "gather is scatter reversed: the root's link decides (JUDGE, 648 ranks)",
+        REPRODUCED,
+        (_parts("gather", "judge", 648, "16K"),),
+        (
+            Value(
+                "ring over flat",
+                1.0,
+                lambda f: f.us(RING, "16K") / f.us("flat", "16K"),
+                0.9,
+                1.1,
+                "x",
+            ),
+        ),
+    ),
+    Row(
+        "numacol/7",
+        "broadcast of 1 MB beside MPI's scatter and ring on JuRoPA: MPI is ahead from 64 ranks on",
+        PARTLY,
+        tuple(
+            f"model predict bcast --algorithm {algorithm} --machine juropa --ranks {ranks} --messages {words} --bytes 1M"
+            for ranks in (64, 256)
+            for algorithm, words in ((BETWEEN + PULL_F, "--segment 32768"), ("ring", WHOLE))
+        ),
+        (
+            Value(
+                "Pull-f-f over MPI, 64 ranks",
+                1.0,
+                lambda f: _at(f, 0, 1 << 20) / _at(f, 1, 1 << 20),
+                1,
+                9,
+                "x",
+            ),
+            Value(
+                "Pull-f-f over MPI, 256 ranks",
+                1.0,
+                lambda f: _at(f, 2, 1 << 20) / _at(f, 3, 1 << 20),
+                1,
+                9,
+                "x",
+            ),
+        ),
+        why="MPI is ahead from 256 on; rings of 1,024 ranks and more did not end in 150 s",
+    ),
+    Row(
+        "numacol/8",
+        "scatter beside MPI on JuRoPA: the ring up to 3 times as fast as MPI's binomial tree",
+        CONTRADICTED,
+        (_parts("scatter", "juropa", 64, "16K,64K", "--messages"),),
+        tuple(
+            Value(
+                f"tree over ring, {text}",
+                2.0,
+                times_as_fast("binomial", RING, text),
+                0.6,
+                1.5,
+                "x",
+            )
+            for text in ("16K", "64K")
+        ),
+        why="the root's link decides here; what costs the paper's MPI time in nodes is not modelled",
+    ),
+    Row(
+        "numacol/10",
+        "JUDGE, 1 MiB: dynamic fragments are twice as fast as whole messages",
+        CONTRADICTED,
+        (
+            f"model predict bcast --algorithm {BETWEEN + PULL} --machine judge --ranks 648 --messages {WHOLE} --bytes 1M",
+            f"model predict bcast --algorithm {BETWEEN + PULL} --machine judge --ranks 648 --messages --segment 524288 --bytes 1M",
+        ),
+        (
+            Value(
+                "whole over halves",
+                2.0,
+                lambda f: _at(f, 0, 1 << 20) / _at(f, 1, 1 << 20),
+                0.8,
+                1.2,
+                "x",
+            ),
+        ),
+        why=ONE_AFTER_ANOTHER,
+    ),
+    Row(
+        "numacol/11",
+        "JuRoPA, 512 x 6: a tree by levels is 1.5 times as fast as a binomial one at 16 MB",
+        PARTLY,
+        (
+            f"model predict bcast --algorithm binomial,{BETWEEN + PULL} --machine juropa-6 --ranks 3072 --messages {WHOLE} --bytes 16,1M,16M",
+        ),
+        (
+            Value(
+                "16 MiB", 1.5, lambda f: f.ratio("binomial", BETWEEN + PULL, "16M"), 0.8, 1.2, "x"
+            ),
+            Value("16 B", 1.0, lambda f: f.ratio("binomial", BETWEEN + PULL, "16"), 1, 1.2, "x"),
+        ),
+        why="messages of a node do not share its adapter with each other's waiting here",
+    ),
+    Row(
+        "numacol/upc",
+        "UPC's own functions on shared arrays, across nodes",
+        OUT_OF_REACH,
+        why="there is no UPC face; tutti_reduce_array serves threads of one process",
+    ),
+)

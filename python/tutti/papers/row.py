@@ -1,0 +1,126 @@
+"""A row: a sentence or a figure of a paper, the commands that reproduce it, and how they are read.
+
+Rows are constants; results are read from the commands' JSON documents.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+REPRODUCED, PARTLY, IN_VIEW, CONTRADICTED, OUT_OF_REACH = VERDICTS = (
+    "reproduced",
+    "partly",
+    "in view",
+    "contradicted",
+    "out of reach",
+)
+WHOLE = "--segment 67108864"  # vectors go in one piece
+SHIFTS = {"K": 10, "M": 20}
+
+
+def bytes_of(text: str) -> int:
+    return int(text[:-1]) << SHIFTS[text[-1]] if text[-1] in SHIFTS else int(text)
+
+
+class Found:
+    """The documents of a row's commands that write one, in order."""
+
+    def __init__(self, documents: Sequence[dict[str, Any]]) -> None:
+        self.documents = documents
+
+    def us(self, key: str, size: str, command: int = 0) -> float:
+        """The microseconds of a call, by a predicted algorithm or a simulated variant."""
+        for cell in self.documents[command]["cells"]:
+            if cell["bytes"] != bytes_of(size):
+                continue
+            if "us" in cell:
+                return float(cell["us"][key])
+            if cell["algorithm"] == key:
+                return float(cell["predicted_us"])
+        raise KeyError(f"{size} bytes by {key}")
+
+    def ratio(self, slower: str, faster: str, size: str) -> float:
+        """How many times as fast `faster` is."""
+        return self.us(slower, size) / self.us(faster, size)
+
+    def quickest(self, command: int = 0) -> str:
+        """The algorithm that is quickest at every size, or all that are at some."""
+        best: dict[int, tuple[float, str]] = {}
+        for cell in self.documents[command]["cells"]:
+            one = (cell["predicted_us"], cell["algorithm"])
+            best[cell["bytes"]] = min(best.get(cell["bytes"], one), one)
+        return ", ".join(dict.fromkeys(name for _, name in best.values()))
+
+
+Reader = Callable[[Found], float]
+
+
+def us_of(key: str, size: str) -> Reader:
+    return lambda found: found.us(key, size)
+
+
+def times_as_fast(slower: str, faster: str, size: str) -> Reader:
+    return lambda found: found.ratio(slower, faster, size)
+
+
+@dataclass(frozen=True)
+class Value:
+    """One value of a row. `paper` is a number or a word; it may be computed from the machine."""
+
+    what: str
+    paper: float | str | Callable[[Found], float]
+    ours: Callable[[Found], float | str]
+    least: float = 0.9  # of the paper's number, ours is at least so much of it,
+    most: float = 1.1  # and at most so much
+    unit: str = ""
+
+
+@dataclass(frozen=True)
+class Row:
+    name: str  # PAPER/FIGURE
+    says: str
+    verdict: str
+    commands: tuple[str, ...] = ()  # of `tutti`, run in an empty folder
+    values: tuple[Value, ...] = ()
+    why: str = ""  # of what is contradicted, partly so, in view or out of reach
+    files: dict[str, dict[str, Any]] = field(default_factory=dict)  # machines that they need
+    minutes: float = 0  # if the commands take long
+
+    @property
+    def paper(self) -> str:
+        return self.name.partition("/")[0]
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A value as the paper has it and as it came out."""
+
+    what: str
+    paper: float | str
+    ours: float | str
+    unit: str
+    holds: bool
+
+    @property
+    def difference(self) -> float | None:
+        """By how much ours is above the paper's, as a fraction of it."""
+        if isinstance(self.paper, str) or isinstance(self.ours, str):
+            return None
+        return self.ours / self.paper - 1
+
+
+def compared(value: Value, found: Found) -> Compared:
+    paper = value.paper(found) if callable(value.paper) else value.paper
+    ours = value.ours(found)
+    if isinstance(paper, str) or isinstance(ours, str):
+        return Compared(value.what, paper, ours, value.unit, paper == ours)
+    holds = value.least * paper <= ours <= value.most * paper
+    return Compared(value.what, paper, ours, value.unit, holds)
+
+
+def verdict_of(row: Row, values: Sequence[Compared]) -> str:
+    """What today's numbers say. That a figure was chosen in view is the row's own word."""
+    held = sum(one.holds for one in values)
+    if held == len(values):
+        return row.verdict if row.verdict == IN_VIEW else REPRODUCED
+    return PARTLY if held else CONTRADICTED

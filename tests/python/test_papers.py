@@ -1,0 +1,75 @@
+"""`tutti papers`: the table of rows, what two of them give today, and the page that lists them."""
+
+import json
+import os
+from pathlib import Path
+
+from tutti.papers.command import contradicted_first, sum_of
+from tutti.papers.row import VERDICTS, Compared, Found, Row, Value, compared, verdict_of
+from tutti.papers.table import ROWS
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "papers.md"
+BEGIN, END = "<!-- rows: begin -->\n", "<!-- rows: end -->\n"
+
+
+def page_rows():
+    """The part of the page that the table gives."""
+    counts = ", ".join(
+        f"{count} {name}" for name, count in sum_of([r.verdict for r in ROWS]).items()
+    )
+    lines = [f"{len(ROWS)} rows: {counts}.", "", "| row | the paper | here | why |"]
+    lines += ["| --- | --- | --- | --- |"]
+    for row in contradicted_first(ROWS):
+        lines.append(f"| `{row.name}` | {row.says} | {row.verdict} | {row.why} |")
+    return "\n".join(lines) + "\n"
+
+
+def test_the_page_has_every_row():
+    head, _, rest = PAGE.read_text().partition(BEGIN)
+    listed, _, tail = rest.partition(END)
+    if "TEST_TUTTI_WRITE_GOLDEN" in os.environ:
+        PAGE.write_text(head + BEGIN + page_rows() + END + tail)
+        listed = page_rows()
+    assert listed == page_rows(), "set TEST_TUTTI_WRITE_GOLDEN=1 to write it again"
+
+
+def test_the_rows_are_whole():
+    assert len({row.name for row in ROWS}) == len(ROWS)
+    for row in ROWS:
+        assert row.verdict in VERDICTS, row.name
+        assert bool(row.commands) == bool(row.values), row.name
+        assert row.why or (row.commands and row.verdict == "reproduced"), row.name
+        assert not row.name.startswith("all") and "|" not in row.says + row.why
+
+
+def test_a_value_holds_within_its_bounds():
+    found = Found([{"cells": [{"algorithm": "flat", "bytes": 8, "predicted_us": 12.0}]}])
+    near = compared(Value("time", 10, lambda f: f.us("flat", "8")), found)
+    wide = compared(Value("time", lambda f: 10, lambda f: f.us("flat", "8"), 0.5, 1.5), found)
+    assert not near.holds and wide.holds and near.difference == wide.difference == 12 / 10 - 1
+    word = compared(Value("quickest", "flat", Found.quickest), found)
+    assert word.holds and word.difference is None
+    row = Row("x/1", "says", "in view")
+    values: list[Compared] = [near, wide]
+    assert verdict_of(row, values) == "partly"
+    assert verdict_of(row, values[:1]) == "contradicted"
+    assert verdict_of(row, values[1:]) == "in view"
+
+
+def test_rows_give_today_what_the_table_says(tutti):
+    result = tutti("papers", "hmpi/24", "numacol/5-superdome", "--json")
+    assert result.returncode == 0, result.stderr
+    found = json.loads(result.stdout)
+    assert found["sum"]["contradicted"] == found["sum"]["partly"] == 1
+    assert [row["verdict"] for row in found["rows"]] == [row["recorded"] for row in found["rows"]]
+    (crossing,) = found["rows"][0]["values"]
+    assert crossing["paper"] == 16384 and crossing["ours"] < 1024 and crossing["difference"] < 0
+    assert any("tutti model predict allreduce" in line for line in found["rows"][0]["commands"])
+
+
+def test_the_list_and_unknown_rows(tutti):
+    listed = tutti("papers", "--list")
+    assert listed.returncode == 0 and f"{len(ROWS)} rows: " in listed.stdout
+    assert max(map(len, listed.stdout.splitlines())) <= 80
+    wrong = tutti("papers", "hmpy")
+    assert wrong.returncode == 2 and "no row is named 'hmpy'" in wrong.stderr
