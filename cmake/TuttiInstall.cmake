@@ -120,6 +120,8 @@ if(TARGET tutti)
   install(DIRECTORY include/tutti DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT library)
   # A wheel cannot contain symbolic links, so its only file has the plain name.
   install(FILES $<TARGET_FILE:tutti> DESTINATION tutti/lib RENAME libtutti.so COMPONENT python EXCLUDE_FROM_ALL)
+  # The extension for torch is compiled where it is used.
+  install(FILES include/tutti/tutti.h DESTINATION tutti/include/tutti COMPONENT python EXCLUDE_FROM_ALL)
   install(CODE "if(CMAKE_INSTALL_DO_STRIP) # files are copied as they are, unlike targets
     execute_process(COMMAND \"${CMAKE_STRIP}\" \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/tutti/lib/libtutti.so\"
       COMMAND_ERROR_IS_FATAL ANY)

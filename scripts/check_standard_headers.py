@@ -33,7 +33,7 @@ NAMES = {
     "bitset": "bitset",
     "charconv": "from_chars",
     "chrono": "chrono",
-    "cmath": "abs floor ldexp llround lround nan pow round signbit",
+    "cmath": "abs fabs floor isinf isnan ldexp llround lround nan pow round signbit",
     "cctype": "isdigit",
     "complex": "complex",
     "condition_variable": "condition_variable",
@@ -41,7 +41,7 @@ NAMES = {
     "cstddef": "byte nullptr_t ptrdiff_t size_t",
     "cstdint": "int64_t uint32_t uint64_t",
     "cstdio": "FILE fclose fflush fopen fprintf fputs fwrite printf puts remove rename snprintf sscanf",
-    "cstdlib": "_Exit abort abs aligned_alloc atexit atoi free getenv malloc strtoull",
+    "cstdlib": "_Exit abort abs aligned_alloc atexit atoi free getenv malloc strtol strtoull",
     "cstring": """memcmp memcpy memmove memset strchr strcmp strcpy strcspn strerror strlen strncmp
         strncpy""",
     "ctime": "time",

@@ -1,6 +1,7 @@
 /* Tutti: fast collectives on many-core machines. The native C API, without MPI.
  *
- * A team is a fixed number of ranks, each a thread of this process. Every rank joins once and gets
+ * A team is a fixed number of ranks: each a thread of this process, or each a process of this node
+ * (tutti_team_create_by). Every rank joins once and gets
  * a group, its handle for collective calls. All ranks of a team make the same collective calls in
  * the same order, as in MPI; each group is used by one thread at a time.
  *
@@ -56,7 +57,8 @@ typedef enum tutti_status TUTTI_INT {
   TUTTI_MISMATCH = 4,  /* ranks called different collectives, or with different counts or roots */
   TUTTI_DEAD_PEER = 5, /* a rank has ended, or has stalled and TUTTI_STALL=abort */
   TUTTI_INTERNAL = 6,  /* a defect in Tutti: please report it */
-  TUTTI_EMPTY = 7      /* an array without elements has no value (tutti_reduce_array_by) */
+  TUTTI_EMPTY = 7,     /* an array without elements has no value (tutti_reduce_array_by) */
+  TUTTI_TIMEOUT = 8    /* the request is not complete after the time that its wait was given */
 } tutti_status;
 
 typedef enum tutti_type TUTTI_INT {
@@ -70,10 +72,13 @@ typedef enum tutti_type TUTTI_INT {
   TUTTI_UINT64,
   TUTTI_FLOAT32,
   TUTTI_FLOAT64,
-  TUTTI_LONG_DOUBLE,        /* C's, of this platform */
-  TUTTI_COMPLEX64,          /* two float */
-  TUTTI_COMPLEX128,         /* two double */
-  TUTTI_COMPLEX_LONG_DOUBLE /* two long double */
+  TUTTI_LONG_DOUBLE,         /* C's, of this platform */
+  TUTTI_COMPLEX64,           /* two float */
+  TUTTI_COMPLEX128,          /* two double */
+  TUTTI_COMPLEX_LONG_DOUBLE, /* two long double */
+  /* Combined in float and rounded once, so only calls that start (tutti_iallreduce) have them: */
+  TUTTI_BFLOAT16,
+  TUTTI_FLOAT16
 } tutti_type;
 
 /* The logical and bitwise operations are for integers, TUTTI_MAX and TUTTI_MIN for all but complex
@@ -88,7 +93,8 @@ typedef enum tutti_op TUTTI_INT {
   TUTTI_LXOR,
   TUTTI_BAND,
   TUTTI_BOR,
-  TUTTI_BXOR
+  TUTTI_BXOR,
+  TUTTI_AVG /* the sum divided by the number of ranks; for real numbers, in calls that start */
 } tutti_op;
 
 typedef struct tutti_team tutti_team;
@@ -108,6 +114,34 @@ TUTTI_API void tutti_team_free(tutti_team* team);
  * are equally near. */
 TUTTI_API tutti_status tutti_team_join(tutti_team* team, int rank, tutti_group** group);
 TUTTI_API void tutti_group_free(tutti_group* group);
+
+/* Teams of processes. The ranks find each other by a store: a rank sets a value once under a key,
+ * others get it. Any store will do: one of tutti_store_open, or functions of the caller's. It is
+ * used inside tutti_team_create_by alone. Keys have up to 255 characters, values up to 4096 bytes.
+ * The functions return 0, or another number if they cannot. */
+typedef struct tutti_store {
+  int (*set)(void* context, const char* key, const void* data, size_t bytes);
+  /* Waits for at most so many seconds until the key has a value, which has so many bytes. */
+  int (*get)(void* context, const char* key, void* data, size_t bytes, double seconds);
+  void* context;
+} tutti_store;
+
+/* Opens a store at a place: a directory of this node, or tcp://HOST:PORT, where rank 0's process
+ * serves until it closes the store. The other ranks try for so many seconds to reach it. Every rank
+ * closes it, at any time after tutti_team_create_by. */
+TUTTI_API tutti_status tutti_store_open(const char* place, int rank, double seconds,
+                                        tutti_store** store);
+TUTTI_API void tutti_store_close(tutti_store* store);
+
+/* Makes a team of `ranks` processes of this node, of which this one is `rank`. All of them call it,
+ * with the same name, which no other team has that uses the store. It returns when all have met, or
+ * fails at a rank if another has not come after so many seconds. The memory that they share has no
+ * name in the file system, so nothing of it is left when they end, however they do. A process may
+ * be in many teams, also together with other processes. tutti_team_join then makes the process's
+ * group, for its own rank. The group has all collectives, and calls that start, but no one-sided
+ * transfers. Its calls tell TUTTI_DEAD_PEER if a process that they wait for has ended. */
+TUTTI_API tutti_status tutti_team_create_by(const tutti_store* store, const char* name, int rank,
+                                            int ranks, double seconds, tutti_team** team);
 
 TUTTI_API int tutti_group_rank(const tutti_group* group); /* -1 if group is null */
 TUTTI_API int tutti_group_size(const tutti_group* group); /* -1 if group is null */
@@ -159,6 +193,62 @@ TUTTI_API tutti_status tutti_scan(tutti_group* group, const void* in, void* out,
  * its `out` is ignored, is not written and may be null. In place: out = in. */
 TUTTI_API tutti_status tutti_exscan(tutti_group* group, const void* in, void* out, size_t count,
                                     tutti_type type, tutti_op op);
+
+/* Calls that start a collective, and its completion. The start publishes what this rank gives and
+ * waits for nobody. The completion, by tutti_request_wait or tutti_request_test, takes the results,
+ * once the other ranks have started it. So ranks owe each other nothing between the two, and no
+ * order of completions, also of several groups', can make ranks wait for each other for ever. All
+ * ranks of a group start the same collectives in the same order; they may complete them in any.
+ * Between the two, the caller leaves `in` as it is and does not use `out`. Results have the same
+ * bits at all ranks. In a group of processes any thread may complete a request, and one at a time
+ * starts. The requests of a group end before it. */
+typedef struct tutti_request tutti_request;
+
+TUTTI_API tutti_status tutti_ibarrier(tutti_group* group, tutti_request** request);
+TUTTI_API tutti_status tutti_ibcast(tutti_group* group, void* data, size_t bytes, int root,
+                                    tutti_request** request);
+TUTTI_API tutti_status tutti_ireduce(tutti_group* group, const void* in, void* out, size_t count,
+                                     tutti_type type, tutti_op op, int root,
+                                     tutti_request** request);
+TUTTI_API tutti_status tutti_iallreduce(tutti_group* group, const void* in, void* out, size_t count,
+                                        tutti_type type, tutti_op op, tutti_request** request);
+TUTTI_API tutti_status tutti_igather(tutti_group* group, const void* in, void* out,
+                                     size_t part_bytes, int root, tutti_request** request);
+TUTTI_API tutti_status tutti_iscatter(tutti_group* group, const void* in, void* out,
+                                      size_t part_bytes, int root, tutti_request** request);
+TUTTI_API tutti_status tutti_iallgather(tutti_group* group, const void* in, void* out,
+                                        size_t part_bytes, tutti_request** request);
+TUTTI_API tutti_status tutti_ialltoall(tutti_group* group, const void* in, void* out,
+                                       size_t part_bytes, tutti_request** request);
+/* Parts of any lengths: part j of `in` is the in_bytes[j] bytes at `in` + in_at[j], and becomes
+ * part r of rank j's `out`, which gives the same length. The arrays are read during the call. */
+TUTTI_API tutti_status tutti_ialltoallv(tutti_group* group, const void* in, const ptrdiff_t* in_at,
+                                        const size_t* in_bytes, void* out, const ptrdiff_t* out_at,
+                                        const size_t* out_bytes, tutti_request** request);
+TUTTI_API tutti_status tutti_ireduce_scatter(tutti_group* group, const void* in, void* out,
+                                             size_t count, tutti_type type, tutti_op op,
+                                             tutti_request** request);
+
+/* Messages between two processes of a team, matched by their order among those with the same tag.
+ * Sending copies the data and waits for nobody. */
+TUTTI_API tutti_status tutti_send(tutti_group* group, int to, uint32_t tag, const void* data,
+                                  size_t bytes);
+/* The message has `bytes` bytes, or the completion fails. `from` may be TUTTI_ANY: then the
+ * completion writes the sender's rank to *sender, which may be null. */
+enum { TUTTI_ANY = -2 };
+TUTTI_API tutti_status tutti_irecv(tutti_group* group, int from, uint32_t tag, void* data,
+                                   size_t bytes, int* sender, tutti_request** request);
+
+/* Completes the request if that needs no wait for a rank that has not started. *complete becomes 1
+ * and *request null if so, also if it fails; else *complete becomes 0. */
+TUTTI_API tutti_status tutti_request_test(tutti_request** request, int* complete);
+/* Waits for at most so many seconds (negative: without a limit), then completes the request. Its
+ * result is TUTTI_TIMEOUT if a rank has not started by then; the request is as before. Else
+ * *request becomes null. */
+TUTTI_API tutti_status tutti_request_wait(tutti_request** request, double seconds);
+/* Gives a request up: its results are not taken, and the other ranks lose nothing. *request becomes
+ * null. */
+TUTTI_API tutti_status tutti_request_free(tutti_request** request);
 
 /* Reductions of a shared array: all its elements become one, as in UPC.
  *

@@ -5,6 +5,7 @@
 #include "api/arguments.h"
 #include "api/collective_call.h"
 #include "api/guard.h"
+#include "api/processes.h"
 #include "api/serving.h"
 #include "api/team.h"
 #include "topo/description.h"
@@ -64,6 +65,14 @@ tutti_group* join(tutti::api::ThreadTeam& team, int rank) {
   return group;
 }
 
+tutti_group* join(tutti::api::ProcessTeam& team, int rank) {
+  require(rank == team.rank(), "the rank is another process's; pass that of tutti_team_create_by");
+  require(!team.joined, "this process has joined already; each joins once");
+  auto* const group = new tutti_group(team, team.group_settings());
+  team.joined = true;
+  return group;
+}
+
 }  // namespace
 
 extern "C" {
@@ -79,12 +88,20 @@ tutti_status tutti_team_create(int ranks, tutti_team** team) {
 }
 
 void tutti_team_free(tutti_team* team) {
-  if (team != nullptr) delete team->threads();
+  if (team == nullptr) return;
+  if (tutti::api::ThreadTeam* const threads = team->threads())
+    delete threads;
+  else
+    delete team->processes();
 }
 
 tutti_status tutti_team_join(tutti_team* team, int rank, tutti_group** group) {
   return guarded([&] {
     require(team != nullptr && group != nullptr, "team or group is null");
+    if (tutti::api::ProcessTeam* const processes = team->processes()) {
+      *group = join(*processes, rank);
+      return TUTTI_OK;
+    }
     tutti::api::ThreadTeam* const threads = team->threads();
     require(threads != nullptr,
             "the team is of MPI processes; tutti_group_of_comm makes their groups");

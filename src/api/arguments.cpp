@@ -18,6 +18,9 @@ kernels::Type kernel_type(tutti_type type) {
       Type::int8,    Type::int16,     Type::int32,      Type::int64,     Type::uint8,
       Type::uint16,  Type::uint32,    Type::uint64,     Type::float32,   Type::float64,
       Type::float80, Type::complex64, Type::complex128, Type::complex160};
+  require(type != TUTTI_BFLOAT16 && type != TUTTI_FLOAT16,
+          "numbers of 16 bits are rounded once, which only calls that start do: tutti_iallreduce "
+          "and the like");
   require(static_cast<unsigned>(type) < std::size(types), "unknown type; see tutti_type");
   return types[type];
 }
@@ -26,6 +29,7 @@ kernels::Op kernel_op(tutti_op op) {
   using kernels::Op;
   static constexpr Op ops[] = {Op::sum, Op::prod, Op::max,  Op::min, Op::land,
                                Op::lor, Op::lxor, Op::band, Op::bor, Op::bxor};
+  require(op != TUTTI_AVG, "TUTTI_AVG is for calls that start: tutti_iallreduce and the like");
   require(static_cast<unsigned>(op) < std::size(ops), "unknown operation; see tutti_op");
   return ops[op];
 }
@@ -38,6 +42,26 @@ exec::Combine combine_of(tutti_type type, tutti_op op) {
   require(!has_no_order, "complex numbers have no order; they have TUTTI_SUM and TUTTI_PROD");
   require(combine.kernel != nullptr, "logical and bitwise operations need an integer type");
   return combine;
+}
+
+Reduction reduction_of(tutti_type type, tutti_op op) {
+  using kernels::WholeType;
+  Reduction reduction;
+  reduction.averages = op == TUTTI_AVG;
+  const bool is_short = type == TUTTI_BFLOAT16 || type == TUTTI_FLOAT16;
+  if (!reduction.averages && !is_short) {
+    reduction.combine = combine_of(type, op);
+    return reduction;
+  }
+  require(is_short || type == TUTTI_FLOAT32 || type == TUTTI_FLOAT64,
+          "TUTTI_AVG needs numbers of the types float, double, TUTTI_BFLOAT16 or TUTTI_FLOAT16");
+  WholeType whole = type == TUTTI_FLOAT32 ? WholeType::float32 : WholeType::float64;
+  if (type == TUTTI_BFLOAT16) whole = WholeType::bfloat16;
+  if (type == TUTTI_FLOAT16) whole = WholeType::float16;
+  reduction.all = kernels::find_reduce_all(whole, kernel_op(reduction.averages ? TUTTI_SUM : op));
+  require(reduction.all != nullptr, "logical and bitwise operations need an integer type");
+  reduction.combine.element = kernels::size(whole);
+  return reduction;
 }
 
 void require_root(int root, int ranks) {

@@ -17,6 +17,13 @@ void require(bool holds, const char* message);
 // A type and an operation as the kernels name them.
 kernels::Type kernel_type(tutti_type type);
 kernels::Op kernel_op(tutti_op op);
+// How the elements of a call that starts are combined.
+struct Reduction {
+  exec::Combine combine;
+  kernels::ReduceAll all = nullptr;  // records::Operation::all
+  bool averages = false;             // the sum is divided by the number of ranks
+};
+Reduction reduction_of(tutti_type type, tutti_op op);
 // The kernel for elements of this type under this operation.
 exec::Combine combine_of(tutti_type type, tutti_op op);
 

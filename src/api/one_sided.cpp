@@ -94,6 +94,16 @@ OneSided::OneSided(Processes processes)
   tag_ = new_tag();
 }
 
+OneSided::Processes OneSided::none(int ranks) {
+  static const shm::Word never{UINT64_MAX};
+  const auto all = static_cast<size_t>(ranks);
+  return {.peers = std::vector<rma::Peer>(all),
+          .targets = std::vector<int>(all),
+          .served_from = &never,
+          .crew = {},
+          .client = nullptr};
+}
+
 rma::Client& OneSided::client() {
   if (services_ == nullptr) {
     require_begun();
@@ -119,8 +129,8 @@ rma::Client& OneSided::client() {
 void OneSided::require_begun() const {
   if (services_ == nullptr && process_client_ == nullptr)
     throw Error(Code::unavailable,
-                "the group has ended: MPI_Finalize was called, or this process was forked from the "
-                "rank");
+                "the group has no one-sided transfers: its ranks are processes without MPI, or "
+                "MPI_Finalize was called, or this process was forked from the rank");
 }
 
 size_t OneSided::most_outstanding() const {

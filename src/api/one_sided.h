@@ -96,6 +96,9 @@ class OneSided {
     std::unique_ptr<rma::Client> client;
   };
 
+  // The resources of a group without one-sided transfers: all calls fail, and say why.
+  static Processes none(int ranks);
+
   // The side of a thread rank.
   OneSided(Services& services, int rank);
   explicit OneSided(Processes processes);

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "exec/waiter.h"
+#include "api/processes.h"
 #include "api/serving.h"
 #include "placement/levels.h"
 #include "rma/server.h"
@@ -87,6 +88,19 @@ void ThreadTeam::start_servers(int count, tutti_serve serve) {
 }
 
 void ThreadTeam::keep_servers_awake(bool awake) { rma::keep_awake(services.now().domain(), awake); }
+
+std::unique_ptr<Started> start_of(tutti_group& group) {
+  if (group.processes != nullptr) return group.processes->start();
+  ThreadTeam& team = *group.team;
+  Started::Settings settings;
+  settings.areas = team.areas.get();
+  settings.layout = team.layout;
+  settings.rank = group.rank;
+  settings.arena = &team.arena;
+  settings.reach = group.group->reach();
+  settings.style = team.style;
+  return std::make_unique<Started>(std::move(settings));
+}
 
 void find_levels(tutti_group& group) {
   ThreadTeam& team = *group.team;

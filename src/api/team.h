@@ -1,8 +1,9 @@
 // Teams and groups: the types behind the C API's opaque handles.
 //
-// A team is the ranks that share servers: threads of a process (ThreadTeam), or the processes of an
-// MPI job on a node (src/mpi/one_sided). A group is a rank's handle of the ranks that it reaches.
-// Groups of MPI processes have no collectives, because MPI has them.
+// A team is the ranks that share servers: threads of a process (ThreadTeam), the processes of an
+// MPI job on a node (src/mpi/one_sided), or processes without MPI (processes.h). A group is a
+// rank's handle of the ranks that it reaches. Groups of MPI processes have no collectives, because
+// MPI has them.
 //
 // One thread makes a ThreadTeam, each rank joins it once, and the caller frees it after all groups.
 // The first collective call after all have joined finds the levels, which are constant from then
@@ -20,13 +21,16 @@
 
 #include "group/group.h"
 #include "api/one_sided.h"
+#include "api/requests.h"
 #include "api/scratch.h"
 #include "placement/levels.h"
+#include "records/arena.h"
 #include "tutti/tutti.h"
 
 namespace tutti::api {
 struct ThreadTeam;
-}
+class ProcessTeam;
+}  // namespace tutti::api
 
 struct tutti_team {
   virtual ~tutti_team() = default;
@@ -38,6 +42,8 @@ struct tutti_team {
   virtual int count_servers() = 0;
   // Null if the ranks are processes.
   virtual tutti::api::ThreadTeam* threads() { return nullptr; }
+  // Null unless the ranks are processes without MPI.
+  virtual tutti::api::ProcessTeam* processes() { return nullptr; }
 };
 
 namespace tutti::api {
@@ -69,6 +75,8 @@ struct ThreadTeam final : tutti_team {
   std::once_flag levels_found;
   placement::Levels levels;
   Services services;
+  // The memory for the records of all ranks.
+  records::Arena arena{{}};
 };
 
 }  // namespace tutti::api
@@ -81,6 +89,14 @@ struct tutti_group {
         team(&its_team),
         group(std::in_place, settings),
         one_sided(its_team.services, settings.rank) {}
+  // The group of a process without MPI.
+  tutti_group(tutti::api::ProcessTeam& its_team, const tutti::group::Group::Settings& settings)
+      : rank(settings.rank),
+        ranks(settings.layout.ranks),
+        processes(&its_team),
+        group(std::in_place, settings),
+        knows_levels(true),
+        one_sided(tutti::api::OneSided::none(ranks)) {}
   // The group of an MPI process.
   tutti_group(int its_rank, int its_ranks, tutti::api::OneSided::Processes processes)
       : rank(its_rank), ranks(its_ranks), one_sided(std::move(processes)) {}
@@ -89,9 +105,12 @@ struct tutti_group {
 
   const int rank;
   const int ranks;
-  // Only of a thread rank:
+  // The team of a thread rank, or of a process without MPI.
   tutti::api::ThreadTeam* const team = nullptr;
+  tutti::api::ProcessTeam* const processes = nullptr;
+  // Only if there is one of these teams:
   std::optional<tutti::group::Group> group;
+  std::unique_ptr<tutti::api::Started> started;  // made at the first request
   tutti::api::Scratch scratch;  // scratch memory of reductions by users' operations
   bool knows_levels = false;    // set by the first collective call
 
@@ -103,5 +122,8 @@ namespace tutti::api {
 // A group's first collective call runs it. It waits until all ranks have joined, because all ranks
 // must choose algorithms by the same levels, and the levels follow from all ranks' bindings.
 void find_levels(tutti_group& group);
+
+// Makes the resources that the requests of a group share.
+std::unique_ptr<Started> start_of(tutti_group& group);
 
 }  // namespace tutti::api

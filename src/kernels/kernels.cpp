@@ -128,6 +128,17 @@ Reduce find_reduce(Type type, Op op) {
   return active->table->reductions.entry[static_cast<size_t>(type)][static_cast<size_t>(op)];
 }
 
+ReduceAll find_reduce_all(WholeType type, Op op) {
+  static_assert(static_cast<size_t>(Op::min) + 1 == whole_op_count);
+  if (type >= WholeType::count_ || op > Op::min) return nullptr;
+  return active->table->reductions_of_all.entry[static_cast<size_t>(type)][static_cast<size_t>(op)];
+}
+
+size_t size(WholeType type) {
+  constexpr size_t sizes[whole_type_count] = {2, 2, 4, 8};
+  return type < WholeType::count_ ? sizes[static_cast<size_t>(type)] : 0;
+}
+
 const char* isa() { return active->name; }
 
 void copy_long(void* dst, const void* src, size_t bytes) {

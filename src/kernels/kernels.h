@@ -69,6 +69,19 @@ enum class Op : uint8_t {
 // C's: infinities that become NaNs stay NaNs. Padding in dst is not changed.
 using Reduce = void (*)(void* dst, const void* a, const void* b, size_t count);
 
+// dst[i] = (sources[0][i] op sources[1][i] op ... ) / divisor, from the left. Elements of 16 bits
+// are combined and divided in float and rounded once. A divisor of 1 changes nothing. dst may be
+// any of the sources. No alignment is needed.
+using ReduceAll = void (*)(void* dst, const void* const* sources, int count, size_t elements,
+                           double divisor);
+
+// The types that are reduced from all sources at once.
+enum class WholeType : uint8_t { bfloat16, float16, float32, float64, count_ };
+
+// The kernel for sum, prod, max or min; nullptr for another operation.
+ReduceAll find_reduce_all(WholeType type, Op op);
+size_t size(WholeType type);
+
 // Bytes of one element (its extent: pairs have C padding).
 size_t size(Type type);
 

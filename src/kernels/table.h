@@ -20,6 +20,13 @@ struct Reductions {
   Reduce entry[type_count][op_count];
 };
 
+inline constexpr size_t whole_type_count = static_cast<size_t>(WholeType::count_);
+inline constexpr size_t whole_op_count = 4;  // sum, prod, max, min
+
+struct ReductionsOfAll {
+  ReduceAll entry[whole_type_count][whole_op_count];
+};
+
 // copy_stream needs at least copy_stream_least bytes, copy_in_quarters at least quarters_least.
 using Copy = void (*)(void* dst, const void* src, size_t bytes);
 inline constexpr size_t copy_stream_least = 2048;
@@ -27,6 +34,7 @@ inline constexpr size_t quarters_least = 8192;
 
 struct KernelTable {
   Reductions reductions;
+  ReductionsOfAll reductions_of_all;
   Copy copy_stream;
   Copy copy_through;
   Copy copy_in_quarters;

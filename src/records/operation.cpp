@@ -87,7 +87,7 @@ size_t tile_bytes_of(const Operation& operation) {
   const RecordProgram& program = *operation.program;
   if (program.rank != 0 || program.collective != plan::Collective::allreduce ||
       program.ranks < least_ranks_of_tiles || operation.in_bytes < least_in_tiles ||
-      operation.combine->kernel == nullptr)
+      !combines_by_parts(operation))
     return 0;
   const size_t element = operation.combine->element;
   return std::max(piece_bytes / element, size_t{1}) * element;

@@ -71,7 +71,11 @@ struct Operation {
   size_t bytes = 0, in_bytes = 0;
   const exec::VParts* parts = nullptr;     // blocks of different lengths, and where they are
   const exec::Combine* combine = nullptr;  // null if nothing is combined
-  Packing* packs_in = nullptr;             // null: blocks of `in` are contiguous
+  // Not null: the data of all ranks is combined by it at once, and not by `combine`, which only
+  // tells the element. So results are rounded once, and divided.
+  kernels::ReduceAll all = nullptr;
+  double divisor = 1;
+  Packing* packs_in = nullptr;  // null: blocks of `in` are contiguous
   Packing* packs_out = nullptr;
   bool in_place = false;   // `in` and `out` share memory, so `in` is read from the record
   bool keeps_own = false;  // results that come from this rank alone are in `out` already
@@ -83,6 +87,11 @@ struct Operation {
   size_t seen = 0;
   bool lent = false;  // the other ranks read `in` itself
 };
+
+// True if parts of the vector may be combined one after the other.
+inline bool combines_by_parts(const Operation& operation) {
+  return operation.all != nullptr || operation.combine->kernel != nullptr;
+}
 
 // The failure of an operation. After any code but Code::ok the sequence should not be used any
 // more: ranks disagree, or memory cannot be reached.

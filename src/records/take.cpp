@@ -22,6 +22,12 @@ using plan::TakeSource;
 
 constexpr size_t few = RecordProgram::few;
 
+void combine(const Operation& operation, void* to, const void* const* sources, int32_t count,
+             size_t bytes) {
+  if (operation.all == nullptr) return exec::combine(*operation.combine, to, sources, count, bytes);
+  operation.all(to, sources, count, bytes / operation.combine->element, operation.divisor);
+}
+
 // Where a block of a v-form is in a record, from the end of the record's table.
 struct Extent {
   size_t begin, bytes;
@@ -250,7 +256,7 @@ class Taker {
     const TakeSource& source = program_.sources[static_cast<size_t>(take.first_source)];
     if (operation_.keeps_own && count == 1 && source.rank == program_.rank) return true;
     const bool unpacks = to_user && operation_.packs_out != nullptr;
-    const bool by_pieces = count == 1 ? !unpacks : operation_.combine->kernel != nullptr;
+    const bool by_pieces = count == 1 ? !unpacks : combines_by_parts(operation_);
     const bool waits = long_.any() && !by_pieces;
     if (waits && !await(take, sources, bytes)) return false;
     if (unpacks && count == 1) return unpack(sources[0], take.block, bytes);
@@ -273,7 +279,7 @@ class Taker {
   // Copies or combines `bytes` of each source.
   void move(const Take& take, std::byte* to, const void* const* sources, size_t bytes) {
     if (take.source_count > 1) {
-      exec::combine(*operation_.combine, to, sources, take.source_count, bytes);
+      combine(operation_, to, sources, take.source_count, bytes);
       return;
     }
     const TakeSource& source = program_.sources[static_cast<size_t>(take.first_source)];
@@ -301,7 +307,7 @@ class Taker {
   // The length of the tiles by which the ranks share the take; 0: this rank executes it alone.
   size_t tile_bytes_of(const Take& take, size_t bytes) {
     if (program_.collective != plan::Collective::allreduce || take.source_count < 2 ||
-        operation_.combine->kernel == nullptr || bytes <= shm::RecordLine::most_bytes)
+        !combines_by_parts(operation_) || bytes <= shm::RecordLine::most_bytes)
       return 0;
     const size_t tile_bytes = sequence_.tile_bytes(0, operation_.number);
     return tile_bytes % operation_.combine->element == 0 ? tile_bytes : 0;
@@ -440,7 +446,7 @@ bool take_lines_of(Sequence& sequence, const Operation& operation) {
       if (!find(sources[i], bytes, &from[i])) return false;
     if (by_parts && bytes == 0) continue;
     if (take.source_count > 1)
-      exec::combine(*operation.combine, to, from, take.source_count, bytes);
+      combine(operation, to, from, take.source_count, bytes);
     else if (from[0] != to && !(operation.keeps_own && sources->awaited < 0))
       kernels::copy(to, from[0], bytes);
   }

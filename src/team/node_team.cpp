@@ -133,7 +133,11 @@ bool NodeTeam::all_attached(Bootstrap& bootstrap) {
 
 void NodeTeam::await(const std::function<bool()>& is_here) const {
   exec::Waiter waiter(exec::pace_of_set_up(), settings_.hook);
-  waiter.until(is_here, [] { return Code::ok; });
+  const Code code = waiter.until(is_here, [&] {
+    return waiter.elapsed() < settings_.longest_wait ? Code::ok : Code::dead_peer;
+  });
+  if (code == Code::ok) return;
+  throw Error(code, "a rank of the team has not gone on with forming it; has it ended?");
 }
 
 std::optional<report::Board> NodeTeam::board() const {

@@ -45,6 +45,9 @@ class NodeTeam {
     // because the answer may need a table to be read.
     std::function<bool()> may_ask_for_cma;
     bool needs_shape = false;  // a table of the user's may ask for the shape of the cores
+    // The longest wait for other members while the team forms: after it, Error(dead_peer) is
+    // thrown.
+    std::chrono::steady_clock::duration longest_wait = std::chrono::steady_clock::duration::max();
   };
 
   explicit NodeTeam(Settings settings) : settings_(std::move(settings)) {}
@@ -55,6 +58,9 @@ class NodeTeam {
   // at all ranks if they cannot share memory; *why_not is then the reason, and the object may try
   // again with other ranks.
   bool form(Bootstrap& bootstrap, std::string* why_not);
+
+  // Returns when all members have called it as often as this one.
+  void meet();
 
   int ranks() const { return ranks_; }
   int rank() const { return rank_; }
@@ -105,7 +111,6 @@ class NodeTeam {
   bool all_attached(Bootstrap& bootstrap);
   void await(const std::function<bool()>& is_here) const;
   void introduce();
-  void meet();
   void agree();
   void learn_cores(std::vector<placement::CoreMask> masks);
   void watch_cores() const;

@@ -1,44 +1,12 @@
 #include "mpi/communicators/records.h"
 
 #include <algorithm>
-#include <string>
-#include <tuple>
 #include <utility>
 
-#include "algo/algo.h"
 #include "base/process.h"
+#include "records/programs.h"
 
 namespace tutti::mpi {
-namespace {
-
-// In the plans of these algorithms every rank reads what it needs from the ranks that have it.
-std::string algorithm_of_records(plan::Collective collective) {
-  if (plan::parted(collective)) return "direct";
-  return plan::rooted(collective) ? "flat" : "all_read_all";
-}
-
-// A program of one rank: the collective, how many ranks there are, the rank and the root.
-using ProgramKey = std::tuple<plan::Collective, int, int, int>;
-
-// The programs of this process. To make one takes longer than all else that a communicator of a few
-// calls needs of its records, so they stay when it ends.
-struct Programs {
-  std::mutex mutex;
-  std::map<ProgramKey, plan::RecordProgram> made;
-};
-
-const plan::RecordProgram& find_program(const ProgramKey& key) {
-  static Programs& programs = *new Programs;  // never destroyed: exit handlers may still call MPI
-  const std::lock_guard<std::mutex> lock(programs.mutex);
-  if (const auto found = programs.made.find(key); found != programs.made.end())
-    return found->second;
-  const auto& [collective, ranks, rank, root] = key;
-  std::vector<plan::RecordProgram> all = plan::make_record_program(
-      algo::generate(collective, algorithm_of_records(collective), ranks, root));
-  return programs.made.emplace(key, std::move(all[static_cast<size_t>(rank)])).first->second;
-}
-
-}  // namespace
 
 Records::Records(const Settings& settings)
     : areas_(settings.areas),
@@ -74,7 +42,8 @@ records::Sequence::Settings Records::settings_of(const Settings& settings, shm::
 const plan::RecordProgram& Records::program(plan::Collective collective, int root) {
   const std::pair<plan::Collective, int> key(collective, root);
   if (const auto found = programs_.find(key); found != programs_.end()) return *found->second;
-  const plan::RecordProgram& found = find_program({collective, ranks_, sequence_.rank(), root});
+  const plan::RecordProgram& found =
+      records::program_of(collective, ranks_, sequence_.rank(), root);
   return *programs_.emplace(key, &found).first->second;
 }
 

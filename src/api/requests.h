@@ -1,0 +1,87 @@
+// Requests: collectives that a group starts and completes in separate calls, by records
+// (records/operation.h), and messages between processes (records/letters.h).
+//
+// Started is what a group has for all of its requests. It is made at the group's first one; the
+// areas of the group's ranks and the arena outlive it. A tutti_request belongs to the caller from
+// its start to its completion.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "exec/reach.h"
+#include "exec/slot_stores.h"
+#include "exec/waiter.h"
+#include "records/letters.h"
+#include "records/operation.h"
+#include "records/sequence.h"
+#include "shm/layout.h"
+#include "tutti/tutti.h"
+
+namespace tutti::api {
+
+class Started {
+ public:
+  struct Settings {
+    std::byte* areas = nullptr;
+    shm::Layout layout;
+    int rank = 0;
+    records::Arena* arena = nullptr;
+    records::Directory* directory = nullptr;  // null: there are no messages
+    exec::Reach reach;                        // how the ranks reach each other's buffers
+    exec::WaitStyle style = exec::WaitStyle::spin;
+    // Indexed by rank: the processes; none if the ranks are threads, of which each has its own
+    // group.
+    std::vector<int64_t> processes;
+  };
+  explicit Started(Settings settings);
+  // Waits a little for ranks that may still read this rank's records. A rank whose process ends
+  // before another has read them would leave that one with an error.
+  ~Started();
+  Started(const Started&) = delete;
+
+  // Publishes the record of an operation whose members are set.
+  void start(records::Operation& operation);
+  const plan::RecordProgram& program(plan::Collective collective, int root) const;
+
+  records::Sequence& sequence() { return sequence_; }
+  // Null if the ranks are threads.
+  records::Letters* letters() { return letters_ ? &*letters_ : nullptr; }
+  int ranks() const { return settings_.layout.ranks; }
+  int rank() const { return settings_.rank; }
+  exec::WaitStyle style() const { return settings_.style; }
+  // 0: the ranks are threads, or the process is unknown.
+  uint64_t process(int rank) const;
+  bool is_gone(int rank) const;
+
+ private:
+  const Settings settings_;
+  records::Sequence sequence_;
+  std::mutex starting_;  // guards stores_ and the order of starts
+  exec::SlotStores stores_;
+  std::optional<records::Letters> letters_;
+};
+
+}  // namespace tutti::api
+
+struct tutti_request {
+  explicit tutti_request(tutti::api::Started& its) : started(its) {}
+  tutti_request(const tutti_request&) = delete;
+  virtual ~tutti_request() = default;
+
+  // True if finish() waits for no rank's start. Else *late is a rank that is waited for; -1: any.
+  virtual bool is_ready(int* late) = 0;
+  // Takes the results; the request has ended then. Throws Error.
+  virtual void finish() = 0;
+  // Ends the request without results.
+  virtual void abandon() = 0;
+  virtual std::string described() const = 0;  // for messages
+
+  tutti::api::Started& started;
+};
