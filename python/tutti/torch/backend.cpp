@@ -1,0 +1,798 @@
+// torch.distributed's backend "tutti": c10d::Backend on the C API of teams of processes.
+//
+// A call starts a collective (tutti_iallreduce and the like) and returns a Work. The start
+// publishes what this rank gives; the results are taken by whoever waits for the Work first. So
+// groups may be used in different orders, and a rank owes the others nothing between its calls. A
+// helper thread completes what nobody waits for: futures, and Works that are dropped.
+//
+// `python/tutti/torch/__init__.py` compiles this file at the first use, against the torch that is
+// there.
+#include <torch/csrc/distributed/c10d/Backend.hpp>
+#include <torch/csrc/distributed/c10d/Store.hpp>
+#include <torch/extension.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "tutti/tutti.h"
+
+namespace {
+
+using c10d::OpType;
+using c10d::ReduceOp;
+using Milliseconds = std::chrono::milliseconds;
+using Tensors = std::vector<at::Tensor>;
+
+double seconds_of(Milliseconds time) { return static_cast<double>(time.count()) / 1000; }
+
+// The error of the call that has just failed in this thread.
+void require_ok(tutti_status status) {
+  TORCH_CHECK_WITH(DistBackendError, status == TUTTI_OK, "tutti: ", tutti_error_message());
+}
+
+// The group of this process. It ends when nobody uses it any more.
+struct Group {
+  tutti_team* team = nullptr;
+  tutti_group* group = nullptr;
+  Group() = default;
+  Group(const Group&) = delete;
+  ~Group() {
+    tutti_group_free(group);
+    tutti_team_free(team);
+  }
+};
+
+// Calls that have been started and are not complete. Shared by the Work and the helper thread.
+struct Pending {
+  std::shared_ptr<Group> group;
+  std::vector<tutti_request*> requests;  // null: completed
+  Tensors kept;                          // the buffers
+  Tensors results;
+  std::function<void()> after;  // copies results to tensors that are not contiguous
+  Milliseconds timeout{0};
+  int sender = -1;     // the rank whose message has come, if any may send
+  std::mutex driving;  // guards all above and `failure`
+  std::exception_ptr failure;
+  std::atomic<bool> done{false};
+  c10::intrusive_ptr<c10::ivalue::Future> future;
+
+  void tell(c10::ivalue::Future& its) const {
+    if (failure)
+      its.setError(failure);
+    else
+      its.markCompleted(c10::IValue(results));
+  }
+
+  ~Pending() {
+    for (tutti_request*& request : requests)
+      if (request != nullptr) tutti_request_free(&request);
+  }
+
+  // Waits for at most so many seconds; 0: not at all. False: it is not complete.
+  bool drive(double seconds) { return drive(std::unique_lock(driving), seconds); }
+  // Does nothing while another thread waits.
+  bool try_drive() {
+    std::unique_lock lock(driving, std::try_to_lock);
+    return lock.owns_lock() && drive(std::move(lock), 0);
+  }
+
+ private:
+  // The future is completed without the lock, because its callbacks may need Python's.
+  bool drive(std::unique_lock<std::mutex> lock, double seconds) {
+    if (done) return true;
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+    try {
+      for (tutti_request*& request : requests) {
+        if (request == nullptr) continue;
+        const std::chrono::duration<double> left = deadline - std::chrono::steady_clock::now();
+        if (!complete(request, std::min(left.count(), seconds))) return false;
+      }
+      if (after) after();
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    after = nullptr;
+    kept.clear();
+    done = true;
+    const auto completed = future;
+    lock.unlock();
+    if (completed) tell(*completed);
+    return true;
+  }
+  static bool complete(tutti_request*& request, double seconds) {
+    if (seconds > 0) {
+      const tutti_status status = tutti_request_wait(&request, seconds);
+      if (status == TUTTI_TIMEOUT) return false;
+      require_ok(status);
+      return true;
+    }
+    int is_complete = 0;
+    require_ok(tutti_request_test(&request, &is_complete));
+    return is_complete != 0;
+  }
+};
+
+// The thread that completes what nobody waits for. It lives as long as the process.
+class Helper {
+ public:
+  static Helper& get() {
+    static Helper& helper = *new Helper;
+    return helper;
+  }
+  void take(std::shared_ptr<Pending> pending) {
+    const std::lock_guard lock(mutex_);
+    pending_.push_back(std::move(pending));
+    came_.notify_one();
+    if (!started_) std::thread([this] { run(); }).detach();
+    started_ = true;
+  }
+
+ private:
+  void run() {
+    constexpr auto shortest = std::chrono::microseconds(20),
+                   longest = std::chrono::microseconds(500);
+    auto rest = shortest;
+    for (;;) {
+      std::list<std::shared_ptr<Pending>> all;
+      {
+        std::unique_lock lock(mutex_);
+        came_.wait(lock, [&] { return !pending_.empty(); });
+        all.swap(pending_);
+      }
+      const size_t before = all.size();
+      all.remove_if([](const auto& one) { return one->done || one->try_drive(); });
+      const bool any = all.size() < before;
+      {
+        const std::lock_guard lock(mutex_);
+        pending_.splice(pending_.begin(), all);
+      }
+      rest = any ? shortest : std::min(2 * rest, longest);
+      if (!any) std::this_thread::sleep_for(rest);
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable came_;
+  std::list<std::shared_ptr<Pending>> pending_;
+  bool started_ = false;
+};
+
+class TuttiWork final : public c10d::Work {
+ public:
+  TuttiWork(int rank, OpType type, std::shared_ptr<Pending> pending, uint64_t number)
+      : Work(rank, type), pending_(std::move(pending)), number_(number) {}
+  ~TuttiWork() override {
+    if (!pending_->done) Helper::get().take(pending_);
+  }
+
+  bool isCompleted() override { return pending_->done || pending_->try_drive(); }
+  bool isSuccess() const override { return pending_->done && !pending_->failure; }
+  std::exception_ptr exception() const override {
+    return pending_->done ? pending_->failure : nullptr;
+  }
+  int sourceRank() const override { return pending_->sender; }
+  Tensors result() override { return pending_->results; }
+  void synchronize() override { wait(); }
+  uint64_t getSequencenumber() const override { return number_; }
+
+  bool wait(Milliseconds timeout = kNoTimeout) override {
+    const Milliseconds limit = timeout == kNoTimeout ? pending_->timeout : timeout;
+    TORCH_CHECK_WITH(DistBackendError, pending_->drive(seconds_of(limit)),
+                     "tutti: timed out after ", limit.count(), " ms: ", tutti_error_message());
+    if (pending_->failure) std::rethrow_exception(pending_->failure);
+    return true;
+  }
+
+  c10::intrusive_ptr<c10::ivalue::Future> getFuture() override {
+    {
+      const std::lock_guard lock(pending_->driving);
+      if (pending_->future) return pending_->future;
+      pending_->future =
+          c10::make_intrusive<c10::ivalue::Future>(c10::ListType::create(c10::TensorType::get()));
+      if (pending_->done) {
+        pending_->tell(*pending_->future);
+        return pending_->future;
+      }
+    }
+    Helper::get().take(pending_);
+    return pending_->future;
+  }
+
+ private:
+  const std::shared_ptr<Pending> pending_;
+  const uint64_t number_;
+};
+
+// How a tensor's elements are combined, as the C API names it.
+struct Combination {
+  tutti_type type;
+  tutti_op op;
+};
+
+const char* name_of(ReduceOp::RedOpType op) {
+  constexpr const char* names[] = {"SUM",  "AVG", "PRODUCT", "MIN",       "MAX",
+                                   "BAND", "BOR", "BXOR",    "PREMUL_SUM"};
+  return op < ReduceOp::UNUSED ? names[op] : "an unknown operation";
+}
+
+tutti_op op_of(ReduceOp::RedOpType op, at::ScalarType type) {
+  const bool whole = c10::isIntegralType(type, true);
+  const bool bitwise = op == ReduceOp::BAND || op == ReduceOp::BOR || op == ReduceOp::BXOR;
+  TORCH_CHECK_TYPE(
+      op < ReduceOp::PREMUL_SUM && (!bitwise || whole) && (op != ReduceOp::AVG || !whole),
+      "tutti has no ", name_of(op), " of ", c10::toString(type));
+  if (type == at::kBool) {
+    if (op == ReduceOp::BXOR) return TUTTI_LXOR;
+    const bool any = op == ReduceOp::SUM || op == ReduceOp::MAX || op == ReduceOp::BOR;
+    return any ? TUTTI_LOR : TUTTI_LAND;
+  }
+  constexpr tutti_op ops[] = {TUTTI_SUM, TUTTI_AVG,  TUTTI_PROD, TUTTI_MIN,
+                              TUTTI_MAX, TUTTI_BAND, TUTTI_BOR,  TUTTI_BXOR};
+  return ops[op];
+}
+
+Combination combination_of(ReduceOp::RedOpType op, at::ScalarType type) {
+  const auto of = [&](tutti_type its) { return Combination{its, op_of(op, type)}; };
+  switch (type) {
+    case at::kByte:
+    case at::kBool: return of(TUTTI_UINT8);
+    case at::kChar: return of(TUTTI_INT8);
+    case at::kShort: return of(TUTTI_INT16);
+    case at::kInt: return of(TUTTI_INT32);
+    case at::kLong: return of(TUTTI_INT64);
+    case at::kUInt16: return of(TUTTI_UINT16);
+    case at::kUInt32: return of(TUTTI_UINT32);
+    case at::kUInt64: return of(TUTTI_UINT64);
+    case at::kFloat: return of(TUTTI_FLOAT32);
+    case at::kDouble: return of(TUTTI_FLOAT64);
+    case at::kHalf: return of(TUTTI_FLOAT16);
+    case at::kBFloat16: return of(TUTTI_BFLOAT16);
+    default: TORCH_CHECK_TYPE(false, "tutti does not reduce tensors of type ", c10::toString(type));
+  }
+}
+
+// Sums of complex numbers are sums of twice as many reals.
+at::Tensor as_real(const at::Tensor& tensor, ReduceOp::RedOpType op) {
+  if (!tensor.is_complex()) return tensor;
+  TORCH_CHECK_TYPE(op == ReduceOp::SUM || op == ReduceOp::AVG, "tutti has no ", name_of(op),
+                   " of complex numbers");
+  return at::view_as_real(tensor);
+}
+
+void require_dense(const at::Tensor& tensor) {
+  TORCH_CHECK_VALUE(tensor.defined() && tensor.layout() == at::kStrided && tensor.is_cpu(),
+                    "tutti takes dense tensors of the CPU; for others use gloo or nccl, as in "
+                    "init_process_group(\"cpu:tutti,cuda:nccl\")");
+}
+
+at::Tensor& only(Tensors& tensors) {
+  TORCH_CHECK_VALUE(tensors.size() == 1, "tutti takes one tensor a rank, not ", tensors.size());
+  require_dense(tensors[0]);
+  return tensors[0];
+}
+
+// Tensors of one type and number of elements, one for each rank.
+void require_alike(const Tensors& parts, const at::Tensor& own, int ranks) {
+  TORCH_CHECK_VALUE(parts.size() == static_cast<size_t>(ranks), "tutti: ", parts.size(),
+                    " tensors for ", ranks, " ranks");
+  for (const at::Tensor& part : parts) {
+    require_dense(part);
+    TORCH_CHECK_TYPE(part.scalar_type() == own.scalar_type(), "tutti: tensors of different types");
+    TORCH_CHECK_VALUE(part.numel() == own.numel(),
+                      "tutti: tensors of different sizes; alltoall has parts of any sizes");
+  }
+}
+
+at::Tensor flat_for(const at::Tensor& own, int ranks) {
+  return at::empty({ranks * own.numel()}, own.options());
+}
+
+Tensors views_of(const at::Tensor& flat, const at::Tensor& like, int ranks) {
+  Tensors views;
+  for (int rank = 0; rank < ranks; ++rank)
+    views.push_back(flat.narrow(0, rank * like.numel(), like.numel()));
+  return views;
+}
+
+// One side of an alltoall: where its parts are.
+struct Parts {
+  char* first = nullptr;
+  std::vector<ptrdiff_t> at;
+  std::vector<size_t> bytes;
+
+  void add(char* data, size_t length) {
+    if (first == nullptr) first = data;
+    at.push_back(length == 0 ? 0 : data - first);
+    bytes.push_back(length);
+  }
+};
+
+Parts parts_of(const at::Tensor& tensor, const std::vector<int64_t>& splits, int ranks) {
+  const auto all = static_cast<size_t>(ranks);
+  const int64_t rows = tensor.dim() == 0 ? 1 : tensor.size(0);
+  TORCH_CHECK_VALUE(splits.empty() ? rows % ranks == 0 : splits.size() == all,
+                    "tutti: the first dimension, ", rows, ", does not split into ", ranks,
+                    " parts, one for each rank");
+  int64_t total = 0;
+  for (const int64_t split : splits) {
+    TORCH_CHECK_VALUE(split >= 0, "tutti: a split is negative");
+    total += split;
+  }
+  TORCH_CHECK_VALUE(splits.empty() || total == rows, "tutti: the splits sum to ", total,
+                    ", but the first dimension is ", rows);
+  const size_t row_bytes = rows == 0 ? 0 : tensor.nbytes() / static_cast<size_t>(rows);
+  Parts parts;
+  auto* data = static_cast<char*>(tensor.data_ptr());
+  for (size_t rank = 0; rank < all; ++rank) {
+    const int64_t part = splits.empty() ? rows / ranks : splits[rank];
+    parts.add(data, static_cast<size_t>(part) * row_bytes);
+    data += static_cast<size_t>(part) * row_bytes;
+  }
+  return parts;
+}
+
+class TuttiBackend final : public c10d::Backend {
+ public:
+  TuttiBackend(std::shared_ptr<Group> group, int rank, int size, Milliseconds timeout)
+      : Backend(rank, size),
+        group_(std::move(group)),
+        options_(c10::make_intrusive<Options>("tutti", timeout)) {}
+
+  const std::string getBackendName() const override { return "tutti"; }
+  c10::intrusive_ptr<Options> getBackendOptions() override { return options_; }
+  void setTimeout(Milliseconds timeout) override { options_->timeout = timeout; }
+  void setSequenceNumberForGroup() override {}
+  uint64_t getSequenceNumberForGroup() override { return number_; }
+
+  c10::intrusive_ptr<c10d::Work> broadcast(Tensors& tensors,
+                                           const c10d::BroadcastOptions& options) override {
+    Start start(*this, options.timeout);
+    const at::Tensor buffer = start.in_and_out(only(tensors));
+    start.add([&](auto* request) {
+      return tutti_ibcast(handle(), buffer.data_ptr(), buffer.nbytes(),
+                          static_cast<int>(options.rootRank), request);
+    });
+    return start.work(OpType::BROADCAST, tensors);
+  }
+
+  c10::intrusive_ptr<c10d::Work> allreduce(Tensors& tensors,
+                                           const c10d::AllreduceOptions& options) override {
+    Start start(*this, options.timeout);
+    start_allreduce(start, only(tensors), options.reduceOp);
+    return start.work(OpType::ALLREDUCE, tensors);
+  }
+
+  c10::intrusive_ptr<c10d::Work> allreduce_coalesced(
+      Tensors& tensors, const c10d::AllreduceCoalescedOptions& options) override {
+    Start start(*this, options.timeout);
+    for (at::Tensor& tensor : tensors) {
+      require_dense(tensor);
+      start_allreduce(start, tensor, options.reduceOp);
+    }
+    return start.work(OpType::ALLREDUCE_COALESCED, tensors);
+  }
+
+  c10::intrusive_ptr<c10d::Work> reduce(Tensors& tensors,
+                                        const c10d::ReduceOptions& options) override {
+    Start start(*this, options.timeout);
+    const at::Tensor real = as_real(only(tensors), options.reduceOp);
+    const Combination how = combination_of(options.reduceOp, real.scalar_type());
+    const int root = static_cast<int>(options.rootRank);
+    const at::Tensor buffer = root == rank_ ? start.in_and_out(real) : start.in(real);
+    start.add([&](auto* request) {
+      return tutti_ireduce(handle(), buffer.data_ptr(), buffer.data_ptr(), count_of(buffer),
+                           how.type, how.op, root, request);
+    });
+    return start.work(OpType::REDUCE, tensors);
+  }
+
+  c10::intrusive_ptr<c10d::Work> allgather(std::vector<Tensors>& outputs, Tensors& inputs,
+                                           const c10d::AllgatherOptions& options) override {
+    Start start(*this, options.timeout);
+    TORCH_CHECK_VALUE(outputs.size() == 1, "tutti takes one list of outputs");
+    start_allgather(start, outputs[0], only(inputs));
+    return start.work(OpType::ALLGATHER, outputs[0]);
+  }
+
+  c10::intrusive_ptr<c10d::Work> _allgather_base(at::Tensor& output, at::Tensor& input,
+                                                 const c10d::AllgatherOptions& options) override {
+    Start start(*this, options.timeout);
+    start_allgather_base(start, output, input);
+    return start.work(OpType::_ALLGATHER_BASE, {output});
+  }
+
+  c10::intrusive_ptr<c10d::Work> allgather_coalesced(
+      std::vector<Tensors>& outputs, Tensors& inputs,
+      const c10d::AllgatherOptions& options) override {
+    Start start(*this, options.timeout);
+    TORCH_CHECK_VALUE(outputs.size() == static_cast<size_t>(size_),
+                      "tutti: allgather_coalesced takes a list of outputs for each rank");
+    Tensors results;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      Tensors parts;
+      for (Tensors& of_rank : outputs) {
+        TORCH_CHECK_VALUE(of_rank.size() == inputs.size(),
+                          "tutti: a list of outputs is not as long as the inputs");
+        parts.push_back(of_rank[i]);
+        results.push_back(of_rank[i]);
+      }
+      require_dense(inputs[i]);
+      start_allgather(start, parts, inputs[i]);
+    }
+    return start.work(OpType::ALLGATHER_COALESCED, results);
+  }
+
+  c10::intrusive_ptr<c10d::Work> allgather_into_tensor_coalesced(
+      Tensors& outputs, Tensors& inputs, const c10d::AllgatherOptions& options) override {
+    Start start(*this, options.timeout);
+    TORCH_CHECK_VALUE(outputs.size() == inputs.size(), "tutti: as many outputs as inputs");
+    for (size_t i = 0; i < inputs.size(); ++i) start_allgather_base(start, outputs[i], inputs[i]);
+    return start.work(OpType::COALESCED, outputs);
+  }
+
+  c10::intrusive_ptr<c10d::Work> gather(std::vector<Tensors>& outputs, Tensors& inputs,
+                                        const c10d::GatherOptions& options) override {
+    Start start(*this, options.timeout);
+    const int root = static_cast<int>(options.rootRank);
+    const at::Tensor input = start.in(only(inputs));
+    at::Tensor flat;
+    Tensors results;
+    if (root == rank_) {
+      TORCH_CHECK_VALUE(outputs.size() == 1, "tutti takes one list of outputs at the root");
+      require_alike(outputs[0], input, size_);
+      results = outputs[0];
+      flat = start.out_to(results, input);
+    }
+    start.add([&](auto* request) {
+      return tutti_igather(handle(), input.data_ptr(), flat.defined() ? flat.data_ptr() : nullptr,
+                           input.nbytes(), root, request);
+    });
+    return start.work(OpType::GATHER, results);
+  }
+
+  c10::intrusive_ptr<c10d::Work> scatter(Tensors& outputs, std::vector<Tensors>& inputs,
+                                         const c10d::ScatterOptions& options) override {
+    Start start(*this, options.timeout);
+    const int root = static_cast<int>(options.rootRank);
+    const at::Tensor output = start.out(only(outputs));
+    at::Tensor flat;
+    if (root == rank_) {
+      TORCH_CHECK_VALUE(inputs.size() == 1, "tutti takes one list of inputs at the root");
+      require_alike(inputs[0], output, size_);
+      flat = start.in_from(inputs[0], output);
+    }
+    start.add([&](auto* request) {
+      return tutti_iscatter(handle(), flat.defined() ? flat.data_ptr() : nullptr, output.data_ptr(),
+                            output.nbytes(), root, request);
+    });
+    return start.work(OpType::SCATTER, outputs);
+  }
+
+  c10::intrusive_ptr<c10d::Work> reduce_scatter(
+      std::vector<at::Tensor>& outputs, std::vector<Tensors>& inputs,
+      const c10d::ReduceScatterOptions& options) override {
+    Start start(*this, options.timeout);
+    TORCH_CHECK_VALUE(inputs.size() == 1, "tutti takes one list of inputs");
+    require_alike(inputs[0], only(outputs), size_);
+    start_reduce_scatter(start, outputs[0], start.in_from(inputs[0], outputs[0]), options.reduceOp);
+    return start.work(OpType::REDUCE_SCATTER, outputs);
+  }
+
+  c10::intrusive_ptr<c10d::Work> _reduce_scatter_base(
+      at::Tensor& output, at::Tensor& input, const c10d::ReduceScatterOptions& options) override {
+    Start start(*this, options.timeout);
+    start_reduce_scatter(start, output, input, options.reduceOp);
+    return start.work(OpType::_REDUCE_SCATTER_BASE, {output});
+  }
+
+  c10::intrusive_ptr<c10d::Work> reduce_scatter_tensor_coalesced(
+      Tensors& outputs, Tensors& inputs, const c10d::ReduceScatterOptions& options) override {
+    Start start(*this, options.timeout);
+    TORCH_CHECK_VALUE(outputs.size() == inputs.size(), "tutti: as many outputs as inputs");
+    for (size_t i = 0; i < inputs.size(); ++i)
+      start_reduce_scatter(start, outputs[i], inputs[i], options.reduceOp);
+    return start.work(OpType::REDUCE_SCATTER_TENSOR_COALESCED, outputs);
+  }
+
+  c10::intrusive_ptr<c10d::Work> alltoall_base(at::Tensor& output, at::Tensor& input,
+                                               std::vector<int64_t>& output_splits,
+                                               std::vector<int64_t>& input_splits,
+                                               const c10d::AllToAllOptions& options) override {
+    Start start(*this, options.timeout);
+    require_dense(output);
+    require_dense(input);
+    TORCH_CHECK_TYPE(output.scalar_type() == input.scalar_type(),
+                     "tutti: tensors of different types");
+    const at::Tensor from = start.in(input), to = start.out(output);
+    start_alltoall(start, parts_of(from, input_splits, size_), parts_of(to, output_splits, size_));
+    return start.work(OpType::ALLTOALL_BASE, {output});
+  }
+
+  c10::intrusive_ptr<c10d::Work> alltoall(Tensors& outputs, Tensors& inputs,
+                                          const c10d::AllToAllOptions& options) override {
+    Start start(*this, options.timeout);
+    const auto all = static_cast<size_t>(size_);
+    TORCH_CHECK_VALUE(outputs.size() == all && inputs.size() == all,
+                      "tutti: alltoall takes a tensor for each rank");
+    Parts from, to;
+    for (const at::Tensor& tensor : inputs) {
+      require_dense(tensor);
+      const at::Tensor one = start.in(tensor);
+      from.add(static_cast<char*>(one.data_ptr()), one.nbytes());
+    }
+    for (const at::Tensor& tensor : outputs) {
+      require_dense(tensor);
+      const at::Tensor one = start.out(tensor);
+      to.add(static_cast<char*>(one.data_ptr()), one.nbytes());
+    }
+    start_alltoall(start, from, to);
+    return start.work(OpType::ALLTOALL, outputs);
+  }
+
+  c10::intrusive_ptr<c10d::Work> barrier(const c10d::BarrierOptions& options) override {
+    Start start(*this, options.timeout);
+    start.add([&](auto* request) { return tutti_ibarrier(handle(), request); });
+    return start.work(OpType::BARRIER, {});
+  }
+
+  c10::intrusive_ptr<c10d::Work> send(Tensors& tensors, int to, int tag) override {
+    Start start(*this, kUnsetTimeout_);
+    const at::Tensor buffer = start.in(only(tensors));
+    require_ok(
+        tutti_send(handle(), to, static_cast<uint32_t>(tag), buffer.data_ptr(), buffer.nbytes()));
+    return start.work(OpType::SEND, tensors);
+  }
+  c10::intrusive_ptr<c10d::Work> recv(Tensors& tensors, int from, int tag) override {
+    return receive(tensors, from, tag, OpType::RECV);
+  }
+  c10::intrusive_ptr<c10d::Work> recvAnysource(Tensors& tensors, int tag) override {
+    return receive(tensors, TUTTI_ANY, tag, OpType::RECVANYSOURCE);
+  }
+
+  // Rank 0 hears from every rank, then lets all go on.
+  void monitoredBarrier(const c10d::BarrierOptions& options, bool wait_all_ranks) override {
+    const Milliseconds limit =
+        options.timeout == kUnsetTimeout_ ? options_->timeout : options.timeout;
+    const auto deadline = std::chrono::steady_clock::now() + limit;
+    char word = 0;
+    const auto hear = [&](int from) {
+      tutti_request* request = nullptr;
+      require_ok(tutti_irecv(handle(), from, monitored_tag, &word, 1, nullptr, &request));
+      const std::chrono::duration<double> left = deadline - std::chrono::steady_clock::now();
+      const tutti_status status = tutti_request_wait(&request, std::max(left.count(), 0.0));
+      if (request != nullptr) tutti_request_free(&request);
+      return status == TUTTI_OK;
+    };
+    if (rank_ != 0) {
+      require_ok(tutti_send(handle(), 0, monitored_tag, &word, 1));
+      TORCH_CHECK(hear(0), "tutti: rank ", rank_, " has not heard from rank 0 within ",
+                  limit.count(), " ms in monitored_barrier");
+      return;
+    }
+    std::string missing;
+    for (int rank = 1; rank < size_ && (wait_all_ranks || missing.empty()); ++rank)
+      if (!hear(rank)) missing += (missing.empty() ? "" : ", ") + std::to_string(rank);
+    TORCH_CHECK(missing.empty(), "tutti: ranks ", missing, " failed to pass monitoredBarrier in ",
+                limit.count(), " ms");
+    for (int rank = 1; rank < size_; ++rank)
+      require_ok(tutti_send(handle(), rank, monitored_tag, &word, 1));
+  }
+
+ private:
+  static constexpr Milliseconds kUnsetTimeout_{-1};
+  static constexpr uint32_t monitored_tag = UINT32_MAX;
+
+  // A call that is being started: its buffers and its requests. If an argument is refused, what was
+  // started before goes to the helper thread.
+  class Start {
+   public:
+    Start(TuttiBackend& backend, Milliseconds timeout)
+        : backend_(backend), pending_(std::make_shared<Pending>()) {
+      pending_->group = backend.group_;
+      pending_->timeout = timeout < Milliseconds(0) ? backend.options_->timeout : timeout;
+    }
+
+    at::Tensor in(const at::Tensor& tensor) { return keep(tensor.contiguous()); }
+    at::Tensor in_and_out(const at::Tensor& tensor) {
+      const at::Tensor buffer = in(tensor);
+      if (!buffer.is_same(tensor)) copy_back(tensor, buffer);
+      return buffer;
+    }
+    at::Tensor out(const at::Tensor& tensor) {
+      if (tensor.is_contiguous()) return keep(tensor);
+      const at::Tensor buffer = keep(at::empty(tensor.sizes(), tensor.options()));
+      copy_back(tensor, buffer);
+      return buffer;
+    }
+    // All parts one after the other.
+    at::Tensor in_from(const Tensors& parts, const at::Tensor& like) {
+      const at::Tensor flat = keep(flat_for(like, static_cast<int>(parts.size())));
+      const Tensors views = views_of(flat, like, static_cast<int>(parts.size()));
+      for (size_t i = 0; i < parts.size(); ++i) views[i].copy_(parts[i].reshape({-1}));
+      return flat;
+    }
+    at::Tensor out_to(const Tensors& parts, const at::Tensor& like) {
+      const at::Tensor flat = keep(flat_for(like, static_cast<int>(parts.size())));
+      const Tensors views = views_of(flat, like, static_cast<int>(parts.size()));
+      for (size_t i = 0; i < parts.size(); ++i)
+        copy_back(parts[i], views[i].view(parts[i].sizes()));
+      return flat;
+    }
+
+    template <class Call>
+    void add(Call call) {
+      tutti_request* request = nullptr;
+      const std::lock_guard lock(backend_.starting_);
+      require_ok(call(&request));
+      pending_->requests.push_back(request);
+      ++backend_.number_;
+    }
+    Pending& pending() { return *pending_; }
+
+    c10::intrusive_ptr<c10d::Work> work(OpType type, Tensors results) {
+      pending_->results = std::move(results);
+      if (!copies_.empty())
+        pending_->after = [copies = std::move(copies_)] {
+          const at::NoGradGuard no_grad;
+          for (const auto& [to, from] : copies) to.copy_(from);
+        };
+      return c10::make_intrusive<TuttiWork>(backend_.rank_, type, std::move(pending_),
+                                            backend_.number_);
+    }
+    ~Start() {
+      if (pending_ && !pending_->requests.empty()) Helper::get().take(std::move(pending_));
+    }
+
+   private:
+    at::Tensor keep(const at::Tensor& tensor) { return pending_->kept.emplace_back(tensor); }
+    void copy_back(const at::Tensor& to, const at::Tensor& from) { copies_.emplace_back(to, from); }
+
+    TuttiBackend& backend_;
+    std::shared_ptr<Pending> pending_;
+    std::vector<std::pair<at::Tensor, at::Tensor>> copies_;
+  };
+
+  tutti_group* handle() const { return group_->group; }
+  static size_t count_of(const at::Tensor& tensor) { return static_cast<size_t>(tensor.numel()); }
+
+  void start_allreduce(Start& start, at::Tensor& tensor, ReduceOp::RedOpType op) {
+    const at::Tensor real = as_real(tensor, op);
+    const Combination how = combination_of(op, real.scalar_type());
+    const at::Tensor buffer = start.in_and_out(real);
+    start.add([&](auto* request) {
+      return tutti_iallreduce(handle(), buffer.data_ptr(), buffer.data_ptr(), count_of(buffer),
+                              how.type, how.op, request);
+    });
+  }
+
+  void start_allgather(Start& start, Tensors& parts, const at::Tensor& tensor) {
+    require_alike(parts, tensor, size_);
+    const at::Tensor input = start.in(tensor), flat = start.out_to(parts, tensor);
+    start.add([&](auto* request) {
+      return tutti_iallgather(handle(), input.data_ptr(), flat.data_ptr(), input.nbytes(), request);
+    });
+  }
+
+  void start_allgather_base(Start& start, const at::Tensor& output, const at::Tensor& input) {
+    require_dense(output);
+    require_dense(input);
+    TORCH_CHECK_TYPE(output.scalar_type() == input.scalar_type(),
+                     "tutti: tensors of different types");
+    TORCH_CHECK_VALUE(output.numel() == size_ * input.numel(),
+                      "tutti: the output must have as many elements as the inputs of all ranks");
+    const at::Tensor from = start.in(input), to = start.out(output);
+    start.add([&](auto* request) {
+      return tutti_iallgather(handle(), from.data_ptr(), to.data_ptr(), from.nbytes(), request);
+    });
+  }
+
+  void start_reduce_scatter(Start& start, const at::Tensor& output, const at::Tensor& input,
+                            ReduceOp::RedOpType op) {
+    require_dense(output);
+    require_dense(input);
+    TORCH_CHECK_TYPE(output.scalar_type() == input.scalar_type(),
+                     "tutti: tensors of different types");
+    TORCH_CHECK_VALUE(input.numel() == size_ * output.numel(),
+                      "tutti: the input must have as many elements as the outputs of all ranks");
+    const at::Tensor from = start.in(as_real(input, op)), to = start.out(as_real(output, op));
+    const Combination how = combination_of(op, from.scalar_type());
+    start.add([&](auto* request) {
+      return tutti_ireduce_scatter(handle(), from.data_ptr(), to.data_ptr(), count_of(to), how.type,
+                                   how.op, request);
+    });
+  }
+
+  void start_alltoall(Start& start, const Parts& from, const Parts& to) {
+    start.add([&](auto* request) {
+      return tutti_ialltoallv(handle(), from.first, from.at.data(), from.bytes.data(), to.first,
+                              to.at.data(), to.bytes.data(), request);
+    });
+  }
+
+  c10::intrusive_ptr<c10d::Work> receive(Tensors& tensors, int from, int tag, OpType type) {
+    Start start(*this, kUnsetTimeout_);
+    const at::Tensor buffer = start.out(only(tensors));
+    int* const sender = &start.pending().sender;
+    start.pending().sender = from == TUTTI_ANY ? -1 : from;
+    start.add([&](auto* request) {
+      return tutti_irecv(handle(), from, static_cast<uint32_t>(tag), buffer.data_ptr(),
+                         buffer.nbytes(), sender, request);
+    });
+    return start.work(type, tensors);
+  }
+
+  const std::shared_ptr<Group> group_;
+  const c10::intrusive_ptr<Options> options_;
+  std::mutex starting_;  // threads may call at the same time
+  std::atomic<uint64_t> number_{0};
+};
+
+// Both are called inside tutti_team_create_by alone. They keep what torch says.
+struct TorchStore {
+  c10d::Store& store;
+  std::string failure;
+
+  static int set(void* own, const char* key, const void* data, size_t bytes) {
+    return static_cast<TorchStore*>(own)->guarded([&](c10d::Store& store) {
+      const auto* from = static_cast<const uint8_t*>(data);
+      store.set(key, std::vector<uint8_t>(from, from + bytes));
+      return true;
+    });
+  }
+  static int get(void* own, const char* key, void* data, size_t bytes, double seconds) {
+    return static_cast<TorchStore*>(own)->guarded([&](c10d::Store& store) {
+      store.wait({key}, Milliseconds(static_cast<int64_t>(seconds * 1000) + 1));
+      const std::vector<uint8_t> value = store.get(key);
+      if (value.size() == bytes) std::memcpy(data, value.data(), bytes);
+      return value.size() == bytes;
+    });
+  }
+
+ private:
+  template <class Body>
+  int guarded(Body body) {
+    try {
+      return body(store) ? 0 : 1;
+    } catch (const std::exception& error) {
+      failure = error.what();
+      return 1;
+    }
+  }
+};
+
+// Ranks that form a group under the same keys again, after the group before it has ended, count how
+// often they have done so.
+c10::intrusive_ptr<c10d::Backend> create(const c10::intrusive_ptr<c10d::Store>& store, int rank,
+                                         int size, int64_t milliseconds) {
+  const Milliseconds timeout(milliseconds);
+  TorchStore torch_store{*store, {}};
+  const tutti_store its{TorchStore::set, TorchStore::get, &torch_store};
+  const int64_t times = store->add("tutti.times." + std::to_string(rank), 1);
+  const std::string name = "tutti" + std::to_string(times);
+  auto group = std::make_shared<Group>();
+  const tutti_status status = tutti_team_create_by(
+      &its, name.c_str(), rank, size, std::max(seconds_of(timeout), 1.0), &group->team);
+  TORCH_CHECK_WITH(DistBackendError, status == TUTTI_OK, "tutti: ", tutti_error_message(),
+                   torch_store.failure.empty() ? "" : " (" + torch_store.failure + ")",
+                   "; tutti serves ranks of one node: for several use gloo");
+  require_ok(tutti_team_join(group->team, rank, &group->group));
+  return c10::make_intrusive<TuttiBackend>(std::move(group), rank, size, timeout);
+}
+
+}  // namespace
+
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, module) {
+  module.def("create", &create, pybind11::call_guard<pybind11::gil_scoped_release>());
+}
