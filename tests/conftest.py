@@ -26,6 +26,11 @@ def pytest_configure():
         os.environ["LD_PRELOAD"] = ":".join([str(RESTING_YIELDS), *filter(None, preloaded)])
 
 
+def pytest_collection_modifyitems(items):
+    """Tests marked long come first, so that none of them is still running after all others."""
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
     """Tests on several nodes run first, in one process, because they share nodes and take longest.

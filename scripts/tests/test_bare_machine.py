@@ -26,7 +26,7 @@ def reachable(host: str, port: int) -> bool:
 
 @pytest.mark.slow
 @pytest.mark.mpi
-@pytest.mark.alone
+@pytest.mark.long
 @pytest.mark.timeout(1200)
 def test_the_wheel_on_a_bare_machine() -> None:
     if os.getuid() != 0 or shutil.which("debootstrap") is None:
