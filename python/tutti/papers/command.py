@@ -108,7 +108,7 @@ def text_of(value: float | str, unit: str) -> str:
     if isinstance(value, str):
         return value
     shown = f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
-    return shown + ("x" if unit == "x" else f" {unit}" if unit else "")
+    return shown + {"": "", "x": "x"}.get(unit, f" {unit}")
 
 
 def difference_text(one: Compared) -> str:

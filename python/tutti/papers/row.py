@@ -82,7 +82,7 @@ class Row:
     verdict: str
     commands: tuple[str, ...] = ()  # of `tutti`, run in an empty folder
     values: tuple[Value, ...] = ()
-    why: str = ""  # of what is contradicted, partly so, in view or out of reach
+    why: str = ""  # it is contradicted, partly so, in view or out of reach
     files: dict[str, dict[str, Any]] = field(default_factory=dict)  # machines that they need
     minutes: float = 0  # if the commands take long
 
@@ -103,7 +103,7 @@ class Compared:
 
     @property
     def difference(self) -> float | None:
-        """By how much ours is above the paper's, as a fraction of it."""
+        """The part of the paper's value by which ours is above it."""
         if isinstance(self.paper, str) or isinstance(self.ours, str):
             return None
         return self.ours / self.paper - 1
@@ -119,7 +119,7 @@ def compared(value: Value, found: Found) -> Compared:
 
 
 def verdict_of(row: Row, values: Sequence[Compared]) -> str:
-    """What today's numbers say. That a figure was chosen in view is the row's own word."""
+    """The verdict of today's numbers. That a figure was chosen in view is the row's own word."""
     held = sum(one.holds for one in values)
     if held == len(values):
         return row.verdict if row.verdict == IN_VIEW else REPRODUCED
