@@ -70,7 +70,7 @@ class Value:
     what: str
     paper: float | str | Callable[[Found], float]
     ours: Callable[[Found], float | str]
-    least: float = 0.9  # of the paper's number, ours is at least so much of it,
+    least: float = 0.9  # ours is at least this part of the paper's number,
     most: float = 1.1  # and at most so much
     unit: str = ""
 
@@ -80,7 +80,7 @@ class Row:
     name: str  # PAPER/FIGURE
     says: str
     verdict: str
-    commands: tuple[str, ...] = ()  # of `tutti`, run in an empty folder
+    commands: tuple[str, ...] = ()  # `tutti` runs them in an empty folder
     values: tuple[Value, ...] = ()
     why: str = ""  # it is contradicted, partly so, in view or out of reach
     files: dict[str, dict[str, Any]] = field(default_factory=dict)  # machines that they need
