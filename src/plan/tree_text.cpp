@@ -15,8 +15,9 @@ namespace tutti::plan {
 namespace {
 
 constexpr std::string_view first_line = "tutti-tree 1";
-constexpr std::array<std::string_view, 9> words = {"collective", "algorithm", "ranks",  "root",
-                                                   "shape",      "any_order", "stepwise", "reduce", "bcast"};
+constexpr std::array<std::string_view, 9> words = {"collective", "algorithm", "ranks",
+                                                   "root",       "shape",     "any_order",
+                                                   "stepwise",   "reduce",    "bcast"};
 constexpr size_t setting_count = 7;
 
 std::string nearest_word(std::string_view word) {

@@ -103,7 +103,7 @@ def _slowest_between(command: int) -> Callable[[Found], str]:
 
 
 def _gain(deep: str, flat: str) -> Callable[[Found], float]:
-    """By how much the flatter tree gains between 768 KiB and 1 MiB."""
+    """Returns the gain of the flatter tree between 768 KiB and 1 MiB."""
     return lambda found: found.ratio(deep, flat, "1M") / found.ratio(deep, flat, "768K")
 
 
