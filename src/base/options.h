@@ -60,6 +60,7 @@ struct Options {
   StallAction stall;
   std::string report;  // empty: off; "1" or "-": stderr; else a file name
   std::string trace;   // empty: off; else a file name
+  std::string trace_filter;
   size_t trace_bytes;
   LogLevel log;
   IsaChoice isa;

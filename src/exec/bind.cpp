@@ -165,7 +165,7 @@ std::unique_ptr<const BoundProgram> Channel::bind(std::shared_ptr<const plan::Pr
   binder.arrivals();
   binder.messages();
   if (net_ != nullptr) net_->reserve(static_cast<size_t>(program.requests));
-  if (tracer_ != nullptr) {
+  if (traces(program)) {
     bound.traced_as = bound.traced_as_gather = tracer_->program(program_text(program));
     if (program.parted && program.collective == plan::Collective::allgather)
       bound.traced_as_gather = tracer_->program(program_text(program, plan::Collective::gather));

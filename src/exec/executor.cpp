@@ -77,11 +77,12 @@ Channel::Runner Channel::net_runner(const plan::Program& program) {
 // Recording costs time anyway, so one instance serves programs with arrivals and without.
 Channel::Runner Channel::runner_for(const BoundProgram& bound) const {
   const bool arrivals = !bound.arrivals.empty();
+  const bool traced = traces(*bound.program);
   if (style_ == WaitStyle::yield) {
-    if (tracer_ != nullptr) return runner<true, true, true>(bound);
+    if (traced) return runner<true, true, true>(bound);
     return arrivals ? runner<true, true, false>(bound) : runner<true, false, false>(bound);
   }
-  if (tracer_ != nullptr) return runner<false, true, true>(bound);
+  if (traced) return runner<false, true, true>(bound);
   return arrivals ? runner<false, true, false>(bound) : runner<false, false, false>(bound);
 }
 

@@ -225,6 +225,10 @@ class alignas(64) Channel {
   template <bool yielding, bool traced>
   static Runner net_runner(const plan::Program& program);
   Runner runner_for(const BoundProgram& bound) const;
+  // True if there is a tracer, whose filter wants the program's collective.
+  bool traces(const plan::Program& program) const {
+    return tracer_ != nullptr && tracer_->wants(static_cast<uint32_t>(program.collective));
+  }
   // Wait until a value of a peer is here, or until one of several is; the caller then polls the
   // others before it waits again. Out of line, so that the path of a call that need not wait stays
   // short. `call` is this rank's, for messages.

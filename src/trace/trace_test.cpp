@@ -15,6 +15,8 @@
 #include <vector>
 
 #include "base/error.h"
+#include "plan/collective.h"
+#include "plan/step_kinds.h"
 #include "trace/file.h"
 #include "trace/tracer.h"
 
@@ -52,6 +54,49 @@ TEST(Ticks, NeverRunBackwardsAndFollowTheSystemsClock) {
   // An even clock: the rates of two intervals agree. Loose, because this thread may lose its core
   // between two reads.
   EXPECT_NEAR(rate(begin, middle) / rate(middle, end), 1, 0.01);
+}
+
+// PATHS, section 2: wrappers that record stand anywhere in a path.
+TEST(Filter, LeavesOutWhatItsClausesDoNotName) {
+  const auto step = static_cast<uint32_t>(plan::StepKind::copy);
+  const auto wait = static_cast<uint32_t>(plan::StepKind::wait_word);
+  const auto recorded = [&](const char* text, int rank) {
+    Tracer tracer({least_records, 1 << 20, read_filter(text), rank});
+    Recorder recorder(&tracer, ticks(), static_cast<uint32_t>(plan::Collective::allreduce));
+    recorder.step(step, 0, 0, -1, 8);
+    recorder.step(wait, 1, 0, 1, 0);
+    recorder.exit({});
+    std::vector<uint32_t> kinds;
+    const Ring& ring = *tracer.rings().front();
+    for (const auto& part : {ring.contents().first, ring.contents().second})
+      for (const Record& record : part) kinds.push_back(record.what & 0xFF);
+    return kinds;
+  };
+  const auto operation = static_cast<uint32_t>(Kind::operation);
+  const auto details = static_cast<uint32_t>(Kind::details);
+  using Kinds = std::vector<uint32_t>;
+  const Kinds all{step, wait, operation, details};
+  for (const char* text : {"", "ranks=0..3,8", "collectives=bcast,allreduce", "until=1000 from=0"})
+    EXPECT_EQ(recorded(text, 8), all) << text;
+  for (const char* text : {"ranks=0..3", "collectives=bcast", "from=1000", "ranks=1 steps=moving"})
+    EXPECT_EQ(recorded(text, 8), Kinds{}) << text;
+  EXPECT_EQ(recorded("steps=waiting", 0), (Kinds{wait, operation, details}));
+  EXPECT_EQ(recorded("steps=copy ranks=0", 0), (Kinds{step, operation, details}));
+}
+
+TEST(Filter, RefusesWhatItDoesNotKnow) {
+  for (const char* text : {"allreduce", "collectives=", "collectives=reduction", "steps=walking",
+                           "ranks=3..1", "ranks=a", "ranks=-1", "from=2 until=1", "from=x",
+                           "from=inf", "ranks=1 ranks=2", "colour=red"}) {
+    try {
+      read_filter(text);
+      ADD_FAILURE() << text;
+    } catch (const Error& error) {
+      const std::string message = error.what();
+      EXPECT_TRUE(message.starts_with("TUTTI_TRACE_FILTER: '")) << message;
+      EXPECT_EQ(message.find('\n'), std::string::npos);
+    }
+  }
 }
 
 TEST(Ring, HoldsAllUntilItIsFull) {
@@ -168,7 +213,7 @@ TEST(Recorder, StepsFollowEachOtherInsideTheOperation) {
 TEST(Recorder, TakesTimesThatHavePassed) {
   Tracer tracer({});
   const uint64_t entry = ticks() - 1000;
-  Recorder recorder(&tracer, entry);
+  Recorder recorder(&tracer, entry, 0);
   recorder.step_until(entry + 300, 3, 0, 8);
   recorder.step(static_cast<uint32_t>(Kind::elsewhere), 1, 0, -1, 0);
   recorder.exit({0, 0, 0, 8, 8, 1, 1, 0});

@@ -20,7 +20,12 @@ struct Tracer::GiveBack {
   }
 };
 
-Tracer::Tracer(const Settings& settings) : settings_(settings) {
+Tracer::Tracer(const Settings& settings)
+    : settings_(settings),
+      is_wanted_rank_(settings.filter.has_rank(settings.rank)),
+      begun_(monotonic_nanoseconds()) {
+  for (size_t kind = 0; kind < wanted_steps_.size(); ++kind)
+    wanted_steps_[kind] = settings.filter.kinds[kind];
   choose_clock();
   claim();
 }

@@ -11,6 +11,7 @@
 // concern.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -18,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "trace/filter.h"
 #include "trace/ring.h"
 #include "trace/ticks.h"
 
@@ -40,6 +42,8 @@ class Tracer {
     size_t records = least_records;  // the records of every ring
     // Bytes of the descriptions of all programs together; later ones lose their steps.
     size_t description_bytes = size_t{16} << 20;
+    Filter filter = {};
+    int rank = 0;  // this process's in the world, for the filter
   };
   explicit Tracer(const Settings& settings);
   Tracer(const Tracer&) = delete;
@@ -49,6 +53,21 @@ class Tracer {
     if (claimed_by_thread.tracer == this) [[likely]]
       return *claimed_by_thread.ring;
     return claim();
+  }
+
+  // The filter. A collective is asked for when a program is bound, the time once for each
+  // operation.
+  bool wants(uint32_t collective) const {
+    return is_wanted_rank_ && settings_.filter.collectives[collective];
+  }
+  // Indexed by the kind of a step: whether an operation records it. `whole`: the operation is
+  // wanted.
+  using Kinds = std::array<bool, 256>;
+  const Kinds& wanted_steps(bool whole) const { return whole ? wanted_steps_ : no_steps; }
+  bool wants_now() const {
+    if (!settings_.filter.has_window()) return true;
+    const uint64_t passed = monotonic_nanoseconds() - begun_;
+    return settings_.filter.from <= passed && passed < settings_.filter.until;
   }
 
   // Returns the number of a program; programs of equal contents have one number. Its steps are left
@@ -74,6 +93,10 @@ class Tracer {
   void give_back(Ring* ring);
 
   const Settings settings_;
+  static constexpr Kinds no_steps = {};
+  Kinds wanted_steps_;
+  const bool is_wanted_rank_;
+  const uint64_t begun_;      // a time of the monotonic clock
   mutable std::mutex mutex_;  // guards what follows
   std::vector<std::unique_ptr<Ring>> rings_;
   std::vector<Ring*> idle_;
@@ -88,21 +111,25 @@ class Tracer {
 // between two steps belongs to the later one.
 class Recorder {
  public:
-  explicit Recorder(Tracer* tracer) : ring_(tracer->ring()), entry_(ticks()), last_(entry_) {}
-  // For an operation that was entered before, at `entry`.
-  Recorder(Tracer* tracer, uint64_t entry) : ring_(tracer->ring()), entry_(entry), last_(entry) {}
+  explicit Recorder(Tracer* tracer)
+      : ring_(tracer->ring()),
+        is_wanted_(tracer->wants_now()),
+        wanted_steps_(tracer->wanted_steps(is_wanted_)),
+        entry_(ticks()),
+        last_(entry_) {}
+  // For an operation of a collective that was entered before, at `entry`.
+  Recorder(Tracer* tracer, uint64_t entry, uint32_t collective)
+      : ring_(tracer->ring()),
+        is_wanted_(tracer->wants(collective) && tracer->wants_now()),
+        wanted_steps_(tracer->wanted_steps(is_wanted_)),
+        entry_(entry),
+        last_(entry) {}
   void step_until(uint64_t end, uint32_t kind, uint32_t index, uint64_t bytes) {
-    ring_.write({last_, end, index << 8 | kind, 0, -1, saturated(bytes)});
-    last_ = end;
-    ++steps_;
+    write(end, kind, index, 0, -1, bytes);
   }
 
   void step(uint32_t kind, uint32_t index, int64_t segment, int32_t peer, uint64_t bytes) {
-    const uint64_t now = ticks();
-    ring_.write(
-        {last_, now, index << 8 | kind, static_cast<uint32_t>(segment), peer, saturated(bytes)});
-    last_ = now;
-    ++steps_;
+    write(ticks(), kind, index, segment, peer, bytes);
   }
 
   struct What {
@@ -116,6 +143,7 @@ class Recorder {
     int32_t root;
   };
   void exit(const What& what) {
+    if (!is_wanted_) return;
     ring_.write({entry_, ticks(), what.program << 8 | static_cast<uint32_t>(Kind::operation),
                  steps_, static_cast<int32_t>(what.communicator), saturated(what.segment_bytes)});
     ring_.write({what.bytes, what.epoch, what.positions << 8 | static_cast<uint32_t>(Kind::details),
@@ -123,7 +151,19 @@ class Recorder {
   }
 
  private:
+  void write(uint64_t end, uint32_t kind, uint32_t index, int64_t segment, int32_t peer,
+             uint64_t bytes) {
+    if (wanted_steps_[kind]) [[likely]] {
+      ring_.write(
+          {last_, end, index << 8 | kind, static_cast<uint32_t>(segment), peer, saturated(bytes)});
+      ++steps_;
+    }
+    last_ = end;
+  }
+
   Ring& ring_;
+  const bool is_wanted_;
+  const Tracer::Kinds& wanted_steps_;
   const uint64_t entry_;
   uint64_t last_;
   uint32_t steps_ = 0;
@@ -139,6 +179,7 @@ struct HostCall {
   int32_t root;
 };
 inline void record_host_call(Tracer& tracer, const HostCall& call) {
+  if (!tracer.wants(call.collective) || !tracer.wants_now()) return;
   Ring& ring = tracer.ring();
   ring.write({call.entry, ticks(),
               call.reason << 16 | call.collective << 8 | static_cast<uint32_t>(Kind::host_call), 0,

@@ -212,8 +212,8 @@ void start_tracing() {
   made->clocks->read(*made->messages);
   const size_t descriptions = most_description_bytes / static_cast<size_t>(made->ranks);
   try {
-    process_tracer =
-        new trace::Tracer({options().trace_bytes / sizeof(trace::Record), descriptions});
+    process_tracer = new trace::Tracer({options().trace_bytes / sizeof(trace::Record), descriptions,
+                                        trace::read_filter(options().trace_filter), made->rank});
   } catch (const Error& error) {
     log_line(LogLevel::error, "%s", error.what());
     _exit(2);

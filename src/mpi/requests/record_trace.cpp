@@ -86,7 +86,7 @@ uint32_t number_of_program(const plan::RecordProgram& program, std::string_view 
 
 void RecordTrace::begin_completion(const plan::RecordProgram& program, size_t record_bytes) {
   program_ = &program;
-  recorder_.emplace(tracer(), entry_);
+  recorder_.emplace(tracer(), entry_, static_cast<uint32_t>(program.collective));
   uint32_t index = 0;
   if (!program.gives.empty())
     recorder_->step_until(filled_, number_of(StepKind::copy), index++, record_bytes);
