@@ -108,7 +108,9 @@ def text_of(value: float | str, unit: str) -> str:
     if isinstance(value, str):
         return value
     shown = f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
-    return shown + {"": "", "x": "x"}.get(unit, f" {unit}")
+    if unit == "x":
+        return shown + unit
+    return f"{shown} {unit}".rstrip()
 
 
 def difference_text(one: Compared) -> str:

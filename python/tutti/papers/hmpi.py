@@ -103,7 +103,7 @@ def _slowest_between(command: int) -> Callable[[Found], str]:
 
 
 def _gain(deep: str, flat: str) -> Callable[[Found], float]:
-    """Returns the gain of the flatter tree between 768 KiB and 1 MiB."""
+    """The factor by which the flatter tree gains between 768 KiB and 1 MiB."""
     return lambda found: found.ratio(deep, flat, "1M") / found.ratio(deep, flat, "768K")
 
 
@@ -405,7 +405,7 @@ HMPI = (
         _over("mpich", 3.5),
     ),
     _cluster("31", "bcast", "hmpi-xeon", 2, PARTLY, _over("mvapich2", 1.7)),
-    _cluster("32", "bcast", "hmpi-opteron", 3, PARTLY, _over("mvapich2", 2.0)),
+    _cluster("32", "bcast", "hmpi-opteron", 3, CONTRADICTED, _over("mvapich2", 2.0)),
     _cluster("33", "reduce", "hmpi-xeon", 2, REPRODUCED, _over("mvapich2", 1.3)),
     _cluster("34", "reduce", "hmpi-opteron", 3, PARTLY, _over("mvapich2", 1.5)),
     _cluster("35", "barrier", "hmpi-xeon", 1, REPRODUCED),

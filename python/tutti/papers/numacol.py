@@ -63,7 +63,7 @@ def _gains(
     verdict: str,
     *rows: tuple[str, int, float, float],
 ) -> Row:
-    """Returns, for each size, the paper's times of Pull and Pull-f-f."""
+    """A row of Table 2; `rows` has the paper's times of Pull and Pull-f-f for each size."""
     values: list[Value] = []
     for text, size, pull, fragments in rows:
         values.append(Value(f"fragments, {text}", fragments, _fragments(size), 0.7, 1.3, "us"))

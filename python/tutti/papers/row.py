@@ -70,7 +70,7 @@ class Value:
     what: str
     paper: float | str | Callable[[Found], float]
     ours: Callable[[Found], float | str]
-    least: float = 0.9  # ours is at least this part of the paper's number,
+    least: float = 0.9  # ours is at least so much of the paper's number,
     most: float = 1.1  # and at most so much
     unit: str = ""
 
@@ -80,9 +80,9 @@ class Row:
     name: str  # PAPER/FIGURE
     says: str
     verdict: str
-    commands: tuple[str, ...] = ()  # `tutti` runs them in an empty folder
+    commands: tuple[str, ...] = ()  # words of `tutti`, run in an empty folder
     values: tuple[Value, ...] = ()
-    why: str = ""  # it is contradicted, partly so, in view or out of reach
+    why: str = ""  # the reason, unless it is simply reproduced
     files: dict[str, dict[str, Any]] = field(default_factory=dict)  # machines that they need
     minutes: float = 0  # if the commands take long
 
@@ -103,7 +103,7 @@ class Compared:
 
     @property
     def difference(self) -> float | None:
-        """The part of the paper's value by which ours is above it."""
+        """Ours minus the paper's, as a fraction of the paper's."""
         if isinstance(self.paper, str) or isinstance(self.ours, str):
             return None
         return self.ours / self.paper - 1
@@ -119,7 +119,7 @@ def compared(value: Value, found: Found) -> Compared:
 
 
 def verdict_of(row: Row, values: Sequence[Compared]) -> str:
-    """The verdict of today's numbers. That a figure was chosen in view is the row's own word."""
+    """Judges by today's numbers. That a figure was chosen in view is the row's own word."""
     held = sum(one.holds for one in values)
     if held == len(values):
         return row.verdict if row.verdict == IN_VIEW else REPRODUCED
