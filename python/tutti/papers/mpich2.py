@@ -228,7 +228,7 @@ MPICH2 = (
             files=FREE,
         )
         for collective, algorithm, size in (
-            ("barrier", "hierarchical+dissemination+dissemination", "0"),
+            ("barrier", "hierarchical+dissemination+dissemination", "8"),
             ("bcast", "hierarchical+binary+binomial", "256K"),
             ("reduce", "hierarchical+binary+halving", "256K"),
             ("allreduce", "hierarchical+halving+binomial", "256K"),
