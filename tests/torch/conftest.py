@@ -40,4 +40,7 @@ def run_torch(tmp_path_factory: pytest.TempPathFactory) -> Run:
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
+    first = tmp_path_factory.mktemp("first") / "compile.py"
+    first.write_text("import tutti.torch.extension as extension; extension.load()")
+    run(first)  # takes a minute or two, once
     return run
