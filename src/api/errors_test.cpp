@@ -258,7 +258,7 @@ TEST(ApiErrors, ReductionsOfArrays) {
     expect_refusal(reduce(in, SIZE_MAX / 8 + 1, TUTTI_FLOAT64, TUTTI_SUM, 0, out), "out of range");
     expect_refusal(reduce(in, 4, TUTTI_FLOAT64, TUTTI_BAND, 0, out), "need an integer type");
     expect_refusal(reduce(in, 1, TUTTI_COMPLEX128, TUTTI_MAX, 0, out), "complex numbers");
-    expect_refusal(reduce(in, 1, static_cast<tutti_type>(14), TUTTI_SUM, 0, out), "unknown type");
+    expect_refusal(reduce(in, 1, static_cast<tutti_type>(99), TUTTI_SUM, 0, out), "unknown type");
     expect_refusal(tutti_fold(nullptr, 4, TUTTI_FLOAT64, TUTTI_SUM, out), "in is null");
     expect_refusal(tutti_fold(in, 4, TUTTI_FLOAT64, TUTTI_SUM, nullptr), "out is null");
     expect_refusal(tutti_fold(in, 4, TUTTI_FLOAT64, TUTTI_LXOR, out), "need an integer type");

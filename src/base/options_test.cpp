@@ -250,10 +250,10 @@ std::set<std::string> names_of(AcrossRanks::Rule rule) {
 // Ranks decide differently, and so hang, if a variable that decides is missing here.
 TEST(Options, RanksCompareTheVariablesThatDecide) {
   std::set<std::string> same = {
-      "TUTTI_WAIT",    "TUTTI_SHM",           "TUTTI_SHM_BYTES_PER_RANK", "TUTTI_SHARED_HEAP",
-      "TUTTI_REACH",   "TUTTI_SERVERS",       "TUTTI_SERVERS_DOMAIN",     "TUTTI_SERVERS_AS",
-      "TUTTI_SERVE",   "TUTTI_SEGMENT_BYTES", "TUTTI_REPRODUCIBLE",       "TUTTI_SETUP_AFTER",
-      "TUTTI_TOPOLOGY"};
+      "TUTTI_WAIT",     "TUTTI_SHM",           "TUTTI_SHM_BYTES_PER_RANK", "TUTTI_SHARED_HEAP",
+      "TUTTI_REACH",    "TUTTI_SERVERS",       "TUTTI_SERVERS_DOMAIN",     "TUTTI_SERVERS_AS",
+      "TUTTI_SERVE",    "TUTTI_SEGMENT_BYTES", "TUTTI_REPRODUCIBLE",       "TUTTI_SETUP_AFTER",
+      "TUTTI_TOPOLOGY", "TUTTI_VERIFY",        "TUTTI_SERVE_COLLECTIVES"};
   for (const OptionRow& row : option_table())
     if (row.name.starts_with("TUTTI_ALGORITHM_")) same.emplace(row.name);
   EXPECT_EQ(names_of(AcrossRanks::same_value), same);

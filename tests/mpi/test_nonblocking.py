@@ -280,7 +280,7 @@ def test_a_late_rank_is_named(host, compiled, way):
     variables = AT_ONCE | {"TUTTI_STALL_SECONDS": "1"}
     program = compiled(host, "missing_rank")
     result = expect_ok(job(host, 3, program, "late", way, variables=variables, timeout=40))
-    lines = [line for line in result.stderr.splitlines() if "no progress for 1 s" in line]
+    lines = [line for line in result.stderr.splitlines() if "warning: no progress for 1 s" in line]
     assert len(lines) == 2 and all(
         "non-blocking allreduce" in line and "rank 2 of its communicator has not started it" in line
         for line in lines

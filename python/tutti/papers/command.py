@@ -204,7 +204,9 @@ def document_of(results: Sequence[Result], was_run: bool) -> dict[str, Any]:
 def papers(
     rows: Annotated[
         list[str] | None,
-        typer.Argument(help="Rows, papers or beginnings of names (hmpi, mpich2/9), or all."),
+        typer.Argument(
+            metavar="[ROWS]", help="Rows, papers or beginnings of names (hmpi, mpich2/9), or all."
+        ),
     ] = None,
     list_: Annotated[bool, option("List the rows and run nothing.", "--list")] = False,
     quick: Annotated[bool, option("Leave out rows that take a minute or more.")] = False,

@@ -21,6 +21,7 @@
 #include "mpi/job/agreement.h"
 #include "mpi/job/gathered_placement.h"
 #include "mpi/collectives/serve.h"
+#include "mpi/collectives/verify.h"
 #include "mpi/communicators/communicator.h"
 #include "mpi/communicators/registry.h"
 #include "mpi/job/end.h"
@@ -37,7 +38,6 @@
 #include "mpi/report/report.h"
 #include "mpi/requests/lane_nonblocking.h"
 #include "mpi/requests/nonblocking.h"
-#include "mpi/collectives/verify.h"
 #include "mpi/roll/watchdog.h"
 #include "mpi/entry/spawn.h"
 #include "mpi/one_sided/node.h"
@@ -187,6 +187,7 @@ void before_init() {
   try {
     options();
     check_topology();
+    check_trace_filter();
     group::overrides_of(options());  // reads the user's plans
     if (options().disable) return;
     make_room_for_high_descriptors();  // the host's threads start in its MPI_Init

@@ -197,6 +197,8 @@ bool can_write(const Job& made) {
 
 }  // namespace
 
+void check_trace_filter() { trace::read_filter(options().trace_filter); }
+
 void start_tracing() {
   const Host& mpi = host();
   auto made = std::make_unique<Job>();

@@ -21,6 +21,9 @@ using report::Reason;
 extern constinit trace::Tracer* process_tracer;
 inline trace::Tracer* tracer() { return process_tracer; }
 
+// Throws Error, one line, if TUTTI_TRACE_FILTER is malformed.
+void check_trace_filter();
+
 // Collective. Ends the job with one line and exit code 2 if the file could not be written or the
 // tracer cannot be made.
 void start_tracing();

@@ -90,6 +90,7 @@ class Watchdog {
     for (const int file : {listener_, node_listener_, ends_})
       if (file >= 0) close(file);
     for (const int watcher : watchers_) close(watcher);
+    drop_due();
     for (const Watched& one : watched_)
       if (one.connection >= 0) close(one.connection);
   }
@@ -192,7 +193,7 @@ class Watchdog {
         serve_due();
       } catch (const std::exception& error) {  // memory lacks, most likely
         log_once("roll", LogLevel::info, "the watchdog: %s", error.what());
-        due_.clear();
+        drop_due();
       }
     }
     for (const int watcher : watchers_) send_text(watcher, "bye\n");
@@ -258,6 +259,10 @@ class Watchdog {
     }
   }
 
+  void drop_due() {
+    for (const Due& due : std::exchange(due_, {}))
+      if (due.connection >= 0) close(due.connection);
+  }
   void serve_due() {
     for (const Due& due : std::exchange(due_, {})) serve(due);
   }
