@@ -19,8 +19,9 @@ namespace {
 constexpr size_t usual_piece = size_t{4} << 20;
 constexpr size_t largest_carved = size_t{1} << 20;   // larger blocks have pieces of their own
 constexpr size_t least_released = size_t{64} << 10;  // smaller free blocks keep their pages
-// The most bytes of free blocks that keep their pages.
-constexpr size_t most_resident = size_t{64} << 20;
+// The most bytes of free blocks that keep their pages: these, or as many as the program has held at
+// one time, up to the second. To have pages anew takes longer than to copy into them.
+constexpr size_t least_kept = size_t{64} << 20, most_kept = size_t{256} << 20;
 
 }  // namespace
 
@@ -127,20 +128,37 @@ Arena::Block Arena::take(size_t bytes) {
 void Arena::give_back(const Block& block) noexcept {
   const std::lock_guard<std::mutex> lock(mutex_);
   held_ -= block.bytes;
-  Free free{block};
   resident_bytes_ += block.bytes;
-  if (block.bytes >= least_released && resident_bytes_ > most_resident) release_pages(free);
-  free_[block.size_class].push_back(free);  // within the capacity
+  free_[block.size_class].push_back({block});  // within the capacity
+  used_at_[block.size_class] = ++uses_;
+  const size_t kept = std::clamp(most_held_, least_kept, most_kept);
+  while (block.bytes >= least_released && resident_bytes_ > kept && release_oldest()) {
+  }
 }
 
-void Arena::release_pages(Free& free) noexcept {
+bool Arena::release_oldest() noexcept {
+  Free* oldest = nullptr;
+  uint64_t oldest_use = UINT64_MAX;
+  for (uint32_t size_class = class_of(least_released); size_class < size_classes; ++size_class) {
+    if (used_at_[size_class] >= oldest_use) continue;
+    const auto found = std::find_if(free_[size_class].begin(), free_[size_class].end(),
+                                    [](const Free& free) { return free.resident; });
+    if (found == free_[size_class].end()) continue;
+    oldest = &*found;
+    oldest_use = used_at_[size_class];
+  }
+  return oldest != nullptr && release_pages(*oldest);
+}
+
+bool Arena::release_pages(Free& free) noexcept {
   const auto start = reinterpret_cast<uintptr_t>(free.block.data);
   const uintptr_t first = (start + shm::page_size - 1) / shm::page_size * shm::page_size;
   const uintptr_t end = (start + free.block.bytes) / shm::page_size * shm::page_size;
   if (end <= first || madvise(reinterpret_cast<void*>(first), end - first, MADV_REMOVE) != 0)
-    return;
+    return false;
   free.resident = false;
   resident_bytes_ -= free.block.bytes;
+  return true;
 }
 
 const std::byte* Arena::address(const shm::ArenaPlace& place) {

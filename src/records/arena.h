@@ -5,7 +5,7 @@
 // The block is the sender's until it gives it back, which it does when all readers are done with
 // it (sequence.h). Free blocks are used again, the last one first, because it is likely to be in
 // the caches. An arena never moves or unmaps memory while it lives. It gives the pages of large
-// free blocks back to the system when many are free.
+// free blocks, of sizes that are no longer used, back to the system when many are free.
 //
 // A process has one arena, which outlives all sequences that use it. Any thread may call its
 // functions; they lock.
@@ -77,7 +77,10 @@ class Arena {
   void open_piece(size_t least);
   Block block_at(uint32_t piece, size_t at, uint32_t size_class) const;
   uint32_t add_piece(size_t bytes);
-  void release_pages(Free& free) noexcept;
+  // Gives the pages of one free block back to the system, of the size that has not been used for
+  // longest. False: none has pages, or the system refuses.
+  bool release_oldest() noexcept;
+  bool release_pages(Free& free) noexcept;
 
   const Settings settings_;
   mutable std::mutex mutex_;  // guards all below
@@ -87,7 +90,8 @@ class Arena {
   size_t open_at_ = 0, open_bytes_ = 0;
   std::vector<Free> free_[size_classes];
   size_t carved_[size_classes] = {};  // how many blocks there are; free_ has capacity for all
-  size_t resident_bytes_ = 0;         // resident bytes of free blocks
+  uint64_t used_at_[size_classes] = {}, uses_ = 0;  // when a block was last given back, in uses
+  size_t resident_bytes_ = 0;                       // resident bytes of free blocks
   size_t held_ = 0, most_held_ = 0;
 };
 
