@@ -21,7 +21,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int most_waiting = 128;
+constexpr int most_waiting = 4096;  // all ranks of a node may ask one at the same time
 constexpr size_t longest_job = 80;
 constexpr size_t prefix_of_mapped = 12;  // ::ffff:, before an IPv4 address
 
