@@ -137,8 +137,13 @@ Code Channel::report_stall(int awaited, uint64_t call) {
   const int limit = options().stall_seconds;
   log_line(LogLevel::warning, "no progress for %d s in %s; where the ranks%s stand:", limit,
            describe_call(call).c_str(), net_ != nullptr ? " of this node" : "");
-  for (int index = 0; index < layout_.ranks; ++index)
-    log_line(LogLevel::warning, "  %s", standing(rank_of(index)).c_str());
+  // Each rank says it, so with many ranks one tells only of itself and of the one that it awaits.
+  constexpr int most_listed = 8;
+  for (int index = 0; index < layout_.ranks; ++index) {
+    const int rank = rank_of(index);
+    if (layout_.ranks <= most_listed || &control(index) == own_ || rank == awaited)
+      log_line(LogLevel::warning, "  %s", standing(rank).c_str());
+  }
   if (options().stall != StallAction::abort_job) return Code::ok;
   stalled_ = true;
   return fail(Code::dead_peer, "stalled for " + std::to_string(limit) + " s waiting for rank " +
