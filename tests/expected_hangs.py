@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 
 PROGRAMS = Path(__file__).resolve().parent / "mpi" / "programs"
@@ -149,10 +150,11 @@ def marked_line(source, case):
 
 def last_table(text):
     """The lines of the last table, with folded lines in one."""
-    lines = text[text.rindex("tutti: where the ranks are") :].splitlines()
-    assert all(len(line) <= 80 for line in lines if line.startswith(("  ", "tutti: where"))), text
+    head, *rest = text[text.rindex("tutti: where the ranks are") :].splitlines()
+    lines = list(takewhile(lambda line: line.startswith("  "), rest))
+    assert all(len(line) <= 80 for line in [head, *lines]), text
     rows = re.sub(r"\n {6}(?!at )", " ", "\n".join(lines))
-    return [line.strip() for line in rows.splitlines() if line.startswith("  ")]
+    return [line.strip() for line in rows.splitlines()]
 
 
 def check_table(text, case, ranks, source="hangs.c"):
