@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/process.h"
+#include "base/time_spent.h"
 #include "exec/core_watch.h"
 #include "exec/idle.h"
 
@@ -208,6 +209,7 @@ Waiter::Waiter(const Pace& pace, const ProgressHook& hook)
 }
 
 Waiter::~Waiter() {
+  if (waits_are_timed) waited_so_far += Clock::now() - begin_;
   if (is_at_bell_)
     if (const IdleBells* const bells = idle_bells()) bells->of(bells->own).leave();
   if (slack_before_) prctl(PR_SET_TIMERSLACK, static_cast<unsigned long>(*slack_before_));

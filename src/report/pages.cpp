@@ -1,5 +1,6 @@
 #include "report/pages.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <string>
@@ -18,7 +19,7 @@ constexpr auto one_rank = static_cast<size_t>(Reason::one_rank);
 
 // Parts of MPI that Tutti leaves to the host without seeing the calls, so that the report cannot
 // count them.
-const std::vector<std::string> not_covered{"messages", "files"};
+const std::vector<std::string> not_covered{"files"};
 
 std::string join(const std::vector<std::string>& words, const char* between) {
   std::string joined;
@@ -35,6 +36,11 @@ std::string size_range(size_t row) {
 
 double mean_microseconds(uint64_t nanoseconds, uint64_t calls) {
   return calls == 0 ? 0 : static_cast<double>(nanoseconds) / static_cast<double>(calls) / 1000;
+}
+
+double waiting_percent(const Row& row) {
+  const uint64_t whole = std::max<uint64_t>(row.nanoseconds + row.host_nanoseconds, 1);
+  return 100 * static_cast<double>(row.waiting_nanoseconds) / static_cast<double>(whole);
 }
 
 double seconds(uint64_t nanoseconds) { return static_cast<double>(nanoseconds) / 1e9; }
@@ -92,6 +98,62 @@ void write_between_nodes(FILE* file, const TransfersBetweenNodes& done) {
           number(done.by_servers), number(done.by_ranks));
 }
 
+// How the ranks have spent their time, in nanoseconds.
+struct Shares {
+  explicit Shares(const Numbers& total) : messages(total.point_to_point.nanoseconds) {
+    for (const Row& row : total.rows) {
+      collectives += row.nanoseconds + row.host_nanoseconds;
+      waiting += row.waiting_nanoseconds;
+    }
+    const uint64_t in_mpi = collectives + messages;
+    program = total.lifetime_nanoseconds - std::min(total.lifetime_nanoseconds, in_mpi);
+    whole = program + in_mpi;
+  }
+  double of_whole(uint64_t part) const {
+    return static_cast<double>(part) / static_cast<double>(std::max<uint64_t>(whole, 1));
+  }
+  uint64_t whole = 0, program = 0, messages = 0;
+  uint64_t collectives = 0, waiting = 0;  // the second is a part of the first
+};
+
+void write_shares(FILE* file, const Numbers& total, const Most& most) {
+  if (total.lifetime_nanoseconds == 0) return;
+  const Shares shares(total);
+  const auto percent = [&](uint64_t part) { return 100 * shares.of_whole(part); };
+  fprintf(file,
+          "tutti:   time of all ranks (%.3f s): %.1f%% the program, %.1f%% waiting in "
+          "collectives, %.1f%% the rest of collectives, %.1f%% messages",
+          seconds(shares.whole), percent(shares.program), percent(shares.waiting),
+          percent(shares.collectives - std::min(shares.collectives, shares.waiting)),
+          percent(shares.messages));
+  if (const uint64_t waiting = total.point_to_point.waiting_nanoseconds; waiting > 0)
+    fprintf(file, ", of which waiting %.1f%%", percent(waiting));
+  fprintf(file, "\n");
+  if (!most.longest_wait.known() || most.longest_wait.rank() == most.shortest_wait.rank()) return;
+  fprintf(file,
+          "tutti:   rank %d waits most, %.1f%% of its time, and rank %d least, %.1f%%; the others "
+          "wait for ranks that wait little\n",
+          most.longest_wait.rank(), 100 * most.longest_wait.as_most(), most.shortest_wait.rank(),
+          100 * most.shortest_wait.as_least());
+}
+
+Json json_of_shares(const Numbers& total, const Most& most) {
+  if (total.lifetime_nanoseconds == 0) return nullptr;
+  const Shares shares(total);
+  const auto of_rank = [](const WaitingShare& one, double share) -> Json {
+    if (!one.known()) return nullptr;
+    return {{"rank", one.rank()}, {"share", rounded(share, 6)}};
+  };
+  return {{"all_s", rounded(seconds(shares.whole), 6)},
+          {"program_s", rounded(seconds(shares.program), 6)},
+          {"collectives_s", rounded(seconds(shares.collectives), 6)},
+          {"waiting_in_collectives_s", rounded(seconds(shares.waiting), 6)},
+          {"messages_s", rounded(seconds(shares.messages), 6)},
+          {"waiting_for_messages_s", rounded(seconds(total.point_to_point.waiting_nanoseconds), 6)},
+          {"waits_most", of_rank(most.longest_wait, most.longest_wait.as_most())},
+          {"waits_least", of_rank(most.shortest_wait, most.shortest_wait.as_least())}};
+}
+
 uint64_t window_calls(const Numbers& total, WindowCall call) {
   return total.window_calls[static_cast<size_t>(call)];
 }
@@ -144,19 +206,20 @@ void write_table(FILE* file, const Report& report) {
     fprintf(file, "tutti:   missing, because processes have ended: ranks %s\n",
             text_of(report.missing).c_str());
   if (!report.why_no_team.empty()) fprintf(file, "tutti:   off: %s\n", report.why_no_team.c_str());
-  fprintf(file, "tutti:   %-18s %-12s %12s %11s %12s %11s %14s  %s\n", "collective", "size",
-          "tutti calls", "mean us", "host calls", "mean us", "bytes", "algorithm");
+  fprintf(file, "tutti:   %-18s %-12s %12s %11s %12s %11s %7s %14s  %s\n", "collective", "size",
+          "tutti calls", "mean us", "host calls", "mean us", "waiting", "bytes", "algorithm");
   for (size_t row = 0; row < row_count; ++row) {
     const Row& line = report.total.rows[row];
     if (line.calls + line.host_calls == 0) continue;
-    fprintf(file, "tutti:   %-18s %-12s %12llu %11.2f %12llu %11.2f %14llu  %s\n",
+    fprintf(file, "tutti:   %-18s %-12s %12llu %11.2f %12llu %11.2f %6.0f%% %14llu  %s\n",
             std::string(kind_of(row)).c_str(), size_range(row).c_str(),
             static_cast<unsigned long long>(line.calls),
             mean_microseconds(line.nanoseconds, line.calls),
             static_cast<unsigned long long>(line.host_calls),
-            mean_microseconds(line.host_nanoseconds, line.host_calls),
+            mean_microseconds(line.host_nanoseconds, line.host_calls), waiting_percent(line),
             static_cast<unsigned long long>(line.bytes), report.algorithms[row].c_str());
   }
+  write_shares(file, report.total, report.most);
   for (size_t reason = 1; reason < reason_count; ++reason)
     if (report.total.reasons[reason] > 0 && reason != one_rank)
       fprintf(file, "tutti:   host MPI: %llu calls: %s\n",
@@ -224,6 +287,7 @@ Json collectives_of(const Report& report) {
          {"mean_us", rounded(mean_microseconds(line.nanoseconds, line.calls), 3)},
          {"host_calls", line.host_calls},
          {"host_mean_us", rounded(mean_microseconds(line.host_nanoseconds, line.host_calls), 3)},
+         {"waiting_us", rounded(static_cast<double>(line.waiting_nanoseconds) / 1000, 3)},
          {"bytes", line.bytes},
          {"algorithm", report.algorithms[row]}});
   }
@@ -251,6 +315,8 @@ void write_json(FILE* file, const Report& report) {
       {"off", nullptr},
       {"collectives", collectives_of(report)},
       {"host_reasons", host_reasons_of(report)},
+      {"time", json_of_shares(total, report.most)},
+      {"point_to_point", {{"calls", total.point_to_point.calls}}},
       {"messages",
        {{"between_nodes", total.between_nodes.messages},
         {"bytes_between_nodes", total.between_nodes.bytes},

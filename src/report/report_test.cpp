@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "base/json.h"
+#include "exec/waiter.h"
 #include "report/pages.h"
 
 namespace tutti::report {
@@ -38,10 +39,11 @@ std::string written(const Report& report, const char* name) {
 
 TEST(Tally, CallsAreInTheRowOfTheirSize) {
   const Numbers before = numbers_now();
-  record({Collective::bcast, 0, Reason::none, "flat", nanoseconds(5)});
-  record({Collective::bcast, 8, Reason::none, "flat", nanoseconds(7)});
-  record({Collective::bcast, 9, Reason::none, "binomial", nanoseconds(9)});
-  record({Collective::bcast, size_t{1} << 30, Reason::large_element, {}, nanoseconds(11)});
+  record({Collective::bcast, 0, Reason::none, "flat", TimeSpent{nanoseconds(5)}});
+  record({Collective::bcast, 8, Reason::none, "flat", TimeSpent{nanoseconds(7)}});
+  record({Collective::bcast, 9, Reason::none, "binomial", TimeSpent{nanoseconds(9)}});
+  record(
+      {Collective::bcast, size_t{1} << 30, Reason::large_element, {}, TimeSpent{nanoseconds(11)}});
   const Numbers after = numbers_now();
   const auto added = [&](size_t size) {
     return row(after, Collective::bcast, size).calls - row(before, Collective::bcast, size).calls;
@@ -122,7 +124,7 @@ TEST(Report, TellsTransfersBetweenNodes) {
 
 TEST(Tally, AlgorithmsAreNamedOnceInTheOrderOfTheirFirstCalls) {
   for (const char* name : {"ring", "flat", "ring", "", "fla"})
-    record({Collective::scan, 1, Reason::none, name, nanoseconds(1)});
+    record({Collective::scan, 1, Reason::none, name, TimeSpent{nanoseconds(1)}});
   std::string names;
   read_tally([&](const Contents& own) {
     names = own.algorithms[static_cast<size_t>(Collective::scan) * size_limits.size() + 1];
@@ -132,8 +134,13 @@ TEST(Tally, AlgorithmsAreNamedOnceInTheOrderOfTheirFirstCalls) {
 
 TEST(Tally, CallsAmongNeighboursHaveTheirOwnRows) {
   const Numbers before = numbers_now();
-  record({Collective::allgather, 8, Reason::neighbours_between_nodes, {}, nanoseconds(1), true});
-  record({Collective::alltoall, 0, Reason::none, "records", nanoseconds(1), true});
+  record({Collective::allgather,
+          8,
+          Reason::neighbours_between_nodes,
+          {},
+          TimeSpent{nanoseconds(1)},
+          true});
+  record({Collective::alltoall, 0, Reason::none, "records", TimeSpent{nanoseconds(1)}, true});
   const Numbers after = numbers_now();
   EXPECT_EQ(row(after, Collective::allgather, 1).host_calls,
             row(before, Collective::allgather, 1).host_calls);
@@ -149,7 +156,7 @@ TEST(Tally, CallsAmongNeighboursHaveTheirOwnRows) {
 
 TEST(Tally, CallsOnOneRankAreInNoRow) {
   const Numbers before = numbers_now();
-  record({Collective::exscan, 8, Reason::one_rank, {}, nanoseconds(1)});
+  record({Collective::exscan, 8, Reason::one_rank, {}, TimeSpent{nanoseconds(1)}});
   const Numbers after = numbers_now();
   EXPECT_EQ(row(after, Collective::exscan, 1).host_calls,
             row(before, Collective::exscan, 1).host_calls);
@@ -180,18 +187,51 @@ TEST(Tally, TheMostOfOperationsUnderWay) {
   EXPECT_EQ(now.most.bytes, 5000u);
 }
 
+TEST(Tally, WaitsOfSeveralRanksAreFoundByTheMost) {
+  Most all;
+  for (const auto& [rank, share] : {std::pair{3, 0.25}, {0, 0.5}, {2, 0.0}, {1, 0.4}}) {
+    const Most one{.longest_wait = WaitingShare::most(rank, share),
+                   .shortest_wait = WaitingShare::least(rank, share)};
+    const auto* words = reinterpret_cast<const uint64_t*>(&one);
+    for (int i = 0; i < most_count; ++i) {
+      auto& word = reinterpret_cast<uint64_t*>(&all)[i];
+      word = std::max(word, words[i]);
+    }
+  }
+  EXPECT_EQ(all.longest_wait.rank(), 0);
+  EXPECT_DOUBLE_EQ(all.longest_wait.as_most(), 0.5);
+  EXPECT_EQ(all.shortest_wait.rank(), 2);
+  EXPECT_DOUBLE_EQ(all.shortest_wait.as_least(), 0);
+}
+
+TEST(Tally, ACallKnowsHowLongItWaited) {
+  waits_are_timed = true;
+  const Stopwatch stopwatch;
+  int polls = 0;
+  exec::Waiter(exec::pace_of_joining())
+      .until([&] { return ++polls == 20; }, [] { return Code::ok; });
+  waits_are_timed = false;
+  const TimeSpent spent = stopwatch.read();
+  EXPECT_GT(spent.waiting, nanoseconds(0));
+  EXPECT_GE(spent.whole, spent.waiting);
+}
+
 TEST(Pages, TableAndJsonHaveTheSameNumbers) {
   Numbers total;
   AlgorithmNames names;
   const size_t at = static_cast<size_t>(Collective::reduce) * size_limits.size() + 3;
-  total.rows[at] = {4, 2, 600, 8000, 6000};
+  total.rows[at] = {4, 2, 600, 8000, 6000, 7000};
   names[at] = "binomial";
   total.reasons[static_cast<size_t>(Reason::wrong_arguments)] = 2;
   total.between_nodes = {3, 100};
   const std::string on;
   const std::vector<std::string> refused{"map:3: too many ranks"};
   total.started = 9, total.completed = 8;
-  const Most most{7, 2048};
+  total.point_to_point = {5, 10'000, 3000};
+  total.lifetime_nanoseconds = 100'000;
+  Most most{.under_way = 7, .bytes = 2048};
+  most.longest_wait = WaitingShare::most(1, 0.125);
+  most.shortest_wait = WaitingShare::least(0, 0.03);
   const Report report{total, names, most, "mpich", on, refused, 2};
   const Json json = Json::parse(written(report, ".json"));
   EXPECT_EQ(json["collectives"].size(), 1u);
@@ -202,11 +242,24 @@ TEST(Pages, TableAndJsonHaveTheSameNumbers) {
   EXPECT_EQ(json["refused_plans"][0], refused[0]);
   EXPECT_EQ(json["outliving"]["most_bytes_held"], 2048u);
   EXPECT_EQ(json["outliving"]["completed"], 8u);
+  EXPECT_EQ(json["collectives"][0]["waiting_us"], 7.0);
+  const Json time = {{"all_s", 1e-4},
+                     {"program_s", 7.6e-5},
+                     {"collectives_s", 1.4e-5},
+                     {"waiting_in_collectives_s", 7e-6},
+                     {"messages_s", 1e-5},
+                     {"waiting_for_messages_s", 3e-6},
+                     {"waits_most", {{"rank", 1}, {"share", 0.125}}},
+                     {"waits_least", {{"rank", 0}, {"share", 0.03}}}};
+  EXPECT_EQ(json["time"], time);
   EXPECT_TRUE(json["off"].is_null() && json["aborted_by"].is_null());
   const std::string table = written(report, ".txt");
   for (const char* part :
        {"report of 2 ranks over mpich", "reduce             <= 512 bytes", "binomial",
         "3 between nodes (100 bytes)",
+        "76.0% the program, 7.0% waiting in collectives, 7.0% the rest of collectives, 10.0% "
+        "messages, of which waiting 3.0%",
+        "rank 1 waits most, 12.5% of its time, and rank 0 least, 3.0%",
         "9 started, 8 completed; in one process at most 7 under way, which held 2 KiB",
         "map:3: too many ranks"})
     EXPECT_NE(table.find(part), std::string::npos) << part << "\n" << table;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 namespace tutti::report {
@@ -9,6 +10,7 @@ namespace {
 
 struct Tally : Contents {
   std::mutex mutex;
+  std::optional<Stopwatch> life;
 };
 
 Tally& tally() {
@@ -37,6 +39,8 @@ void add_name(std::string& names, std::string_view name) {
   names += name;
 }
 
+uint64_t count_of(std::chrono::nanoseconds time) { return static_cast<uint64_t>(time.count()); }
+
 }  // namespace
 
 std::string_view kind_of(size_t row) {
@@ -58,7 +62,8 @@ void record(const Record& record) {
   Row& row = tally.numbers.rows[at];
   row.bytes += record.bytes;
   (by_tutti ? row.calls : row.host_calls) += 1;
-  (by_tutti ? row.nanoseconds : row.host_nanoseconds) += static_cast<uint64_t>(record.time.count());
+  (by_tutti ? row.nanoseconds : row.host_nanoseconds) += count_of(record.time.whole);
+  row.waiting_nanoseconds += count_of(record.time.waiting);
   try {
     add_name(tally.algorithms[at], record.algorithm);
   } catch (...) {  // memory ran out: the name is missing, the numbers are right
@@ -99,6 +104,32 @@ void record_transfers_between_nodes(const TransfersBetweenNodes& done) {
 void record_window_call(WindowCall call) {
   const std::lock_guard<std::mutex> lock(tally().mutex);
   ++tally().numbers.window_calls[static_cast<size_t>(call)];
+}
+
+void record_point_to_point(const TimeSpent& time) {
+  const std::lock_guard<std::mutex> lock(tally().mutex);
+  PointToPoint& all = tally().numbers.point_to_point;
+  ++all.calls;
+  all.nanoseconds += count_of(time.whole);
+  all.waiting_nanoseconds += count_of(time.waiting);
+}
+
+void record_begin() {
+  const std::lock_guard<std::mutex> lock(tally().mutex);
+  tally().life.emplace();
+}
+
+void record_end(int rank) {
+  Tally& tally = report::tally();
+  const std::lock_guard<std::mutex> lock(tally.mutex);
+  const uint64_t lifetime = tally.life ? count_of(tally.life->read().whole) : 0;
+  uint64_t waiting = tally.numbers.point_to_point.waiting_nanoseconds;
+  for (const Row& row : tally.numbers.rows) waiting += row.waiting_nanoseconds;
+  const double share =
+      static_cast<double>(waiting) / static_cast<double>(std::max<uint64_t>(lifetime, 1));
+  tally.numbers.lifetime_nanoseconds = lifetime;
+  tally.most.longest_wait = WaitingShare::most(rank, share);
+  tally.most.shortest_wait = WaitingShare::least(rank, share);
 }
 
 void record_driving(const Driving& done) {

@@ -5,14 +5,15 @@
 // program that asked for no report never touches it.
 #pragma once
 
+#include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
 
+#include "base/time_spent.h"
 #include "plan/collective.h"
 #include "report/reason.h"
 
@@ -33,7 +34,7 @@ struct Record {
   size_t bytes = 0;              // bytes of one part if the collective has parts
   Reason reason = Reason::none;  // why the host served it; none: Tutti served it
   std::string_view algorithm{};  // Tutti's; copied
-  std::chrono::nanoseconds time{0};
+  TimeSpent time{};
   bool neighbourhood = false;  // the allgather or alltoall is among neighbours
   bool started = false;        // record_start() was called for it
 };
@@ -62,6 +63,7 @@ struct Row {
   uint64_t bytes = 0;
   uint64_t nanoseconds = 0;
   uint64_t host_nanoseconds = 0;
+  uint64_t waiting_nanoseconds = 0;  // a part of both, as far as Tutti sees the waits
 };
 // One-sided transfers, and the servers of this process.
 struct OneSided {
@@ -88,6 +90,13 @@ struct TransfersBetweenNodes {
 // accumulate.
 enum class WindowCall : uint8_t { put, get, accumulate, count_ };
 
+// The program's messages that this process starts and waits for.
+struct PointToPoint {
+  uint64_t calls = 0;
+  uint64_t nanoseconds = 0;
+  uint64_t waiting_nanoseconds = 0;  // seen where the host polls through a hook of Tutti's
+};
+
 // The servers that drive non-blocking collectives, and transfers, between nodes.
 struct Driving {
   uint64_t servers = 0;
@@ -105,7 +114,29 @@ struct Numbers {
   Driving driving;
   std::array<uint64_t, static_cast<size_t>(WindowCall::count_)> window_calls{};
   uint64_t started = 0, completed = 0;  // operations that outlive their call
+  PointToPoint point_to_point;
+  uint64_t lifetime_nanoseconds = 0;  // from MPI_Init to MPI_Finalize
 };
+// How much of its time a rank waits, as a word that is the larger the more (or the less) it waits.
+class WaitingShare {
+ public:
+  WaitingShare() = default;
+  static WaitingShare most(int rank, double share) { return {rank, per_million(share) + 1}; }
+  static WaitingShare least(int rank, double share) { return {rank, all - per_million(share) + 1}; }
+  bool known() const { return word_ != 0; }
+  int rank() const { return static_cast<int>(word_ & UINT32_MAX); }
+  double as_most() const { return static_cast<double>((word_ >> 32) - 1) / all; }
+  double as_least() const { return 1 - as_most(); }
+
+ private:
+  static constexpr uint64_t all = 1'000'000;
+  static uint64_t per_million(double share) {
+    return static_cast<uint64_t>(std::clamp(share, 0.0, 1.0) * all);
+  }
+  WaitingShare(int rank, uint64_t order) : word_(order << 32 | static_cast<uint32_t>(rank)) {}
+  uint64_t word_ = 0;
+};
+
 // The most that a process has had at one time of operations that outlive their call. Consists of
 // 64-bit words only, so that one reduction finds the most of all ranks.
 struct Most {
@@ -115,6 +146,7 @@ struct Most {
   // first one subtracted from all ones, so that the most of all ranks are of all servers.
   uint64_t after_last_unit = 0;  // 0: none
   uint64_t first_unit = 0;
+  WaitingShare longest_wait{}, shortest_wait{};
 };
 inline constexpr int most_count = static_cast<int>(sizeof(Most) / sizeof(uint64_t));
 inline constexpr int number_count = static_cast<int>(sizeof(Numbers) / sizeof(uint64_t));
@@ -132,6 +164,10 @@ void record_start(size_t held);
 void record_messages(const Sent& between_nodes, const Sent& within_nodes, const Sent& led);
 
 void record_window_call(WindowCall call);
+void record_point_to_point(const TimeSpent& time);
+// The process's MPI begins here, and ends here: then its share of waiting is known.
+void record_begin();
+void record_end(int rank);
 
 // Once each, when the process makes no further transfers and starts no further collectives.
 void record_one_sided(const OneSided& done);

@@ -15,8 +15,6 @@
 namespace tutti::mpi {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 [[gnu::always_inline]] inline Served by_group(Communicator& communicator, const Call& call) {
   switch (call.shape) {
     case Shape::vector: return bcast_by_group(communicator, call);
@@ -75,7 +73,7 @@ std::string_view algorithm_of(Communicator& communicator, const Call& call, size
 // Records a call for the report. The call has been made, so a record that cannot be completed is
 // not an error of the call.
 void note_call(Communicator& communicator, const Call& call, Reason reason,
-               std::chrono::nanoseconds time) noexcept {
+               const TimeSpent& time) noexcept {
   try {
     // Before set-up, the reason does not show whether the communicator has one rank.
     if (reason == Reason::set_up_pending && has_one_rank(communicator.handle()))
@@ -218,9 +216,9 @@ int run_exchange(Communicator& communicator, const Call& exchange, Comm comm) {
     };
     if (const int code = verify(communicator, as_made, comm, run); code != success) return code;
   }
-  const auto begin = Clock::now();
+  const Stopwatch stopwatch;
   const Served served = serve_by(communicator, call, as_made, comm);
-  if (report::recording()) note_call(communicator, call, served.reason, Clock::now() - begin);
+  if (report::recording()) note_call(communicator, call, served.reason, stopwatch.read());
   return served;
 }
 

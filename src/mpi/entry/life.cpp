@@ -97,9 +97,17 @@ void warn_of_options() {
     log_once(warning, LogLevel::warning, "%s", warning.c_str());
 }
 
+void start_recording() {
+  report::start_recording();
+  report::record_begin();
+  if (simulated) return;  // simulated ranks share a thread, and their waits cost no real time
+  waits_are_timed = true;
+  watch_messages();
+}
+
 void open() {
   const bool record = !options().report.empty() && !options().disable;
-  if (record) report::start_recording();
+  if (record) start_recording();
   if (record && hides_any()) report::record_hidden(hidden_text());
   if (const auto* const table = table_of_job(true); record && table != nullptr)
     report::record_table({table->name, options().table.empty()});

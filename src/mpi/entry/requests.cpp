@@ -1,6 +1,7 @@
 #include "mpi/entry/requests.h"
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "exec/waiter.h"
@@ -9,6 +10,48 @@
 #include "mpi/job/thrown.h"
 
 namespace tutti::mpi::entry {
+
+namespace {
+
+constinit thread_local std::optional<Stopwatch> timed_call;
+
+}  // namespace
+
+void begin_timed() {
+  if (!report::recording()) return;
+  timed_call.emplace();
+  host_wait.begin_timed();
+}
+
+int end_timed(int code) {
+  if (!report::recording()) return code;
+  host_wait.end_timed();
+  report::record_point_to_point(timed_call->read());
+  return code;
+}
+
+int end_start(int code, Comm comm, int other) {
+  end_timed(code);
+  if (code == MPI_SUCCESS && exec::sleeps_when_idle()) ring_rank(comm, other);
+  return code;
+}
+
+int wait_watched(const Requests& requests, MPI_Status* statuses) {
+  return timed([&] {
+    if (!exec::sleeps_when_idle())
+      return abi_host().Waitall(requests.count, requests.requests, statuses);
+    return sleep_until([&](int* flag) {
+      return abi_host().Testall(requests.count, requests.requests, flag, statuses);
+    });
+  });
+}
+
+int wait_watched(MPI_Request* request, MPI_Status* status) {
+  return timed([&] {
+    if (!exec::sleeps_when_idle()) return abi_host().Wait(request, status);
+    return sleep_until_complete(request, status);
+  });
+}
 
 int report_errors(const Requests& requests, MPI_Status* statuses, int hosts) {
   int kind = MPI_SUCCESS;
@@ -223,9 +266,11 @@ int wait_any(int count, MPI_Request* requests, int* index, MPI_Status* status) {
   return guarded(self_communicator(), [&] {
     int code = MPI_SUCCESS, flag = 0;
     if (wait_for_some(One{{count, requests}, index, &flag, status}, &code)) return code;
-    if (!exec::sleeps_when_idle()) return abi_host().Waitany(count, requests, index, status);
-    return sleep_until([&](int* complete) {
-      return abi_host().Testany(count, requests, index, complete, status);
+    return timed([&] {
+      if (!exec::sleeps_when_idle()) return abi_host().Waitany(count, requests, index, status);
+      return sleep_until([&](int* complete) {
+        return abi_host().Testany(count, requests, index, complete, status);
+      });
     });
   });
 }
@@ -237,12 +282,14 @@ int wait_some(int count, MPI_Request* requests, int* completed, int* indices,
   return guarded(self_communicator(), [&] {
     int code = MPI_SUCCESS;
     if (wait_for_some(Some{{count, requests}, completed, indices, statuses}, &code)) return code;
-    if (!exec::sleeps_when_idle())
-      return abi_host().Waitsome(count, requests, completed, indices, statuses);
-    return sleep_until([&](int* some) {
-      const int its = abi_host().Testsome(count, requests, completed, indices, statuses);
-      *some = *completed != 0 ? 1 : 0;
-      return its;
+    return timed([&] {
+      if (!exec::sleeps_when_idle())
+        return abi_host().Waitsome(count, requests, completed, indices, statuses);
+      return sleep_until([&](int* some) {
+        const int its = abi_host().Testsome(count, requests, completed, indices, statuses);
+        *some = *completed != 0 ? 1 : 0;
+        return its;
+      });
     });
   });
 }

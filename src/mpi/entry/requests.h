@@ -75,6 +75,10 @@ Ready take_ready(const Requests& requests);
 
 // `wait` and `test` call the host and return its error code.
 
+// The same calls of the host's, where messages are watched.
+[[gnu::cold]] int wait_watched(const Requests& requests, MPI_Status* statuses);
+[[gnu::cold]] int wait_watched(MPI_Request* request, MPI_Status* status);
+
 // Waits for all. First takes the results of all operations that lend buffers and are ready: other
 // ranks, which may wait in another order, then get their buffers back.
 template <class Wait>
@@ -91,10 +95,8 @@ int wait_for_all(const Requests& requests, MPI_Status* statuses, Wait wait) {
     if (own.state() == State::taken && own.code() != MPI_SUCCESS) failed = true;
   });
   int code = MPI_SUCCESS;
-  if (exec::sleeps_when_idle())
-    code = sleep_until([&](int* flag) {
-      return abi_host().Testall(requests.count, requests.requests, flag, statuses);
-    });
+  if (messages_are_watched) [[unlikely]]
+    code = wait_watched(requests, statuses);
   else
     code = wait();
   if (failed) [[unlikely]]
@@ -110,7 +112,7 @@ int wait_for_one(const Requests& requests, MPI_Status* status, Wait wait) {
   if (!has_own_requests()) return wait();
   OwnRequest* const own = own_of(requests.requests[0]);
   if (own == nullptr)
-    return exec::sleeps_when_idle() ? sleep_until_complete(requests.requests, status) : wait();
+    return messages_are_watched ? wait_watched(requests.requests, status) : wait();
   int code = MPI_SUCCESS;
   if (own->state() == State::pending)
     code = own->complete();

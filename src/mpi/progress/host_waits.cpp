@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <ctime>
+#include <utility>
 
 #include "base/launched.h"
 #include "base/options.h"
@@ -46,9 +47,11 @@ void rest_in_first_host_waits() {
 }
 
 int32_t HostWait::polled(bool progressed) {
-  if (shm::load_relaxed(shares_cores) == 0 &&
-      !exec::shares_core_in_long_wait(std::chrono::steady_clock::now()))
-    return polls_between_looks;
+  if (times_ && !progressed && !polled_by_own_wait_ && !std::exchange(waits_, true))
+    waits_since_ = Clock::now();
+  if (progressed) end_wait();
+  if (shm::load_relaxed(shares_cores) == 0 && !exec::shares_core_in_long_wait(Clock::now()))
+    return waits_are_timed ? 0 : polls_between_looks;
   if (progressed) {
     idle_ = 0;
     ++progressed_;
@@ -57,6 +60,10 @@ int32_t HostWait::polled(bool progressed) {
     rest();
   }
   return 0;
+}
+
+void HostWait::end_wait() {
+  if (std::exchange(waits_, false)) waited_so_far += Clock::now() - waits_since_;
 }
 
 void HostWait::rest() const {

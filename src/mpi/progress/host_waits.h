@@ -8,8 +8,10 @@
 // rest_in_host_waits is for one thread at a time; polls are for any thread, which rests for itself.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 
+#include "base/time_spent.h"
 #include "exec/waiter.h"
 
 namespace tutti::mpi {
@@ -30,6 +32,12 @@ class HostWait {
   int32_t polled(bool progressed);
   // How many polls that it was told of found messages to progress.
   uint32_t progressed() const { return progressed_; }
+  // Between these, the time of polls that find nothing is a wait (base/time_spent.h).
+  void begin_timed() { times_ = waits_are_timed; }
+  void end_timed() {
+    end_wait();
+    times_ = false;
+  }
   // Tutti polls the host in its own waits, which rest by themselves, so those polls do not rest.
   // Polls in the program's own loops of tests do.
   void begin_own_poll() { polled_by_own_wait_ = !in_test_; }
@@ -37,11 +45,16 @@ class HostWait {
   void note_test(bool in_test) { in_test_ = in_test; }
 
  private:
-  void rest() const;
+  using Clock = std::chrono::steady_clock;
 
+  void rest() const;
+  void end_wait();
+
+  Clock::time_point waits_since_{};
   uint32_t idle_ = 0;  // polls in a row that found nothing
   uint32_t progressed_ = 0;
   bool in_test_ = false, polled_by_own_wait_ = false;
+  bool times_ = false, waits_ = false;
 };
 extern constinit thread_local HostWait host_wait;  // this thread's
 

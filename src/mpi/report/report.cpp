@@ -27,8 +27,10 @@ using report::Numbers;
 
 namespace {
 
-// The numbers of a process, copied, because waits for other ranks must not hold the tally's lock.
-std::unique_ptr<Contents> own_contents() {
+// The numbers of a process whose MPI ends, copied, because waits for other ranks must not hold the
+// tally's lock.
+std::unique_ptr<Contents> own_contents(int rank) {
+  report::record_end(rank);
   auto own = std::make_unique<Contents>();
   report::read_tally([&](const Contents& contents) { *own = contents; });
   return own;
@@ -99,7 +101,7 @@ bool write_report(const std::string& destination, const std::string& why_no_team
   int rank = 0, ranks = 0;
   mpi.Comm_rank(mpi.comm_world, &rank);
   mpi.Comm_size(mpi.comm_world, &ranks);
-  const auto own = own_contents();
+  const auto own = own_contents(rank);
   const bool whole = ranks_of_board == ranks;
   const auto write_from_board = [&] {
     if (!board) return write_own_report(destination, why_no_team);
@@ -180,7 +182,7 @@ void enter_report_of_sessions(int ranks) {
 void write_report_of_sessions(const std::string& destination) {
   auto& [file, ranks] = of_sessions();
   if (!file) return;
-  const auto own = own_contents();
+  const auto own = own_contents(launched_rank());
   report::Board& board = file->board();
   board.leave(own->numbers, own->most);
   if (board.nobody_comes(true) && board.may_write()) {

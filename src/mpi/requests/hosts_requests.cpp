@@ -37,7 +37,7 @@ void forget_hosts_request(Request request) {
   shm::store_relaxed(hosts_requests, table().by_host.size());
 }
 
-void record_hosts_start(Request request, std::chrono::nanoseconds time) {
+void record_hosts_start(Request request, const TimeSpent& time) {
   report::Record call;
   {
     const std::lock_guard<std::mutex> lock(table().mutex);

@@ -52,7 +52,7 @@ void sleep_when_idle(Team* team) {
   host().Comm_size(host().comm_world, &ranks);
   const bool one_node = ranks == (team != nullptr ? team->ranks() : 1);
   const std::chrono::milliseconds longest{one_node ? 10 : 2};
-  attend_to_requests();
+  watch_messages();
   if (team != nullptr)
     team->sleep_when_idle(longest);
   else

@@ -31,10 +31,6 @@ size_t blocks_given(plan::Collective collective, const records::Neighbourhood& o
 
 }  // namespace
 
-LaneRequest::Clock::time_point LaneRequest::now() {
-  return report::recording() ? Clock::now() : Clock::time_point{};
-}
-
 Comm LaneRequest::communicator() const {
   const bool lives = lanes_ != nullptr && lanes_->communicator() == communicator_;
   return lives ? communicator_ : self_communicator();
@@ -261,9 +257,9 @@ void LaneRequest::hand_over() noexcept {
   }
 }
 
-void LaneRequest::note_start(Clock::time_point begin) {
+void LaneRequest::note_start(const Stopwatch& stopwatch) {
   if (!report::recording()) return;
-  spent_ = Clock::now() - begin;
+  spent_ = stopwatch.read();
   report::record_start(0);
 }
 
@@ -275,7 +271,7 @@ bool LaneRequest::is_ready() {
 }
 
 int LaneRequest::complete() {
-  const auto begin = now();
+  const Stopwatch stopwatch(report::recording());
   if (issued_.operation != nullptr && !issued_.operation->is_over()) {
     const Inside inside;
     const exec::Lane::Helping helping(*issued_.lane);
@@ -296,14 +292,16 @@ int LaneRequest::complete() {
   const plan::Collective collective = call_.collective;
   const bool among_neighbours = among_neighbours_;
   const int code = guarded(communicator(), [&] { return finish(); });
-  if (report::recording())
+  if (report::recording()) {
+    spent_ += stopwatch.read();
     report::record({.collective = collective,
                     .bytes = bytes_,
                     .algorithm = bound != nullptr ? std::string_view(bound->program->algorithm)
                                                   : std::string_view("none"),
-                    .time = spent_ + (Clock::now() - begin),
+                    .time = spent_,
                     .neighbourhood = among_neighbours,
                     .started = true});
+  }
   return code;
 }
 

@@ -31,8 +31,6 @@ class LaneRequest : public OwnRequest {
   void drive_host() override;
 
  protected:
-  using Clock = std::chrono::steady_clock;
-
   LaneRequest() = default;
   ~LaneRequest() = default;
 
@@ -51,11 +49,11 @@ class LaneRequest : public OwnRequest {
   // as `issue` does, and has then started nothing.
   template <class Issue>
   void begin(Issue issue) {
-    const auto begin = now();
+    const Stopwatch stopwatch(report::recording());
     issued_ = issue(lanes_->lanes());
     advance_first();
     state_ = State::pending;
-    note_start(begin);
+    note_start(stopwatch);
   }
   // The operation has ended and its results have been unpacked.
   virtual void ended() noexcept = 0;
@@ -90,7 +88,6 @@ class LaneRequest : public OwnRequest {
                      const std::vector<int32_t>* ranks);
     size_t longest() const;
   };
-  static Clock::time_point now();
   Reason describe_neighbours(Communicator& communicator, const Call& call);
   void lay_out_edges(const Call& call, const records::Neighbourhood& own);
   void lay_out(const Call& call, const Shape& shape);
@@ -103,7 +100,7 @@ class LaneRequest : public OwnRequest {
   }
   void advance_first();
   void hand_over() noexcept;
-  void note_start(Clock::time_point begin);
+  void note_start(const Stopwatch& stopwatch);
   int finish();
   int unpack();
 
@@ -118,8 +115,8 @@ class LaneRequest : public OwnRequest {
   Edges edges_in_, edges_out_;   // the edges of parts_, among neighbours
   std::vector<std::byte> kept_;  // packed data
   Packed in_, out_;
-  size_t bytes_ = 0;                   // bytes of a block, for the report
-  std::chrono::nanoseconds spent_{0};  // on the start, for the report
+  size_t bytes_ = 0;  // bytes of a block, for the report
+  TimeSpent spent_;   // on the start, for the report
 };
 
 }  // namespace tutti::mpi

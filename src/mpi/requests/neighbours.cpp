@@ -17,8 +17,6 @@
 namespace tutti::mpi {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 // For the report and traces: the bytes of this rank's first block that has data, to or from a
 // neighbour. Counts and types of blocks beyond the rank's edges do not exist.
 size_t bytes_of_first_block(const Call& call, Comm comm) {
@@ -56,7 +54,7 @@ Nonblocking* start_by_records(Communicator& communicator, const Call& call, std:
 // note(RECORD) with what the report says about it, provided that there is a report.
 template <class Make, class Note>
 int by_host(const Call& call, Comm comm, Reason reason, Make&& make, Note&& note) {
-  const auto begin = report::recording() ? Clock::now() : Clock::time_point{};
+  const Stopwatch stopwatch(report::recording());
   const uint64_t entry = tracer() != nullptr ? trace::ticks() : 0;
   int code = success;
   {
@@ -67,7 +65,7 @@ int by_host(const Call& call, Comm comm, Reason reason, Make&& make, Note&& note
   report::Record record;
   record.collective = call.collective;
   record.neighbourhood = true;
-  if (report::recording()) record.time = Clock::now() - begin;
+  if (report::recording()) record.time = stopwatch.read();
   record.reason = has_one_rank(comm) ? Reason::one_rank : reason;
   record.bytes = bytes_of_first_block(call, comm);
   if (tracer() != nullptr)

@@ -12,8 +12,6 @@
 namespace tutti::mpi {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 // Idle objects that this thread has used, by the kind of the call, so that it finds one without a
 // lock, and one that has served a call of this kind (call_memo.h). Those that a thread leaves
 // behind when it ends are never used again. No memo is like a call after MPI has ended once.
@@ -165,7 +163,7 @@ namespace {
 
 int start_by_host(const Call& call, Comm comm, Request* request, Reason reason) {
   const bool records = report::recording();
-  const auto begin = records ? Clock::now() : Clock::time_point{};
+  const Stopwatch stopwatch(records);
   const uint64_t entry = tracer() != nullptr ? trace::ticks() : 0;
   int code = success;
   {
@@ -177,7 +175,7 @@ int start_by_host(const Call& call, Comm comm, Request* request, Reason reason) 
   const size_t bytes = bytes_to_report(call);
   if (tracer() != nullptr) trace_host_call(entry, call.collective, reason, bytes, call.root);
   if (records && code == success)
-    report::record({call.collective, bytes, reason, {}, Clock::now() - begin});
+    report::record({call.collective, bytes, reason, {}, stopwatch.read()});
   return code;
 }
 

@@ -61,7 +61,8 @@ void give_back_handle(Request handle) noexcept {
   handles.free.push_back(handle);  // within the capacity
 }
 
-void attend_to_requests() noexcept {
+void watch_messages() noexcept {
+  messages_are_watched = true;
   Handles& handles = mpi::handles();
   const std::lock_guard<std::mutex> lock(handles.mutex);
   if (handles.all.empty()) shm::store_relaxed(own_handles, 1);

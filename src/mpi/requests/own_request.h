@@ -70,11 +70,14 @@ void give_back_handle(Request handle) noexcept;
 // Frees the handles, when MPI ends. No OwnRequest may be used afterwards.
 void free_handles() noexcept;
 
-// True once this process has had such a request, or if its waits sleep (exec/idle.h). Until then
-// each call that completes requests costs one load more.
+// True once this process has had such a request, or if messages are watched. Until then each call
+// that completes requests costs one load more.
 inline constinit shm::Word own_handles{0};
 inline bool has_own_requests() { return shm::load_relaxed(own_handles) != 0; }
-void attend_to_requests() noexcept;
+// True if ranks that wait for messages sleep (exec/idle.h), or if a report tells of messages.
+inline constinit bool messages_are_watched = false;
+// Inside MPI_Init.
+void watch_messages() noexcept;
 // The OwnRequest of a handle; null if the request is the host's.
 OwnRequest* own_request(Request handle);
 

@@ -107,7 +107,7 @@ void RecordRequest::use(std::shared_ptr<NeighbourRecords> neighbours) {
 }
 
 int RecordRequest::begin(exec::SlotStores& stores) {
-  const auto begin = report::recording() ? Clock::now() : Clock::time_point{};
+  if (report::recording()) since_ = Stopwatch();
   if (trace_ != nullptr) trace_->enter();
   int packing = success;
   try {
@@ -122,7 +122,7 @@ int RecordRequest::begin(exec::SlotStores& stores) {
   lends_ = operation_.lent;
   if (trace_ != nullptr) trace_->published();
   if (report::recording()) {
-    spent_ = Clock::now() - begin;
+    spent_ = since_.read();
     if (form_ != blocking) report::record_start(service_->team->arena().held());
   }
   return packing;
@@ -295,17 +295,19 @@ bool RecordRequest::complete_quickly() noexcept {
 
 int RecordRequest::complete() {
   if (complete_quickly()) return success;
-  const auto begin = report::recording() ? Clock::now() : Clock::time_point{};
+  if (report::recording()) since_ = Stopwatch();
   const bool among_neighbours = neighbours_ != nullptr;  // the end may forget it
   const std::string_view name = among_neighbours ? neighbours_name : records_name;
   const int code = guarded(communicator(), [&] { return finish(take_and_end()); });
-  if (report::recording())
+  if (report::recording()) {
+    spent_ += since_.read();
     report::record({.collective = collective_,
                     .bytes = bytes_,
                     .algorithm = name,
-                    .time = spent_ + (Clock::now() - begin),
+                    .time = spent_,
                     .neighbourhood = among_neighbours,
                     .started = form_ != blocking});
+  }
   return code;
 }
 

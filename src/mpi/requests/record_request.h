@@ -144,7 +144,8 @@ class RecordRequest : public OwnRequest, private records::Waits {
   std::optional<records::Outcome> early_;
   std::chrono::steady_clock::time_point taken_at_;
   size_t bytes_ = 0;                    // bytes of one part, for the report and traces
-  std::chrono::nanoseconds spent_{0};   // on the start, for the report
+  Stopwatch since_{false};              // the start or the completion began, for the report
+  TimeSpent spent_;                     // on both
   std::unique_ptr<RecordTrace> trace_;  // null unless steps are recorded
 };
 
