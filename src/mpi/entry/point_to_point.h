@@ -7,6 +7,7 @@
 // Else each function only calls the host's. Each returns the host's error code. Any thread.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <vector>
 
@@ -142,7 +143,7 @@ inline int exchange_copy_asleep(void* buf, int count, MPI_Datatype type, int des
   const AbiHost& mpi = abi_host();
   int bytes = 0, packed = 0;
   int code = mpi.Pack_size(count, type, comm, &bytes);
-  std::vector<std::byte> sent(static_cast<size_t>(code == MPI_SUCCESS ? bytes : 0));
+  std::vector<std::byte> sent(static_cast<size_t>(std::max(bytes, 1)));  // Open MPI refuses null
   if (code == MPI_SUCCESS) code = mpi.Pack(buf, count, type, sent.data(), bytes, &packed, comm);
   if (code != MPI_SUCCESS) return code;
   return exchange_asleep(
