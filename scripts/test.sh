@@ -55,12 +55,38 @@ masked_failures() {
     "$(closed_with xpassed) expected to fail that passed, $(wc -l <"$TEST_TUTTI_RETRIES") tried again"
 }
 
-# sanitized DIRECTORY SANITIZERS: builds a separate tree and runs its quick and protocol tests.
-sanitized() {
-  cmake -S . -B "$1" -DTUTTI_TESTS=ON -DTUTTI_SANITIZE="$2" -DCMAKE_BUILD_TYPE=RelWithDebInfo &&
-    compile "build-${1##*/}" "$1" unit_tests &&
-    run_ctest "$1" -L '^(quick|protocol)$'
+# begin_tree NAME COMMAND...: begins to build a tree that a later part needs, at the lowest priority,
+# because tests of threads leave cores idle.
+begin_tree() {
+  local log=$logs/tree-$1.log
+  rm -f "$log.built"
+  (
+    renice -n 19 "$BASHPID" >/dev/null
+    "${@:2}" </dev/null >"$log" 2>&1 && touch "$log.built"
+  ) &
 }
+
+finish_tree() {
+  say "building build/$1"
+  wait
+}
+
+# with_tree NAME COMMAND...: runs a command that needs a tree, whose building has ended.
+with_tree() {
+  local log=$logs/tree-$1.log
+  if [[ ! -f $log.built ]]; then
+    tail -n 40 "$log"
+    return 1
+  fi
+  "${@:2}"
+}
+
+# sanitizer_tree DIRECTORY SANITIZERS: builds a separate tree with its quick and protocol tests.
+sanitizer_tree() {
+  cmake -S . -B "$1" -DTUTTI_TESTS=ON -DTUTTI_SANITIZE="$2" -DCMAKE_BUILD_TYPE=RelWithDebInfo &&
+    cmake --build "$1" --parallel "$jobs" --target unit_tests
+}
+sanitizer_tests() { run_ctest "build/$1" -L '^(quick|protocol)$'; }
 
 # python_tests AND_MARKS OPTION...: runs the Python tests, in two parts.
 python_tests() { python -m pytest --numprocesses $((jobs + 1)) -m "not alone$1" "${@:2}"; }
@@ -81,10 +107,16 @@ case $mode in
     part "python tests that run alone" "$pytest_line" python_tests_alone " and not slow"
     ;;
   full)
+    begin_tree tsan sanitizer_tree build/tsan thread
     part "unit tests" "$ctest_line" run_ctest build
-    part "thread sanitizer" "$ctest_line" sanitized build/tsan thread
-    part "address sanitizer" "$ctest_line" sanitized build/asan address,undefined
-    part "fuzzing" "$fuzz_line" tests/fuzz/run.sh 8
+    finish_tree tsan
+    begin_tree asan sanitizer_tree build/asan address,undefined
+    part "thread sanitizer" "$ctest_line" with_tree tsan sanitizer_tests tsan
+    finish_tree asan
+    begin_tree fuzz tests/fuzz/run.sh build
+    part "address sanitizer" "$ctest_line" with_tree asan sanitizer_tests asan
+    finish_tree fuzz
+    part "fuzzing" "$fuzz_line" with_tree fuzz tests/fuzz/run.sh 8
     part "types" "$mypy_line" mypy --cache-dir build/mypy
     part "python tests" "$pytest_line" python_tests "" --durations=25
     part "python tests that run alone" "$pytest_line" python_tests_alone "" --durations=15

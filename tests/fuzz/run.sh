@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Fuzzes the readers of untrusted text: run.sh SECONDS [TARGET...]. It builds the targets in
 # build/fuzz with clang and runs each for that many seconds, as many at once as there are cores
-# (JOBS).
+# (JOBS). `run.sh build` only builds them.
 #
 # The texts that a target has collected stay in build/fuzz/corpus, and a later run goes on from
 # there. A text that breaks a promise is written to build/fuzz/found and printed with the command
@@ -9,7 +9,7 @@
 source "$(dirname "$0")/../../scripts/common.sh"
 all=(plan_text tree_text map shape)
 seconds=${1:?usage: run.sh SECONDS [TARGET...]; targets are ${all[*]}}
-[[ $seconds =~ ^[1-9][0-9]*$ ]] || fail "'$seconds' is no number of seconds; usage: run.sh SECONDS [TARGET...]"
+[[ $seconds =~ ^[1-9][0-9]*$ || $seconds == build ]] || fail "'$seconds' is no number of seconds; usage: run.sh SECONDS [TARGET...]"
 shift
 targets=("$@")
 [[ $# -gt 0 ]] || targets=("${all[@]}")
@@ -50,6 +50,7 @@ if ! has_libfuzzer; then
 fi
 run_logged fuzz-configure env CC=clang CXX=clang++ CMAKE_GENERATOR=Ninja cmake -S . -B "$tree" -DTUTTI_FUZZ=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo
 compile fuzz-build "$tree"
+[[ $seconds != build ]] || exit 0
 
 # The reason of a target's failure in one line: the broken promise, or the sanitizers' message.
 reason() { grep -saoE -m1 'broken promise: .*|ERROR: .*|runtime error: .*|terminate called .*' "$tree/$1.log" | cut -c -300 || true; }

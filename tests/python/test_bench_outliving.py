@@ -199,7 +199,7 @@ WRONG_EXCHANGES = {
 
 @pytest.mark.parametrize("way", WRONG_EXCHANGES)
 def test_wrong_ghost_cells_are_noticed(mpi, broken, tmp_path, way):
-    arguments = ("--halo", "1K", "--iterations", "100")
+    arguments = ("--halo", "1K", "--iterations", "40")
     status, _, err = launch(mpi, 2, tmp_path, *arguments, preload=broken(WRONG_EXCHANGES[way]))
     assert status != 0 and "wrong result" in err and "ghost cell" in err
 
