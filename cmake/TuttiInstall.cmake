@@ -118,12 +118,16 @@ if(TARGET tutti)
   endif()
   install(TARGETS tutti EXPORT TuttiTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library)
   install(DIRECTORY include/tutti DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT library)
-  # A wheel cannot contain symbolic links, so its only file has the plain name.
-  install(FILES $<TARGET_FILE:tutti> DESTINATION tutti/lib RENAME libtutti.so COMPONENT python EXCLUDE_FROM_ALL)
+  # A wheel cannot contain symbolic links. Its file has the name that programs ask for when they
+  # start, and a linker that looks for the plain name finds a script.
+  set(library_in_wheel libtutti.so.${PROJECT_VERSION_MAJOR})
+  install(FILES $<TARGET_FILE:tutti> DESTINATION tutti/lib RENAME ${library_in_wheel} COMPONENT python EXCLUDE_FROM_ALL)
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/wheel_link/libtutti.so CONTENT "INPUT ( ${library_in_wheel} )\n")
+  install(FILES ${PROJECT_BINARY_DIR}/wheel_link/libtutti.so DESTINATION tutti/lib COMPONENT python EXCLUDE_FROM_ALL)
   # The extension for torch is compiled where it is used.
   install(FILES include/tutti/tutti.h DESTINATION tutti/include/tutti COMPONENT python EXCLUDE_FROM_ALL)
   install(CODE "if(CMAKE_INSTALL_DO_STRIP) # files are copied as they are, unlike targets
-    execute_process(COMMAND \"${CMAKE_STRIP}\" \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/tutti/lib/libtutti.so\"
+    execute_process(COMMAND \"${CMAKE_STRIP}\" \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/tutti/lib/${library_in_wheel}\"
       COMMAND_ERROR_IS_FATAL ANY)
   endif()" COMPONENT python EXCLUDE_FROM_ALL)
 

@@ -7,6 +7,7 @@
 # source      Debian 12: the source archive, compiled by pip against Debian's MPIs
 # debian      Debian 12: the packages, their autopkgtests, the module file
 # old         Debian 11: libraries and launcher of the wheel alone, under both of its MPIs
+# older       Ubuntu 18.04, whose glibc is 2.27: the same, under PyPI's MPIs from .mpi
 # new         Debian 13: as `wheel`, with its Python
 # unstable    Debian unstable: as `wheel`, with the newest Python and MPIs
 # ubuntu      Ubuntu 22.04 and 24.04: as `wheel`, with their Pythons and MPIs
@@ -19,7 +20,7 @@ MIRROR=${MIRROR:-http://deb.debian.org/debian}
 UBUNTU_MIRROR=${UBUNTU_MIRROR:-http://archive.ubuntu.com/ubuntu}
 trees=$root/build/bare
 limit=900 # seconds of a step
-[[ $# -gt 0 ]] || fail "usage: bare_machine.sh wheel|source|debian|old|new|unstable|ubuntu ..."
+[[ $# -gt 0 ]] || fail "usage: bare_machine.sh wheel|source|debian|old|older|new|unstable|ubuntu ..."
 [[ $(id -u) -eq 0 ]] || fail "a bare machine is made by root; run as root"
 command -v debootstrap >/dev/null || fail "debootstrap is missing; run: apt-get install -y debootstrap"
 
@@ -29,7 +30,7 @@ tree() {
   local from=("$1" "$kept.new" "$MIRROR")
   case $1 in
     # Debian 12's debootstrap knows no newer Ubuntu than 22.04; one script serves all of them.
-    jammy | noble)
+    bionic | jammy | noble)
       from=(--components=main,universe "$1" "$kept.new" "$UBUNTU_MIRROR"
         /usr/share/debootstrap/scripts/jammy)
       ;;
@@ -170,19 +171,46 @@ module list 2>&1 | grep tutti'
 test ! -e /usr/lib/tutti'
 }
 
+# The wheel's files without its Python.
+unpacked='python3 -m zipfile -e /dist/tutti_mpi-*.whl /opt/tutti
+mkdir -p /opt/tutti/bin && cp /opt/tutti/tutti_mpi-*.data/scripts/tutti-run /opt/tutti/bin/
+chmod +x /opt/tutti/bin/* /opt/tutti/tutti/bin/*
+run=/opt/tutti/bin/tutti-run
+'
+
 # glibc 2.31 keeps threads and dlopen in libraries of their own.
 by_old() {
   tree bullseye
   inside old-needs <<<"$(apt python3 gcc libc6-dev mpich libmpich-dev openmpi-bin libopenmpi-dev)"
-  inside old <<<"$first_program$first_in_c
-python3 -m zipfile -e /dist/tutti_mpi-*.whl /opt/tutti
-mkdir -p /opt/tutti/bin && cp /opt/tutti/tutti_mpi-*.data/scripts/tutti-run /opt/tutti/bin/
-chmod +x /opt/tutti/bin/* /opt/tutti/tutti/bin/*
-run=/opt/tutti/bin/tutti-run
+  inside old <<<"$first_program$first_in_c$unpacked
 $under_both
 run='/opt/tutti/bin/tutti-run --shared-heap'
 $under_both
 /opt/tutti/tutti/bin/tutti-server --version"
+}
+
+# glibc before 2.30 finds a symbol only in the library that it was linked from. The system's own MPIs
+# are too old for any interposer, and the default `gds` of Open MPI 5.0.11 fails there by itself.
+by_older() {
+  tree bionic
+  inside older-needs <<<"$(apt python3 gcc libc6-dev)"
+  local mpi
+  for mpi in mpich openmpi; do
+    mkdir -p "$machine/opt/$mpi"
+    tar -C ".mpi/$mpi" --exclude='python3*' -c bin include lib share | tar -C "$machine/opt/$mpi" -x
+  done
+  inside older <<<"$first_program$first_in_c$unpacked
+for mpi in mpich openmpi; do
+  gcc /root/first.c -o /root/first-\$mpi -I/opt/\$mpi/include -L/opt/\$mpi/lib -lmpi \
+    -Wl,-rpath,/opt/\$mpi/lib -Wl,--allow-shlib-undefined
+  launcher=/opt/\$mpi/bin/mpiexec; [ \$mpi = openmpi ] && launcher=\"\$launcher --oversubscribe\"
+  for option in '' --shared-heap; do
+    OPAL_PREFIX=/opt/\$mpi PRTE_MCA_plm_ssh_agent=/bin/true PMIX_MCA_gds=hash \
+      timeout 100 \$launcher -n 4 \$run \$option --report /root/first-\$mpi 2>&1 | served
+  done
+done
+/opt/tutti/tutti/bin/tutti-server --version
+/opt/tutti/tutti/bin/tutti-openmp 2 1 1 64"
 }
 
 for job in "$@"; do
@@ -199,6 +227,7 @@ for job in "$@"; do
     source) by_source ;;
     debian) by_debian ;;
     old) by_old ;;
-    *) fail "unknown job '$job'; there are wheel, source, debian, old, new, unstable, ubuntu" ;;
+    older) by_older ;;
+    *) fail "unknown job '$job'; there are wheel, source, debian, old, older, new, unstable, ubuntu" ;;
   esac
 done

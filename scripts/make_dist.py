@@ -21,10 +21,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 OLDEST = (2, 28)
 TAG = f"manylinux_{OLDEST[0]}_{OLDEST[1]}_{platform.machine()}"
-MOST_BYTES = 16_000_000
+MOST_BYTES = 15_000_000
 LIBC = re.compile(r"(libc|libm|libdl|libpthread|librt)\.so\.\d|ld-linux.*\.so\.\d")
-# The MPI under which a program is started.
-MPI = re.compile(r"libmpi\.so\.(12|40)")
+# The MPI under which a program is started, and the library that lies beside the wheel's programs.
+AT_HAND = re.compile(r"libmpi\.so\.(12|40)|libtutti\.so\.\d")
 
 
 def fail(message: str) -> None:
@@ -32,10 +32,10 @@ def fail(message: str) -> None:
 
 
 def needed(file: Path) -> list[str]:
-    """The libraries that a file needs beside libc's own and an MPI's."""
+    """The libraries that a file needs beside libc's own, an MPI's and Tutti's."""
     table = readelf("--dynamic", file)
     names = re.findall(r"\(NEEDED\).*\[(.*)\]", table)
-    return [name for name in names if not LIBC.fullmatch(name) and not MPI.fullmatch(name)]
+    return [name for name in names if not LIBC.fullmatch(name) and not AT_HAND.fullmatch(name)]
 
 
 def newer_symbols(file: Path) -> list[str]:

@@ -7,7 +7,11 @@ libraries take their place.
 
 glibc keeps the old versions of its symbols for ever, and readelf lists them. One fact it does not
 list: since 2.34 libc.so.6 holds what libpthread, libdl and librt held before, so their names stand
-here (https://sourceware.org/glibc/wiki/Release/2.34).
+here (https://sourceware.org/glibc/wiki/Release/2.34). A linker of glibc before 2.30 finds a symbol
+only in the library that the program names for it.
+
+A symbol that has old versions alone is left out: it serves programs that were linked long ago, and
+new ones get that function from glibc's archive (pthread_atfork).
 """
 
 import re
@@ -27,7 +31,7 @@ FORMER_HOMES = [
 ]
 SYMBOL = re.compile(
     r"\s*\d+: (?P<value>[0-9a-f]+)\s+(?P<size>\w+) (?P<kind>FUNC|IFUNC|OBJECT) +(?:GLOBAL|WEAK) +"
-    r"DEFAULT +\d+ (?P<name>\w+)@@?GLIBC_(?P<version>[0-9.]+)$"
+    r"DEFAULT +\d+ (?P<name>\w+)@(?P<default>@?)GLIBC_(?P<version>[0-9.]+)$"
 )
 
 
@@ -35,6 +39,7 @@ SYMBOL = re.compile(
 class Symbol:
     name: str
     version: tuple[int, ...]
+    default: bool  # new programs get this version
     kind: str
     value: str
     size: int
@@ -47,7 +52,10 @@ def symbols_of(table: str) -> list[Symbol]:
         if match := SYMBOL.match(line):
             version = tuple(int(part) for part in match["version"].split("."))
             size = int(match["size"], 0)
-            found.append(Symbol(match["name"], version, match["kind"], match["value"], size))
+            default = match["default"] != ""
+            found.append(
+                Symbol(match["name"], version, default, match["kind"], match["value"], size)
+            )
     return found
 
 
@@ -59,7 +67,7 @@ def old_symbols(symbols: Iterable[Symbol], soname: str) -> dict[str, list[Symbol
     homes = defaultdict(list)
     for name, versions in by_name.items():
         old = [symbol for symbol in versions if symbol.version <= OLDEST]
-        if not old:
+        if not old or not any(symbol.default for symbol in versions):
             continue
         home = soname
         if soname == "libc.so.6" and any(OLDEST < s.version <= MERGED for s in versions):

@@ -22,6 +22,8 @@ sys.path.insert(0, str(ROOT / "scripts"))
 import make_dist  # noqa: E402
 import man_page  # noqa: E402
 
+import old_glibc  # noqa: E402
+
 BUILD = Path(os.environ.get("TEST_TUTTI_BUILD", ROOT / "build"))
 ABIS = ["mpich", "openmpi", "mpiabi"]
 
@@ -118,6 +120,14 @@ def test_installed_files_need_an_old_glibc_alone(prefix: Path) -> None:
     assert [
         (path.name, make_dist.newer_symbols(path), make_dist.needed(path)) for path in files
     ] == [(path.name, [], []) for path in files]
+    # Names that no new program gets from libc.so.6 were in another library, or in none.
+    libc = run("gcc", "-print-file-name=libc.so.6").strip()
+    versions = old_glibc.symbols_of(run("readelf", "--wide", "--dyn-syms", libc))
+    gone = {one.name for one in versions} - {one.name for one in versions if one.default}
+    assert "pthread_atfork" in gone
+    for path in files:
+        asked = re.findall(r" UND (\w+)@", run("readelf", "--wide", "--dyn-syms", path))
+        assert (path.name, sorted(gone.intersection(asked))) == (path.name, [])
 
 
 def test_the_wheel_runs_on_other_machines(tmp_path: Path) -> None:
@@ -140,6 +150,15 @@ def test_the_wheel_runs_on_other_machines(tmp_path: Path) -> None:
         (record,) = (name for name in archive.namelist() if name.endswith(".dist-info/RECORD"))
         rows = [row.split(",") for row in archive.read(record).decode().splitlines()]
         assert sorted(row[0] for row in rows) == sorted(archive.namelist())
+    # The program and others find the wheel's library, wherever it was unpacked.
+    libraries = tmp_path / "all" / "tutti" / "lib"
+    (tmp_path / "main.c").write_text(CONSUMER.replace("sizeof", "!tutti_version() + sizeof"))
+    paths = [f"-I{libraries.parent / 'include'}", f"-L{libraries}", f"-Wl,-rpath,{libraries}"]
+    run("gcc", tmp_path / "main.c", "-o", tmp_path / "main", *paths, "-ltutti")
+    run(tmp_path / "main")
+    for program in libraries.parent.glob("bin/tutti-openmp"):
+        program.chmod(0o755)
+        assert f"=> {program.parent}/../lib/libtutti.so.0 " in run("ldd", program)
 
 
 def test_a_file_of_this_machine_is_no_part_of_the_wheel(tmp_path: Path) -> None:
@@ -249,7 +268,7 @@ def test_the_wheel_holds_libraries_and_launcher() -> None:
     package = Path(
         run(sys.executable, "-c", "import tutti; print(tutti.__path__[0])", cwd="/").strip()
     )
-    for name in ["libtutti.so", *(f"libtutti-{abi}.so" for abi in ABIS)]:
+    for name in ["libtutti.so.0", *(f"libtutti-{abi}.so" for abi in ABIS)]:
         assert (package / "lib" / name).is_file()
     assert (package / "py.typed").is_file()
     assert os.access(package / "bin" / "tutti-server", os.X_OK)

@@ -4,7 +4,6 @@ Ranks that come at the same time wait for the one that compiles. The lock is the
 with a process that is killed, and a file is complete before it gets its name.
 """
 
-import ctypes
 import fcntl
 import functools
 import hashlib
@@ -102,7 +101,6 @@ def _built() -> Path:
 def load() -> Any:
     """The extension's module; compiles it first if that has not been done."""
     place = _built()
-    ctypes.CDLL(str(PACKAGE / "lib" / "libtutti.so"))  # so that the extension finds it loaded
     spec = importlib.util.spec_from_file_location(NAME, place)
     if spec is None or spec.loader is None:
         raise RuntimeError(f"{place} is no extension of Python; remove it")
