@@ -9,6 +9,9 @@ from support import expect_ok, job, on_both_hosts
 
 pytestmark = pytest.mark.mpi
 
+# For a program that counts its open files: the watchdog opens connections to other ranks.
+WITHOUT_WATCHDOG = {"TUTTI_STALL_SECONDS": "0"}
+
 
 @pytest.mark.parametrize("ranks", [2, 3])
 def test_makings(host, compiled, ranks):
@@ -23,17 +26,17 @@ def test_makings_of_all_sizes(host_named, compiled, name, ranks):
 
 
 def test_short_lived(host, compiled):
-    expect_ok(job(host, 2, compiled(host, "communicators"), "short", 1000))
+    program = compiled(host, "communicators")
+    expect_ok(job(host, 2, program, "short", 1000, variables=WITHOUT_WATCHDOG))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "ranks"), [("mpich", 2), ("openmpi", 4)])
 def test_ten_thousand_short_lived(host_named, compiled, name, ranks):
     host = host_named(name)
-    # The program counts its open files, and the watchdog opens connections to other ranks.
-    alone = {"TUTTI_STALL_SECONDS": "0"}
     program = compiled(host, "communicators")
-    expect_ok(job(host, ranks, program, "short", 10000, timeout=280, variables=alone))
+    variables = WITHOUT_WATCHDOG
+    expect_ok(job(host, ranks, program, "short", 10000, timeout=280, variables=variables))
 
 
 @pytest.mark.parametrize("setup_after", ["auto", "0", "1", "3", "6"])

@@ -39,6 +39,7 @@
 #include "mpi/requests/lane_nonblocking.h"
 #include "mpi/requests/nonblocking.h"
 #include "mpi/roll/watchdog.h"
+#include "mpi/entry/children.h"
 #include "mpi/entry/spawn.h"
 #include "mpi/one_sided/node.h"
 #include "mpi/job/threads.h"
@@ -106,6 +107,7 @@ void start_recording() {
 }
 
 void open() {
+  spare_children();
   const bool record = !options().report.empty() && !options().disable;
   if (record) start_recording();
   if (record && hides_any()) report::record_hidden(hidden_text());

@@ -23,6 +23,7 @@ static void start_children(void) {
   // Ranks inherit descriptors from their launcher and MPI; only those that stay open over exec
   // count.
   print_output("ls /proc/self/fd | wc -l; python3 -c 'print(2 + 2)'; exit 3");
+  print_output("grep -c libtutti- /proc/self/maps; exit 2");  // none, with Tutti too
   printf("system %d\n", WEXITSTATUS(system("exit 4")));
   char* const command[] = {"sh", "-c", "exit 5", NULL};
   pid_t child;
