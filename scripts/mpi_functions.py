@@ -428,7 +428,8 @@ def c_entries(table: Table) -> str:
             around.name,
             declared,
             f"mpi::{around.hook}({around.hook_arguments()}, "
-            f"[&] {{ return mpi::abi_host().{around.name}({arguments}); }})",
+            f"[=](const mpi::AbiHost& host = mpi::abi_host()) "
+            f"{{ return host.{around.name}({arguments}); }})",
         )
     makers = []
     for maker in table.makers:

@@ -192,7 +192,7 @@ def read_line(table: Table, line: str, where: str) -> None:
         got = take(r"function\s+(\w+)\((.*)\)\s+([\w:]+)(?:\s+if\s+(\w+))?", line, where)
         table.functions.append(Function(got[1], split(got[2]), got[3], got[4] or ""))
     elif kind == "around":
-        got = take(r"around\s+(\w+)\((.*)\)\s+([\w:<&>]+)\((.*)\)", line, where)
+        got = take(r"around\s+(\w+)\((.*)\)\s+([\w:]+)\((.*)\)", line, where)
         around = Around(got[1], split(got[2]), got[3], split(got[4]))
         names = [*map(name_of, around.parameters), "requests", "true", "false"]
         unknown = [one for one in around.arguments if one not in names]

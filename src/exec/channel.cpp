@@ -12,6 +12,7 @@
 #include "base/process.h"
 #include "exec/entered.h"
 #include "exec/executor.h"
+#include "exec/stalls.h"
 #include "shm/segment.h"
 
 namespace tutti::exec {
@@ -135,14 +136,18 @@ Code Channel::fail_mismatch(int peer, uint64_t call) {
 
 Code Channel::report_stall(int awaited, uint64_t call) {
   const int limit = options().stall_seconds;
-  log_line(LogLevel::warning, "no progress for %d s in %s; where the ranks%s stand:", limit,
-           describe_call(call).c_str(), net_ != nullptr ? " of this node" : "");
-  // Each rank says it, so with many ranks one tells only of itself and of the one that it awaits.
-  constexpr int most_listed = 8;
-  for (int index = 0; index < layout_.ranks; ++index) {
-    const int rank = rank_of(index);
-    if (layout_.ranks <= most_listed || &control(index) == own_ || rank == awaited)
-      log_line(LogLevel::warning, "  %s", standing(rank).c_str());
+  // The roll call knows the call that waits, but not an operation that outlives its call.
+  const bool outlives_call = suspended_.message_peer >= 0;
+  if (outlives_call || shm::load_relaxed(roll_is_called) == 0) {
+    log_line(LogLevel::warning, "no progress for %d s in %s; where the ranks%s stand:", limit,
+             describe_call(call).c_str(), net_ != nullptr ? " of this node" : "");
+    // Each rank says it, so with many ranks one tells only of itself and of the one it awaits.
+    constexpr int most_listed = 8;
+    for (int index = 0; index < layout_.ranks; ++index) {
+      const int rank = rank_of(index);
+      if (layout_.ranks <= most_listed || &control(index) == own_ || rank == awaited)
+        log_line(LogLevel::warning, "  %s", standing(rank).c_str());
+    }
   }
   if (options().stall != StallAction::abort_job) return Code::ok;
   stalled_ = true;

@@ -13,6 +13,7 @@
 #include "mpi/abi/abi_host.h"
 #include "mpi/abi/bridge.h"
 #include "mpi/host/inside.h"
+#include "mpi/host/last_message.h"
 #include "mpi/host/ledger.h"
 #include "mpi/host/tools.h"
 
@@ -260,6 +261,7 @@ const Host& find_host() {
   // Never destroyed: exit handlers may still call MPI.
   static const Host* const made = make_host();
   shm::publish(found_host, reinterpret_cast<uint64_t>(made));
+  shm::publish(messages_go_on, 1);
   return *made;
 }
 

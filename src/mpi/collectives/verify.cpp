@@ -1,8 +1,10 @@
 #include "mpi/collectives/verify.h"
 
+#include <unwind.h>
+
 #include <algorithm>
+#include <array>
 #include <cstdint>
-#include <iterator>
 #include <list>
 #include <mutex>
 #include <optional>
@@ -13,6 +15,7 @@
 
 #include "base/log.h"
 #include "mpi/collectives/in_host.h"
+#include "mpi/communicators/topology.h"
 #include "mpi/host/inside.h"
 #include "mpi/host/types.h"
 #include "mpi/job/end.h"
@@ -67,9 +70,10 @@ int64_t bytes_of(const Side& side, size_t part) {
   return static_cast<int64_t>(side.count_of(part)) * size_of(type);
 }
 
-bool is_among_all(const Call& call) { return call.collective == Collective::alltoall; }
+// Calls whose parts may differ in length. Both ends of each part know it.
+bool has_lengths(const Call& call) { return call.v_form() || call.on_neighbourhood(); }
 
-// The side of which every rank has a part of the same length, or this rank's own part.
+// The side of which every rank has a part of the same length.
 const Side& shared_side(const Call& call) {
   const bool by_out = plan::parted(call.collective) && !plan::combines(call.collective) &&
                       !plan::gathers(call.collective);
@@ -78,7 +82,7 @@ const Side& shared_side(const Call& call) {
   return first.data == abi.in_place ? second : first;
 }
 
-Passed passed(const Call& call, int rank, int ranks, bool within) {
+Passed passed(const Call& call, bool within) {
   Passed own;
   own.function = plain_form(call.function);
   if (!within || call.shape == Shape::barrier) return own;
@@ -90,14 +94,7 @@ Passed passed(const Call& call, int rank, int ranks, bool within) {
     const auto op = named_op(call.op);
     own.op = op ? static_cast<int32_t>(*op) : of_user;
   }
-  if (call.v_form() && is_among_all(call)) return own;
-  if (call.shape == Shape::v_reduction) {  // the ranks have the same counts
-    for (int part = 0; part < ranks; ++part)
-      own.bytes += bytes_of(call.in, static_cast<size_t>(part));
-    return own;
-  }
-  const Side& side = shared_side(call);
-  own.bytes = bytes_of(side, side.counts.given() ? static_cast<size_t>(rank) : 0);
+  if (!has_lengths(call)) own.bytes = bytes_of(shared_side(call), 0);
   return own;
 }
 
@@ -141,28 +138,90 @@ std::string difference(const std::vector<Passed>& all, bool has_bytes) {
   return text;
 }
 
-// A function whose ranks may pass different lengths: each is compared where it is received.
-bool may_differ_in_bytes(const Passed& call) {
-  const std::string_view name = function_names[call.function];
-  return name.find("atherv") != std::string_view::npos ||
-         name.find("catterv") != std::string_view::npos;
+// The bytes that pass between this rank and another one, as this rank knows them.
+struct Lengths {
+  static constexpr int64_t unknown = -1;
+
+  int64_t sends = unknown, expects = unknown;
+};
+
+// Those of neighbours: an edge may be there several times.
+void find_lengths_of_edges(const Call& call, Comm comm, std::vector<Lengths>* of) {
+  const auto neighbourhood = neighbourhood_of(comm);
+  if (!neighbourhood) return;
+  const auto add = [&](int32_t rank, int64_t Lengths::* way, int64_t bytes) {
+    if (rank < 0) return;
+    int64_t& length = (*of)[static_cast<size_t>(rank)].*way;
+    length = std::max<int64_t>(length, 0) + bytes;
+  };
+  const bool is_parted = plan::parted_in(call.collective);
+  for (size_t i = 0; i < neighbourhood->destinations.size(); ++i)
+    add(neighbourhood->destinations[i], &Lengths::sends, bytes_of(call.in, is_parted ? i : 0));
+  for (size_t i = 0; i < neighbourhood->sources.size(); ++i)
+    add(neighbourhood->sources[i], &Lengths::expects, bytes_of(call.out, i));
 }
 
-bool agrees(Passed a, Passed b) {
-  if (a.function == b.function && may_differ_in_bytes(a)) a.bytes = b.bytes = 0;
-  return a == b;
+std::vector<Lengths> lengths_of(const Call& call, Comm comm, int rank, size_t ranks) {
+  std::vector<Lengths> of(ranks);
+  if (call.on_neighbourhood()) {
+    find_lengths_of_edges(call, comm, &of);
+    return of;
+  }
+  const bool keeps_in = call.in.data == abi.in_place, keeps_out = call.out.data == abi.in_place;
+  const auto own = static_cast<size_t>(rank), root = static_cast<size_t>(call.root);
+  const bool is_root = call.root == rank;
+  for (size_t other = 0; other < ranks; ++other) {
+    Lengths& one = of[other];
+    switch (call.collective) {
+      case Collective::gather:
+        if (other == root && !keeps_in) one.sends = bytes_of(call.in, 0);
+        if (is_root && !(other == own && keeps_in)) one.expects = bytes_of(call.out, other);
+        break;
+      case Collective::scatter:
+        if (is_root && !(other == own && keeps_out)) one.sends = bytes_of(call.in, other);
+        if (other == root && !keeps_out) one.expects = bytes_of(call.out, 0);
+        break;
+      case Collective::allgather:
+        one = {keeps_in ? bytes_of(call.out, own) : bytes_of(call.in, 0),
+               bytes_of(call.out, other)};
+        break;
+      case Collective::alltoall:
+        one.expects = bytes_of(call.out, other);
+        one.sends = keeps_in ? one.expects : bytes_of(call.in, other);
+        break;
+      default:  // reduce_scatter: the ranks have the same counts
+        one = {bytes_of(call.in, other), bytes_of(call.in, own)};
+    }
+  }
+  return of;
 }
 
-// The lengths that this rank expects of the others, in a v-form; empty: it receives or sends none.
-std::vector<int64_t> expected_lengths(const Call& call, int rank, size_t ranks) {
-  if (call.shape != Shape::v_parts || is_among_all(call)) return {};
-  const bool is_scatter = call.collective == Collective::scatter;
-  const bool has_counts = plan::rooted(call.collective) ? call.root == rank : true;
-  const Side& side = is_scatter ? call.in : call.out;
-  if (!has_counts || !side.counts.given()) return {};
-  std::vector<int64_t> lengths(ranks);
-  for (size_t part = 0; part < ranks; ++part) lengths[part] = bytes_of(side, part);
-  return lengths;
+// A part whose two ends do not fit. A plain value, which travels between the ranks.
+struct Misfit {
+  int64_t from = -1, to = -1;  // -1: there is none
+  int64_t passes = 0, expects = 0;
+};
+
+// The first one of this rank's, by its own lengths and those that the others have of it.
+Misfit misfit_of(int rank, const std::vector<Lengths>& own, const std::vector<Lengths>& others) {
+  const auto fits = [](int64_t passes, int64_t expects) {
+    return passes == expects || passes == Lengths::unknown || expects == Lengths::unknown;
+  };
+  for (size_t i = 0; i < own.size(); ++i) {
+    const auto other = static_cast<int64_t>(i);
+    if (!fits(others[i].sends, own[i].expects))
+      return {other, rank, others[i].sends, own[i].expects};
+    if (!fits(own[i].sends, others[i].expects))
+      return {rank, other, own[i].sends, others[i].expects};
+  }
+  return {};
+}
+
+std::string text_of(const Misfit& misfit, const Passed& call) {
+  if (misfit.from < 0) return {};
+  return "rank " + std::to_string(misfit.from) + " passes " + std::to_string(misfit.passes) +
+         " bytes to rank " + std::to_string(misfit.to) + " in " + text_of(call, false) +
+         ", which expects " + std::to_string(misfit.expects);
 }
 
 // An exchange among the ranks of a communicator, and what this rank has passed to it.
@@ -170,8 +229,9 @@ struct Exchange {
   int rank = 0;
   bool within = true;  // not between two groups
   Passed own;
-  std::vector<int64_t> lengths;
   std::vector<Passed> all;  // one a rank; between two groups, the other one's
+  // One a rank, in calls that have lengths; else none.
+  std::vector<Lengths> lengths, lengths_of_others;
 };
 
 void begin_exchange(const Communicator* communicator, const Call& call, Comm comm,
@@ -190,34 +250,26 @@ void begin_exchange(const Communicator* communicator, const Call& call, Comm com
       host().Comm_size(comm, &ranks);
   }
   exchange.within = inter == 0;
-  exchange.own = passed(call, exchange.rank, ranks, exchange.within);
+  exchange.own = passed(call, exchange.within);
   exchange.all.resize(static_cast<size_t>(ranks));
   exchange.lengths.clear();
-  if (exchange.within)
-    exchange.lengths = expected_lengths(call, exchange.rank, static_cast<size_t>(ranks));
+  if (exchange.within && has_lengths(call))
+    exchange.lengths = lengths_of(call, comm, exchange.rank, exchange.all.size());
+  exchange.lengths_of_others.resize(exchange.lengths.size());
 }
 
-// The fault that this rank finds; empty: none.
+// The difference between the calls of the ranks; empty: none.
 std::string fault_of(const Exchange& exchange) {
   const std::vector<Passed>& all = exchange.all;
-  const auto differs = [&](const Passed& other) { return !agrees(exchange.own, other); };
-  if (std::any_of(all.begin(), all.end(), differs)) {
-    if (exchange.within) return difference(all, true);
-    return "ranks of one side of an intercommunicator call " + text_of(exchange.own, false) +
-           "; on the other side, " + difference(all, false);
-  }
-  for (size_t part = 0; part < exchange.lengths.size(); ++part) {
-    if (exchange.lengths[part] == all[part].bytes) continue;
-    return "rank " + std::to_string(exchange.rank) + " has " +
-           std::to_string(exchange.lengths[part]) + " bytes for the part of rank " +
-           std::to_string(part) + " in MPI_" + std::string(function_names[exchange.own.function]) +
-           ", which passes " + std::to_string(all[part].bytes);
-  }
-  return {};
+  if (std::all_of(all.begin(), all.end(),
+                  [&](const Passed& other) { return other == exchange.own; }))
+    return {};
+  if (exchange.within) return difference(all, true);
+  return "ranks of one side of an intercommunicator call " + text_of(exchange.own, false) +
+         "; on the other side, " + difference(all, false);
 }
 
-int judge(const Exchange& exchange, Comm comm, bool says) {
-  const std::string fault = fault_of(exchange);
+int raise_fault(const std::string& fault, Comm comm, bool says) {
   if (fault.empty()) return success;
   if (says) log_line(LogLevel::error, "--verify: %s", fault.c_str());
   if (call_the_roll != nullptr) call_the_roll("--verify has found calls that differ");
@@ -225,10 +277,29 @@ int judge(const Exchange& exchange, Comm comm, bool says) {
   return raise(comm, abi.err_other);
 }
 
+// The frames of this thread's stack, the innermost first.
+struct Frames {
+  std::array<uintptr_t, 24> at{};
+  size_t count = 0;
+};
+Frames frames_here() {
+  Frames frames;
+  _Unwind_Backtrace(
+      [](_Unwind_Context* context, void* data) {
+        auto& found = *static_cast<Frames*>(data);
+        if (found.count == found.at.size()) return _URC_END_OF_STACK;
+        found.at[found.count++] = _Unwind_GetIP(context) - 1;  // in the call
+        return _URC_NO_REASON;
+      },
+      &frames);
+  return frames;
+}
+
 // Exchanges that are under way. They stay at their places, where the host writes.
 struct UnderWay {
   Exchange exchange;
-  Request request{};
+  Frames frames;  // where it was started
+  Request request{}, request_of_lengths{};
 };
 std::mutex mutex;
 shm::Word are_under_way{0};  // 1 from the first one on, while there are some
@@ -237,28 +308,79 @@ std::list<UnderWay>& under_way() {
   return made;
 }
 
+// Tests a request of the host's, or waits for it.
+int complete(Request* request, bool wait, bool* is_complete) {
+  const Inside inside;
+  int flag = 1;
+  const int code = wait ? host().Wait(request, abi.status_ignore)
+                        : host().Test(request, &flag, abi.status_ignore);
+  *is_complete = flag != 0;
+  return code;
+}
+
+// The fault of an exchange that has completed, if *is_complete. Ranks whose calls differ need not
+// all exchange lengths, so these are not waited for then.
+int find_fault(UnderWay* one, bool wait, bool* is_complete, std::string* fault) {
+  Exchange& exchange = one->exchange;
+  int code = complete(&one->request, wait, is_complete);
+  if (code != success || !*is_complete) return code;
+  *fault = fault_of(exchange);
+  if (!fault->empty() || exchange.lengths.empty()) return success;
+  code = complete(&one->request_of_lengths, wait, is_complete);
+  if (code == success && *is_complete)
+    *fault = text_of(misfit_of(exchange.rank, exchange.lengths, exchange.lengths_of_others),
+                     exchange.own);
+  return code;
+}
+
 // Judges those that have completed, or all. An error is raised on MPI_COMM_WORLD, because the
 // program may have freed the communicator.
 int judge_completed(bool wait) {
   const std::lock_guard<std::mutex> lock(mutex);
   int code = success;
   for (auto one = under_way().begin(); one != under_way().end();) {
-    int is_complete = 0;
-    {
-      const Inside inside;
-      const int tested = wait ? host().Wait(&one->request, abi.status_ignore)
-                              : host().Test(&one->request, &is_complete, abi.status_ignore);
-      if (tested != success) return tested;
-    }
-    if (!wait && is_complete == 0) {
+    bool is_complete = false;
+    std::string fault;
+    const int tested = find_fault(&*one, wait, &is_complete, &fault);
+    if (tested != success) return tested;
+    if (!is_complete) {
       ++one;
       continue;
     }
-    const int judged = judge(one->exchange, host().comm_world, true);
+    if (!fault.empty() && site_of_frames != nullptr)
+      fault +=
+          "; this rank's call is at " + site_of_frames(one->frames.at.data(), one->frames.count);
+    const int judged = raise_fault(fault, host().comm_world, true);
     if (judged != success) code = judged;
     one = under_way().erase(one);
   }
   if (under_way().empty()) shm::store_relaxed(are_under_way, 0);
+  return code;
+}
+
+// Exchanges Values among all ranks by a blocking collective: each gives `out` what all `in` have.
+template <class Value>
+Call exchange_of(Function function, Collective collective, const Value* in, Value* out) {
+  return {.function = function,
+          .shape = Shape::parts,
+          .collective = collective,
+          .in = side_of({const_cast<Value*>(in), sizeof(Value), host().type_byte}),
+          .out = side_of({out, sizeof(Value), host().type_byte})};
+}
+
+// Both ends of each part tell their lengths, and then all ranks get the first misfit of each, so
+// that all of them have the same fault.
+int compare_lengths(Exchange* exchange, const std::function<int(const Call&)>& run,
+                    std::string* fault) {
+  int code = run(exchange_of(Function::Alltoall, Collective::alltoall, exchange->lengths.data(),
+                             exchange->lengths_of_others.data()));
+  if (code != success) return code;
+  const Misfit own = misfit_of(exchange->rank, exchange->lengths, exchange->lengths_of_others);
+  std::vector<Misfit> all(exchange->all.size());
+  code = run(exchange_of(Function::Allgather, Collective::allgather, &own, all.data()));
+  const auto found =
+      std::find_if(all.begin(), all.end(), [](const Misfit& one) { return one.from >= 0; });
+  if (code == success && found != all.end()) *fault = text_of(*found, exchange->own);
   return code;
 }
 
@@ -270,18 +392,17 @@ int verify(const Communicator& communicator, const Call& call, Comm comm,
     if (const int code = judge_completed(false); code != success) return code;
   thread_local Exchange exchange;  // keeps its memory
   begin_exchange(&communicator, call, comm, &exchange);
-  int code = success;
-  {
+  const auto run_before_call = [&](const Call& before) {
     const InHost here(call, comm, InHost::Counts::no);
-    code = run({.function = Function::Allgather,
-                .shape = Shape::parts,
-                .collective = Collective::allgather,
-                .in = side_of({&exchange.own, sizeof(Passed), host().type_byte}),
-                .out = side_of({exchange.all.data(), sizeof(Passed), host().type_byte})});
-  }
+    return run(before);
+  };
+  int code = run_before_call(
+      exchange_of(Function::Allgather, Collective::allgather, &exchange.own, exchange.all.data()));
   if (code != success) return code;
-  // All ranks find it now, unless it is in the parts that one of them has.
-  return judge(exchange, comm, exchange.rank == 0 || !exchange.lengths.empty());
+  std::string fault = fault_of(exchange);
+  if (fault.empty() && !exchange.lengths.empty())
+    code = compare_lengths(&exchange, run_before_call, &fault);
+  return code == success ? raise_fault(fault, comm, exchange.rank == 0) : code;
 }
 
 int verify_start(const Call& call, Comm comm) {
@@ -289,11 +410,17 @@ int verify_start(const Call& call, Comm comm) {
   const std::lock_guard<std::mutex> lock(mutex);
   UnderWay& one = under_way().emplace_back();
   shm::store_relaxed(are_under_way, 1);
-  begin_exchange(nullptr, call, comm, &one.exchange);
+  one.frames = frames_here();
+  Exchange& exchange = one.exchange;
+  begin_exchange(nullptr, call, comm, &exchange);
   const Inside inside;
-  const int code = host().Iallgather(&one.exchange.own, sizeof(Passed), host().type_byte,
-                                     one.exchange.all.data(), sizeof(Passed), host().type_byte,
-                                     comm, &one.request);
+  const Datatype byte = host().type_byte;
+  int code = host().Iallgather(&exchange.own, sizeof(Passed), byte, exchange.all.data(),
+                               sizeof(Passed), byte, comm, &one.request);
+  if (code == success && !exchange.lengths.empty())
+    code = host().Ialltoall(exchange.lengths.data(), sizeof(Lengths), byte,
+                            exchange.lengths_of_others.data(), sizeof(Lengths), byte, comm,
+                            &one.request_of_lengths);
   if (code != success) under_way().pop_back();
   return code;
 }

@@ -7,9 +7,11 @@
 // persistent one, must not wait: their exchange is non-blocking, and its result is judged at a
 // later call of a collective, or in MPI_Finalize.
 //
-// The ranks of an intercommunicator compare their function with that of the other side. Collectives
-// on neighbourhoods are not compared; Tutti checks the ends of their edges itself. Any thread may
-// call, one at a time for each communicator.
+// Where parts may differ in length (v-forms, neighbourhoods), both ends of each part tell its
+// length, in one more exchange. A blocking call needs a third one, so that all ranks get the error.
+//
+// The ranks of an intercommunicator compare their function with that of the other side. Any thread
+// may call, one at a time for each communicator.
 #pragma once
 
 #include <functional>

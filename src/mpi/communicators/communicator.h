@@ -124,7 +124,8 @@ class Communicator {
   void decide();
 
   Comm handle() const { return handle_; }
-  uint64_t number() const { return number_; }  // in the order of making
+  uint64_t number() const { return number_; }  // in the order of making at this rank
+  uint64_t path() const { return born().path; }
   // The team that set-up chose; null before set-up, or if set-up chose none. A communicator may
   // have a team and no group.
   const Team* team() const { return team_.get(); }

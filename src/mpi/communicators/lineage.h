@@ -23,14 +23,28 @@
 namespace tutti::mpi {
 
 struct Lineage {
+  static constexpr int bits_of_step = 16;
+  static constexpr uint64_t largest_step = (uint64_t{1} << bits_of_step) - 1;
+
   records::Key key;  // all 0: no lineage
   // The team in whose directories the ranks find each other. Null: the world's, if all are in it.
   std::shared_ptr<Team> team;
+
+  // For people: the numbers of the makings that lead here from MPI_COMM_WORLD, each in
+  // bits_of_step, the last one lowest. 0: it is not made so, or has no place for them.
+  uint64_t path = 0;
 
   bool known() const { return key.words[0] != 0; }
 };
 
 inline constexpr records::Key key_of_world{{1, 1}};
+
+inline uint64_t path_of_child(const Lineage& from, uint64_t number) {
+  const bool has_path = from.path != 0 || from.key == key_of_world;
+  const bool has_place = from.path >> (64 - Lineage::bits_of_step) == 0;
+  if (!has_path || !has_place || number > Lineage::largest_step) return 0;
+  return from.path << Lineage::bits_of_step | number;
+}
 
 // How a communicator comes from what `from` names.
 // `granted`: no communicator, but the grant that rank 0 announces (team/announcements.h).
@@ -69,7 +83,9 @@ class Ancestry {
   Lineage next_child() {
     const Lineage& from = born_.known() ? born_ : got_;
     if (!from.known()) return {};
-    return {key_of_child(from.key, Descent::made_by_all, ++children_), from.team};
+    const uint64_t number = ++children_;
+    return {key_of_child(from.key, Descent::made_by_all, number), from.team,
+            path_of_child(from, number)};
   }
   // The same for MPI_Comm_create_group of the ranks with this hash. Ranks may call it while other
   // ranks set up, so a lineage that set-up gives does not count.
@@ -79,7 +95,7 @@ class Ancestry {
     const records::Key of_group = key_of_child(born_.key, Descent::made_by_group, group);
     return {key_of_child(of_group, Descent::made_by_group,
                          static_cast<uint64_t>(static_cast<uint32_t>(tag)) << 32 | number),
-            born_.team};
+            born_.team, 0};
   }
 
  private:

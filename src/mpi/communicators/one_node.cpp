@@ -140,9 +140,10 @@ Code OneNode::await(const std::vector<int>& awaited, const std::function<bool()>
     if (std::any_of(awaited.begin(), awaited.end(), has_ended) && !is_here())
       return Code::dead_peer;
     if (!waiter.stalls()) return Code::ok;
-    log_line(LogLevel::warning,
-             "no progress for %d s: rank %d of a communicator waits in its first collective for %s",
-             options().stall_seconds, of_.rank, awaited.size() == 1 ? "rank 0" : "the other ranks");
+    if (call_the_roll == nullptr)
+      log_line(LogLevel::warning, "no progress for %d s: rank %d of a communicator waits for %s",
+               options().stall_seconds, of_.rank,
+               awaited.size() == 1 ? "rank 0" : "the other ranks");
     if (options().stall != StallAction::abort_job) return Code::ok;
     log_line(LogLevel::error, "stalled for %d s; ended because TUTTI_STALL=abort",
              options().stall_seconds);

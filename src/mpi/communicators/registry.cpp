@@ -4,6 +4,7 @@
 #include <mutex>
 #include <new>
 #include <numeric>
+#include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -31,6 +32,8 @@ struct Registry {
   std::unordered_map<uint64_t, Communicator> communicators;
   // Nodes of communicators that ended before they set up, to be used again.
   std::vector<decltype(communicators)::node_type> spare;
+  // The names of communicators, by handle; some had no collective yet.
+  std::unordered_map<uint64_t, std::string> names;
   int keyval = abi.keyval_invalid;
 };
 
@@ -261,9 +264,22 @@ std::vector<const Communicator*> known_communicators() {
   return all;
 }
 
-void visit_communicators(const std::function<void(const Communicator&)>& visit) {
+void visit_communicators(
+    const std::function<void(const Communicator&, const std::string& name)>& visit) {
   const std::lock_guard<std::mutex> lock(registry().mutex);
-  for (const auto& [key, communicator] : registry().communicators) visit(communicator);
+  const auto& names = registry().names;
+  for (const auto& [key, communicator] : registry().communicators) {
+    const auto name = names.find(key);
+    visit(communicator, name == names.end() ? std::string{} : name->second);
+  }
+}
+
+void communicator_named(Comm handle, const char* name) noexcept {
+  try {
+    const std::lock_guard<std::mutex> lock(registry().mutex);
+    registry().names[key_of(handle)] = name;
+  } catch (...) {  // without memory it has no name
+  }
 }
 
 namespace {
@@ -341,6 +357,7 @@ void communicator_ends(Comm handle) noexcept {
   if (!is_open(registry) || Inside::depth != 0) return;
   Ended ended;  // destroyed without the lock
   const std::lock_guard<std::mutex> lock(registry.mutex);
+  if (!registry.names.empty()) registry.names.erase(key_of(handle));
   const auto found = registry.communicators.find(key_of(handle));
   if (found == registry.communicators.end() || found->second.noted() == Noted::by_attribute) return;
   if (!found->second.may_be_renewed() || registry.spare.size() == most_spare) {

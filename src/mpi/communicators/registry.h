@@ -32,9 +32,12 @@ void close_registry();
 bool registry_is_open();
 // All communicators of the registry. For MPI_Finalize, when no other thread ends one.
 std::vector<const Communicator*> known_communicators();
-// Calls `visit` for each of them, with the lock held: none ends meanwhile, but another thread may
-// use one. For the watchdog.
-void visit_communicators(const std::function<void(const Communicator&)>& visit);
+// Calls `visit` for each of them and its name, with the lock held: none ends meanwhile, but another
+// thread may use one. For the watchdog.
+void visit_communicators(
+    const std::function<void(const Communicator&, const std::string& name)>& visit);
+// The program has given it this name.
+void communicator_named(Comm handle, const char* name) noexcept;
 
 // For MPI_Finalize, if sessions go on. Nothing that was made from MPI_COMM_WORLD may be used any
 // more. Decisions stay as they were, because other ranks may not have called MPI_Finalize yet.

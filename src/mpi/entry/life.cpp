@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "base/process.h"
+#include "exec/stalls.h"
 #include "group/programs.h"
 #include "mpi/job/agreement.h"
 #include "mpi/job/gathered_placement.h"
@@ -162,6 +163,11 @@ std::vector<int> ranks_here(const Team* team, int rank, int ranks) {
   return here.empty() ? std::vector<int>{rank} : here;
 }
 
+void start_roll(int rank, int ranks, std::vector<int> here, const roll::Exchange& exchange) {
+  roll::begin_roll(rank, ranks, std::move(here), exchange);
+  shm::store_relaxed(exec::roll_is_called, call_the_roll != nullptr ? 1 : 0);
+}
+
 // Collective over MPI_COMM_WORLD if it has `several_nodes`.
 void begin_roll_of_world(int rank, bool several_nodes) {
   int ranks = 0;
@@ -172,8 +178,8 @@ void begin_roll_of_world(int rank, bool several_nodes) {
                      host().comm_world);
     return all;
   };
-  roll::begin_roll(rank, ranks, ranks_here(world_team().get(), rank, ranks),
-                   several_nodes ? roll::Exchange(exchange) : nullptr);
+  start_roll(rank, ranks, ranks_here(world_team().get(), rank, ranks),
+             several_nodes ? roll::Exchange(exchange) : nullptr);
 }
 
 // True from the end of Tutti's use of the host until the ledger is checked.
@@ -187,6 +193,7 @@ void end_use_of_host() {
 
 void end_watchdog() {
   if (!std::exchange(to_check_ledger, false)) return;
+  shm::store_relaxed(exec::roll_is_called, 0);
   roll::end_roll();
   check_ledger();
 }
@@ -447,7 +454,7 @@ void settle_session(Session session) {
   note_session(key_of(session), processes);
   note_session_of_self(session);
   if (!options().disable)
-    roll::begin_roll(launched_rank(), ranks, ranks_here(nullptr, launched_rank(), ranks), nullptr);
+    start_roll(launched_rank(), ranks, ranks_here(nullptr, launched_rank(), ranks), nullptr);
 }
 
 }  // namespace

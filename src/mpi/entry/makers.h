@@ -101,4 +101,12 @@ int freed(const Theirs* communicator, Call&& call) {
   return call();
 }
 
+// `by_host` gives a communicator its name, which tables of the roll call have then.
+template <class ByHost>
+int named(MPI_Comm communicator, const char* name, ByHost by_host) {
+  const int code = by_host();
+  if (code == success && Inside::depth == 0) communicator_named(house<Comm>(communicator), name);
+  return code;
+}
+
 }  // namespace tutti::mpi

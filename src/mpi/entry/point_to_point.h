@@ -4,7 +4,8 @@
 // A host's blocking call polls, so where ranks sleep it becomes the non-blocking form and a wait of
 // Tutti's, which match the same messages. Whoever has started one side of a message rings for the
 // rank of the other side, which may wait for the message, for its acknowledgement or for memory.
-// Else each function only calls the host's. Each returns the host's error code. Any thread.
+// Else each function only calls the host's. Blocking calls also note their peer and tag for
+// the roll call (host/last_message.h). Each returns the host's error code. Any thread.
 #pragma once
 
 #include <algorithm>
@@ -15,9 +16,9 @@
 #include "exec/idle.h"
 #include "exec/waiter.h"
 #include "mpi/abi/abi_host.h"
+#include "mpi/host/last_message.h"
 #include "mpi/progress/host_waits.h"
 #include "mpi/requests/idle_ranks.h"
-#include "mpi/requests/own_request.h"
 #include "report/tally.h"
 
 namespace tutti::mpi::entry {
@@ -31,11 +32,6 @@ template <class Call>
 int timed(Call call) {
   begin_timed();
   return end_timed(call());
-}
-// Out of line, so that the usual path saves no registers for it.
-template <class Call>
-[[gnu::noinline, gnu::cold]] int asleep(Call call) {
-  return timed(call);
 }
 
 // Calls test(&flag), which returns an error code, until the flag is set. Returns the last code.
@@ -53,56 +49,90 @@ inline int sleep_until_complete(MPI_Request* request, MPI_Status* status) {
   return sleep_until([&](int* flag) { return abi_host().Test(request, flag, status); });
 }
 
-// `start` starts one side of a message. `other` may be MPI_ANY_SOURCE: then nobody is rung for.
-template <class Start>
-int start_and_ring(MPI_Comm comm, int other, Start start) {
-  const int code = start();
-  if (code == MPI_SUCCESS) ring_rank(house<Comm>(comm), other);
-  return code;
+// Out of line, so that the usual path saves no registers for it.
+template <class Call>
+[[gnu::noinline, gnu::cold]] int out_of_line(Call call) {
+  return call();
 }
-[[gnu::cold]] int end_start(int code, Comm comm, int other);
+
+// Calls the host by `by_host`, usually after one load and one branch, or `asleep` if ranks sleep.
+template <class ByHost, class Asleep>
+int by_host_or(ByHost by_host, Asleep asleep) {
+  if (shm::load_relaxed(messages_go_on) != 0) [[likely]]
+    return by_host(abi_functions);
+  return out_of_line(
+      [=] { return timed([&] { return exec::sleeps_when_idle() ? asleep() : by_host(); }); });
+}
+
+inline void note_send(LastMessage::By by, int dest, int tag, MPI_Comm comm) {
+  last_message.by = by;
+  last_message.dest = dest;
+  last_message.send_tag = tag;
+  last_message.communicator = house<Comm>(comm);
+}
+inline void note_receive(LastMessage::By by, int source, int tag, MPI_Comm comm) {
+  last_message.by = by;
+  last_message.source = source;
+  last_message.receive_tag = tag;
+  last_message.communicator = house<Comm>(comm);
+}
+
+// `by_host` makes the host's call. `other` may be MPI_ANY_SOURCE: then nobody is rung for.
 template <class ByHost>
 int started(MPI_Comm comm, int other, ByHost by_host) {
-  if (!messages_are_watched) [[likely]]
-    return by_host();
-  begin_timed();
-  return end_start(by_host(), house<Comm>(comm), other);
+  const int code = by_host();
+  if (code == MPI_SUCCESS && exec::sleeps_when_idle()) ring_rank(house<Comm>(comm), other);
+  return code;
+}
+template <class ByHost>
+int started_at_entry(MPI_Comm comm, int other, ByHost by_host) {
+  return by_host_or(by_host, [=] { return started(comm, other, by_host); });
 }
 
 template <class Isend>
-int send_asleep(MPI_Comm comm, int dest, Isend isend) {
+int send_asleep(Isend isend, MPI_Comm comm, int dest) {
   MPI_Request request = null_request();
-  const int code = start_and_ring(comm, dest, [&] { return isend(&request); });
+  const int code = started(comm, dest, [&] { return isend(&request); });
   return code == MPI_SUCCESS ? sleep_until_complete(&request, MPI_STATUS_IGNORE) : code;
 }
 
 // `isend` is the non-blocking form of the same mode.
 template <auto isend, class ByHost>
-int send(const void* buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
-         ByHost by_host) {
-  if (!messages_are_watched) [[likely]]
-    return by_host();
-  if (!exec::sleeps_when_idle()) return timed(by_host);
-  return asleep([=] {
-    return send_asleep(comm, dest, [&](MPI_Request* made) {
-      return (abi_host().*isend)(buf, count, type, dest, tag, comm, made);
-    });
+int send_by(LastMessage::By by, const void* buf, int count, MPI_Datatype type, int dest, int tag,
+            MPI_Comm comm, ByHost by_host) {
+  note_send(by, dest, tag, comm);
+  return by_host_or(by_host, [=] {
+    return send_asleep(
+        [&](MPI_Request* made) {
+          return (abi_host().*isend)(buf, count, type, dest, tag, comm, made);
+        },
+        comm, dest);
   });
+}
+template <class... Arguments>
+int send(Arguments... arguments) {
+  return send_by<&AbiHost::Isend>(LastMessage::By::send, arguments...);
+}
+template <class... Arguments>
+int ssend(Arguments... arguments) {
+  return send_by<&AbiHost::Issend>(LastMessage::By::ssend, arguments...);
+}
+template <class... Arguments>
+int rsend(Arguments... arguments) {
+  return send_by<&AbiHost::Irsend>(LastMessage::By::rsend, arguments...);
 }
 
 template <class ByHost>
 int recv(void* buf, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
          MPI_Status* status, ByHost by_host) {
-  if (!messages_are_watched) [[likely]]
-    return by_host();
-  if (!exec::sleeps_when_idle()) return timed(by_host);
-  return asleep([=] {
+  note_receive(LastMessage::By::recv, source, tag, comm);
+  return by_host_or(by_host, [=] {
     MPI_Request request = null_request();
-    const int code = start_and_ring(comm, source, [&] {
+    const int code = started(comm, source, [&] {
       return abi_host().Irecv(buf, count, type, source, tag, comm, &request);
     });
     if (code != MPI_SUCCESS) return code;
-    return start_and_ring(comm, source, [&] { return sleep_until_complete(&request, status); });
+    return started(comm, source, [&] { return sleep_until_complete(&request, status); });
   });
 }
 
@@ -111,11 +141,11 @@ template <class Isend>
 int exchange_asleep(void* buf, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
                     MPI_Status* status, int dest, Isend isend) {
   MPI_Request receive = null_request();
-  int code = start_and_ring(comm, source, [&] {
+  int code = started(comm, source, [&] {
     return abi_host().Irecv(buf, count, type, source, tag, comm, &receive);
   });
   if (code != MPI_SUCCESS) return code;
-  code = send_asleep(comm, dest, isend);
+  code = send_asleep(isend, comm, dest);
   if (code == MPI_SUCCESS) return sleep_until_complete(&receive, status);
   abi_host().Cancel(&receive);
   abi_host().Wait(&receive, MPI_STATUS_IGNORE);
@@ -126,10 +156,9 @@ template <class ByHost>
 int sendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag,
              void* recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag,
              MPI_Comm comm, MPI_Status* status, ByHost by_host) {
-  if (!messages_are_watched) [[likely]]
-    return by_host();
-  if (!exec::sleeps_when_idle()) return timed(by_host);
-  return asleep([=] {
+  note_send(LastMessage::By::sendrecv, dest, sendtag, comm);
+  note_receive(LastMessage::By::sendrecv, source, recvtag, comm);
+  return by_host_or(by_host, [=] {
     return exchange_asleep(
         recvbuf, recvcount, recvtype, source, recvtag, comm, status, dest, [&](MPI_Request* made) {
           return abi_host().Isend(sendbuf, sendcount, sendtype, dest, sendtag, comm, made);
@@ -137,38 +166,29 @@ int sendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest
   });
 }
 
-// Sends a copy of the buffer.
-inline int exchange_copy_asleep(void* buf, int count, MPI_Datatype type, int dest, int sendtag,
-                                int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
-  const AbiHost& mpi = abi_host();
-  int bytes = 0, packed = 0;
-  int code = mpi.Pack_size(count, type, comm, &bytes);
-  std::vector<std::byte> sent(static_cast<size_t>(std::max(bytes, 1)));  // Open MPI refuses null
-  if (code == MPI_SUCCESS) code = mpi.Pack(buf, count, type, sent.data(), bytes, &packed, comm);
-  if (code != MPI_SUCCESS) return code;
-  return exchange_asleep(
-      buf, count, type, source, recvtag, comm, status, dest, [&](MPI_Request* made) {
-        return mpi.Isend(sent.data(), packed, MPI_PACKED, dest, sendtag, comm, made);
-      });
-}
-
 template <class ByHost>
 int sendrecv_replace(void* buf, int count, MPI_Datatype type, int dest, int sendtag, int source,
                      int recvtag, MPI_Comm comm, MPI_Status* status, ByHost by_host) {
-  if (!messages_are_watched) [[likely]]
-    return by_host();
-  if (!exec::sleeps_when_idle()) return timed(by_host);
-  return asleep([=] {
-    return exchange_copy_asleep(buf, count, type, dest, sendtag, source, recvtag, comm, status);
+  note_send(LastMessage::By::sendrecv_replace, dest, sendtag, comm);
+  note_receive(LastMessage::By::sendrecv_replace, source, recvtag, comm);
+  return by_host_or(by_host, [=] {
+    const AbiHost& mpi = abi_host();
+    int bytes = 0, packed = 0;
+    int code = mpi.Pack_size(count, type, comm, &bytes);
+    std::vector<std::byte> sent(static_cast<size_t>(std::max(bytes, 1)));  // Open MPI refuses null
+    if (code == MPI_SUCCESS) code = mpi.Pack(buf, count, type, sent.data(), bytes, &packed, comm);
+    if (code != MPI_SUCCESS) return code;
+    return exchange_asleep(
+        buf, count, type, source, recvtag, comm, status, dest, [&](MPI_Request* made) {
+          return mpi.Isend(sent.data(), packed, MPI_PACKED, dest, sendtag, comm, made);
+        });
   });
 }
 
 template <class ByHost>
 int probe(int source, int tag, MPI_Comm comm, MPI_Status* status, ByHost by_host) {
-  if (!messages_are_watched) [[likely]]
-    return by_host();
-  if (!exec::sleeps_when_idle()) return timed(by_host);
-  return asleep([=] {
+  note_receive(LastMessage::By::probe, source, tag, comm);
+  return by_host_or(by_host, [=] {
     return sleep_until(
         [&](int* flag) { return abi_host().Iprobe(source, tag, comm, flag, status); });
   });
@@ -176,10 +196,8 @@ int probe(int source, int tag, MPI_Comm comm, MPI_Status* status, ByHost by_host
 template <class ByHost>
 int mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status,
            ByHost by_host) {
-  if (!messages_are_watched) [[likely]]
-    return by_host();
-  if (!exec::sleeps_when_idle()) return timed(by_host);
-  return asleep([=] {
+  note_receive(LastMessage::By::mprobe, source, tag, comm);
+  return by_host_or(by_host, [=] {
     return sleep_until(
         [&](int* flag) { return abi_host().Improbe(source, tag, comm, flag, message, status); });
   });

@@ -95,7 +95,7 @@ int wait_for_all(const Requests& requests, MPI_Status* statuses, Wait wait) {
     if (own.state() == State::taken && own.code() != MPI_SUCCESS) failed = true;
   });
   int code = MPI_SUCCESS;
-  if (messages_are_watched) [[unlikely]]
+  if (shm::load_relaxed(messages_go_on) == 0) [[unlikely]]
     code = wait_watched(requests, statuses);
   else
     code = wait();
@@ -112,7 +112,8 @@ int wait_for_one(const Requests& requests, MPI_Status* status, Wait wait) {
   if (!has_own_requests()) return wait();
   OwnRequest* const own = own_of(requests.requests[0]);
   if (own == nullptr)
-    return messages_are_watched ? wait_watched(requests.requests, status) : wait();
+    return shm::load_relaxed(messages_go_on) == 0 ? wait_watched(requests.requests, status)
+                                                  : wait();
   int code = MPI_SUCCESS;
   if (own->state() == State::pending)
     code = own->complete();

@@ -2,6 +2,10 @@
 // function that calls the roll, which is set and cleared while no other thread makes calls.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
 #include "mpi/host/abi.h"
 
 namespace tutti::mpi {
@@ -9,6 +13,9 @@ namespace tutti::mpi {
 // Prints where the ranks are, before a fault ends the job (mpi/roll); null: nobody can. `cause` is
 // one line. It returns within seconds, and prints nothing if memory has run out.
 inline void (*call_the_roll)(const char* cause) noexcept = nullptr;
+
+// The line of the program among the frames of a stack, the innermost first; null: nobody knows it.
+inline std::string (*site_of_frames)(const uintptr_t* frames, size_t count) = nullptr;
 
 // Ends the job by the host's MPI_Abort, when a wait stalls and TUTTI_STALL=abort. This process ends
 // within seconds in any case: MPI_Abort may not return if the launcher is also out of reach.

@@ -3,7 +3,9 @@
 #include <chrono>
 
 #include "mpi/collectives/general.h"
+#include "mpi/collectives/in_host.h"
 #include "mpi/collectives/staged.h"
+#include "mpi/collectives/verify.h"
 #include "mpi/communicators/topology.h"
 #include "mpi/job/thrown.h"
 #include "mpi/requests/lane_nonblocking.h"
@@ -116,8 +118,17 @@ int serve_neighbours(const Call& call, Comm comm) {
   if (found.code != success) return found.code;
   if (found.communicator == nullptr) return call_host(call, comm);
   Communicator& known = *found.communicator;
-  if (found.gpu) return guarded(comm, [&] { return serve_staged(known, call, comm); });
-  return guarded(comm, [&] { return serve(known, call, nullptr, comm); });
+  return guarded(comm, [&] {
+    if (verifies_calls) {
+      const auto run = [&](const Call& exchange) {
+        const Inside inside;
+        const InHost here(exchange, comm);
+        return call_host(exchange, comm);
+      };
+      if (const int code = verify(known, call, comm, run); code != success) return code;
+    }
+    return found.gpu ? serve_staged(known, call, comm) : serve(known, call, nullptr, comm);
+  });
 }
 
 namespace {
@@ -175,6 +186,8 @@ int init_readable(Communicator& known, const Call& call, const Call& as_made, In
 int start_neighbours(const Call& call, Comm comm, Request* request) {
   if (host().foreign || Inside::depth != 0) return call_host(call, comm, request);
   return guarded(comm, [&] {
+    if (verifies_calls)
+      if (const int code = verify_start(call, comm); code != success) return code;
     return StagedRequest::make(call, comm, false, request,
                                [&](const Call& readable, Request* made) {
                                  return start_readable(readable, call, comm, made);
@@ -187,6 +200,8 @@ int neighbours_init(const Call& call, Comm comm, Info info, Request* request) {
   if (found.code != success) return found.code;
   if (found.communicator == nullptr) return call_host(call, comm, info, request);
   return guarded(comm, [&] {
+    if (verifies_calls)
+      if (const int code = verify_start(call, comm); code != success) return code;
     return StagedRequest::make(call, comm, true, request, [&](const Call& readable, Request* made) {
       return init_readable(*found.communicator, readable, call, info, made);
     });

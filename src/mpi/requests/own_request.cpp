@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "group/handle_table.h"
+#include "mpi/host/last_message.h"
 #include "mpi/job/self.h"
 
 namespace tutti::mpi {
@@ -62,7 +63,7 @@ void give_back_handle(Request handle) noexcept {
 }
 
 void watch_messages() noexcept {
-  messages_are_watched = true;
+  shm::publish(messages_go_on, 0);
   Handles& handles = mpi::handles();
   const std::lock_guard<std::mutex> lock(handles.mutex);
   if (handles.all.empty()) shm::store_relaxed(own_handles, 1);

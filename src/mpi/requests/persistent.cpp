@@ -137,7 +137,7 @@ int persistent_init(const Call& call, Comm comm, Info info, Request* request) {
   if (found.code != success) return found.code;
   if (found.communicator == nullptr) return call_host(call, comm, info, request);
   return guarded(comm, [&] {
-    if (verifies_calls && !call.on_neighbourhood())
+    if (verifies_calls)
       if (const int code = verify_start(call, comm); code != success) return code;
     return StagedRequest::make(call, comm, true, request, [&](const Call& readable, Request* made) {
       return init_readable(*found.communicator, readable, call, info, made);

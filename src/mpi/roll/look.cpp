@@ -3,12 +3,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
 #include "mpi/communicators/registry.h"
+#include "mpi/host/last_message.h"
 #include "mpi/host/types.h"
 #include "mpi/roll/source.h"
 #include "mpi/roll/stack.h"
@@ -110,10 +113,26 @@ void note_system_call(const Stack& stack, Place* place) {
   }
 }
 
-std::string named(const Communicator& communicator) {
+// "NAME", if the program has named it, and how it was made: 2.1 is the first communicator that was
+// made from the second one that was made from MPI_COMM_WORLD.
+std::string text_of(const Communicator& communicator, const std::string& name) {
   if (communicator.handle() == host().comm_world) return "MPI_COMM_WORLD";
   if (communicator.handle() == host().comm_self) return "MPI_COMM_SELF";
-  return "communicator " + std::to_string(communicator.number());
+  std::string path;
+  for (uint64_t left = communicator.path(); left != 0; left >>= Lineage::bits_of_step) {
+    const uint64_t step = left & Lineage::largest_step;
+    path = std::to_string(step) + (path.empty() ? "" : ".") + path;
+  }
+  const std::string made = path.empty()
+                               ? "the rank's communicator " + std::to_string(communicator.number())
+                               : "communicator " + path + " of MPI_COMM_WORLD";
+  return name.empty() ? made : "\"" + name + "\" (" + made + ")";
+}
+
+void note_communicator(Comm handle, Place* place) {
+  visit_communicators([&](const Communicator& communicator, const std::string& name) {
+    if (communicator.handle() == handle) place->communicator = text_of(communicator, name);
+  });
 }
 
 std::string arguments_of(const Call& call) {
@@ -135,11 +154,11 @@ std::string arguments_of(const Call& call) {
 // The collective of this thread that Tutti serves. Several threads may be in one, on different
 // communicators; then the first is taken that waits.
 void note_served(Place* place) {
-  visit_communicators([&](const Communicator& communicator) {
+  visit_communicators([&](const Communicator& communicator, const std::string& name) {
     if (!place->communicator.empty() || communicator.group() == nullptr) return;
     const std::string call = communicator.group()->waits_in();
     if (call.empty()) return;
-    place->communicator = named(communicator);
+    place->communicator = text_of(communicator, name);
     const size_t arguments = call.find(" of "), root = call.find(", root ");
     if (arguments != std::string::npos)
       place->arguments = call.substr(arguments + 4);
@@ -150,9 +169,34 @@ void note_served(Place* place) {
 
 void note_left_to_host(const Stack& stack, Place* place) {
   place->arguments = arguments_of(*stack.call);
-  visit_communicators([&](const Communicator& communicator) {
-    if (communicator.handle() == stack.communicator) place->communicator = named(communicator);
-  });
+  note_communicator(stack.communicator, place);
+}
+
+// The peers and the tags, if the thread's last message is the one that it is in.
+void note_message(const LastMessage& last, Place* place) {
+  using By = LastMessage::By;
+  static constexpr std::pair<By, std::string_view> functions[] = {
+      {By::send, "MPI_Send"},         {By::ssend, "MPI_Ssend"},
+      {By::rsend, "MPI_Rsend"},       {By::recv, "MPI_Recv"},
+      {By::probe, "MPI_Probe"},       {By::mprobe, "MPI_Mprobe"},
+      {By::sendrecv, "MPI_Sendrecv"}, {By::sendrecv_replace, "MPI_Sendrecv_replace"}};
+  const auto found = std::find_if(std::begin(functions), std::end(functions),
+                                  [&](const auto& one) { return one.first == last.by; });
+  if (found == std::end(functions) || found->second != place->function) return;
+  const auto peer = [](int rank) {
+    if (rank == abi.any_source) return Message::any;
+    return rank == abi.proc_null ? Message::proc_null : rank;
+  };
+  const bool receives = last.by >= By::recv, sends = last.by < By::recv || last.by >= By::sendrecv;
+  if (sends) {
+    place->message.dest = peer(last.dest);
+    place->message.send_tag = last.send_tag;
+  }
+  if (receives) {
+    place->message.source = peer(last.source);
+    place->message.receive_tag = std::max<int>(last.receive_tag, Message::any);  // MPI_ANY_TAG
+  }
+  note_communicator(last.communicator, place);
 }
 
 bool is_blocking_collective(std::string_view function) {
@@ -166,6 +210,12 @@ bool is_blocking_collective(std::string_view function) {
 
 }  // namespace
 
+std::string site_of_frames(const uintptr_t* frames, size_t count) {
+  const uintptr_t* const found =
+      std::find_if(frames, frames + count, [](uintptr_t at) { return !is_of_mpi(symbol_of(at)); });
+  return found == frames + count ? std::string{} : source_of(*found).text();
+}
+
 Place place_of(pid_t thread) {
   Place place;
   place.process = getpid();
@@ -177,12 +227,15 @@ Place place_of(pid_t thread) {
   // may make one inside another.
   size_t at = 0;
   std::string function;
-  bool in_mpi = false;
+  bool in_mpi = false, has_large_counts = false;
   for (; at < stack.frames.size(); ++at) {
     const Source source = symbol_of(stack.frames[at]);
     if (is_of_mpi(source)) {
       in_mpi = true;
-      if (std::string name = mpi_name(source.symbol); !name.empty()) function = std::move(name);
+      if (std::string name = mpi_name(source.symbol); !name.empty()) {
+        function = std::move(name);
+        has_large_counts = source.symbol.ends_with("_c");
+      }
     } else if (in_mpi) {
       if (function.empty()) function = mpi_name(called_at(stack.frames[at]));
       if (!function.empty()) break;
@@ -196,6 +249,8 @@ Place place_of(pid_t thread) {
       note_left_to_host(stack, &place);
     else if (is_blocking_collective(function))
       note_served(&place);
+    else if (!has_large_counts)  // forms that Tutti does not see
+      note_message(stack.message, &place);
   } else {
     note_system_call(stack, &place);
     // The program's own innermost frame. While the program calls exit, Tutti's handler tells it.

@@ -3,10 +3,16 @@
 
 #include <sys/types.h>
 
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
 #include "mpi/roll/place.h"
 
 namespace tutti::mpi::roll {
 
 Place place_of(pid_t thread);
+// The line of the first frame that is not MPI's; empty: unknown. Any thread may call this one.
+std::string site_of_frames(const uintptr_t* frames, size_t count);
 
 }  // namespace tutti::mpi::roll

@@ -9,6 +9,13 @@ namespace {
 constexpr std::array<std::string_view, 7> words = {"mpi",     "computes", "file",  "sleeps",
                                                    "stopped", "ended",    "silent"};
 
+Json json_of(const Message& message) {
+  return Json{{"dest", message.dest},
+              {"send_tag", message.send_tag},
+              {"source", message.source},
+              {"receive_tag", message.receive_tag}};
+}
+
 }  // namespace
 
 std::string Place::mark() const {
@@ -29,6 +36,7 @@ Json json_of(const Place& place) {
               {"site", place.site},
               {"communicator", place.communicator},
               {"arguments", place.arguments},
+              {"message", place.message.is_known() ? json_of(place.message) : Json()},
               {"number", place.number},
               {"seconds", rounded(place.seconds, 1)},
               {"note", place.note}};
@@ -47,6 +55,12 @@ Place place_from(const Json& value) {
   value.at("site").get_to(place.site);
   value.at("communicator").get_to(place.communicator);
   value.at("arguments").get_to(place.arguments);
+  if (const Json& message = value.at("message"); !message.is_null()) {
+    message.at("dest").get_to(place.message.dest);
+    message.at("send_tag").get_to(place.message.send_tag);
+    message.at("source").get_to(place.message.source);
+    message.at("receive_tag").get_to(place.message.receive_tag);
+  }
   value.at("number").get_to(place.number);
   value.at("seconds").get_to(place.seconds);
   value.at("note").get_to(place.note);

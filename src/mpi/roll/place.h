@@ -26,6 +26,16 @@ enum class Doing : uint8_t {
 
 inline constexpr std::string_view mark_in_mpi = "mpi|";
 
+// The peers and tags of a blocking message, as ranks of its communicator.
+struct Message {
+  static constexpr int none = -3, proc_null = -2, any = -1;  // any: MPI_ANY_SOURCE, MPI_ANY_TAG
+
+  int dest = none, send_tag = none;
+  int source = none, receive_tag = none;
+
+  bool is_known() const { return dest != none || source != none; }
+};
+
 struct Place {
   int rank = 0;
   int64_t process = 0;
@@ -34,11 +44,12 @@ struct Place {
   Doing doing = Doing::silent;
   std::string function;      // MPI_Barrier; outside MPI, the system call or nothing
   std::string site;          // FILE:LINE (FUNCTION) of the program; empty: unknown
-  std::string communicator;  // the collective's; empty: unknown
+  std::string communicator;  // the collective's, or the message's; empty: unknown
   std::string arguments;     // the collective's, as far as ranks must agree on them
-  uint64_t number = 0;       // the call is the thread's collective of this number; 0: unknown
-  uint64_t calls = 0;        // the count of the function's tripwire; not told to other processes
-  double seconds = 0;        // since when it has been there, as far as it was looked at
+  Message message;
+  uint64_t number = 0;  // the call is the thread's collective of this number; 0: unknown
+  uint64_t calls = 0;   // the count of the function's tripwire; not told to other processes
+  double seconds = 0;   // since when it has been there, as far as it was looked at
   std::string note;
 
   // The text that is equal while a thread stays in one call. It begins with mark_in_mpi if that is

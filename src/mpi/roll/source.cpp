@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <mutex>
 #include <optional>
 
 #include "mpi/roll/tripwire.h"
@@ -48,6 +49,8 @@ void note_symbol(void* data, uintptr_t, const char* name, uintptr_t, uintptr_t) 
 }
 
 void add_debug_information(uintptr_t address, Source* source) {
+  static std::mutex mutex;
+  const std::lock_guard<std::mutex> lock(mutex);
   static backtrace_state* const state = backtrace_create_state(nullptr, 0, ignore, nullptr);
   if (state == nullptr) return;
   backtrace_pcinfo(state, address, note_line, ignore, source);

@@ -1,6 +1,6 @@
 // Names and source lines of addresses of this process, by the symbols and the debug information of
-// the program and its libraries. The watchdog's thread alone uses it (watchdog.h): reading debug
-// information takes milliseconds and memory, once.
+// the program and its libraries. Reading debug information takes milliseconds and memory, once.
+// Any thread may call symbol_of and source_of; called_at is for the watchdog's (watchdog.h).
 #pragma once
 
 #include <cstdint>

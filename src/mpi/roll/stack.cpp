@@ -1,7 +1,6 @@
 #include "mpi/roll/stack.h"
 
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <link.h>
 #include <poll.h>
 #include <signal.h>
@@ -24,9 +23,10 @@
 #include <fstream>
 #include <span>
 
-#include "base/descriptors.h"
 #include "mpi/collectives/in_host.h"
 #include "mpi/job/served.h"
+#include "mpi/roll/pipe.h"
+#include "mpi/roll/python.h"
 
 namespace tutti::mpi::roll {
 namespace {
@@ -49,18 +49,11 @@ struct Answer {
   bool has_call = false;
   alignas(Call) std::byte call[sizeof(Call)];
   Comm communicator{};
+  LastMessage message;
 };
 Answer answer;
-int python_pipe[2] = {-1, -1};
-int answered_pipe[2] = {-1, -1};
+Pipe answered;
 bool handles = false;
-
-// Python's functions by which faulthandler writes the stack of a thread without its lock. A process
-// without Python has none; since Python 3.13 they are not exported.
-using DumpTraceback = void (*)(int file, void* thread);
-using ThisThread = void* (*)();
-DumpTraceback dump_traceback = nullptr;
-ThisThread this_python_thread = nullptr;
 
 struct Unwinding {
   uintptr_t interrupted;  // where the signal came
@@ -101,47 +94,18 @@ void tell(int, siginfo_t*, void* context) {
     if (answer.count == 0) answer.frames[answer.count++] = unwinding.interrupted;
     answer.served = ServedCalls::of_this_thread();
     answer.left_to_host = shm::load_relaxed(InHost::ended);
+    answer.message = last_message;
     answer.has_call = InHost::current != nullptr;
     if (answer.has_call) {
       std::memcpy(answer.call, &InHost::current->call, sizeof(Call));
       answer.communicator = InHost::current->communicator;
     }
-    if (void* const thread = this_python_thread != nullptr ? this_python_thread() : nullptr)
-      dump_traceback(python_pipe[1], thread);
+    take_python_frame();
     answer.asked.store(0, std::memory_order_release);
     const char done = 1;
-    (void)!write(answered_pipe[1], &done, 1);
+    (void)!write(answered.in(), &done, 1);
   }
   errno = error;
-}
-
-void empty(int file) {
-  char some[512];
-  while (read(file, some, sizeof some) > 0) {
-  }
-}
-
-std::string read_all(int file) {
-  std::string text;
-  char some[4096];
-  for (ssize_t bytes; (bytes = read(file, some, sizeof some)) > 0;)
-    text.append(some, static_cast<size_t>(bytes));
-  return text;
-}
-
-// FILE:LINE (FUNCTION) of the first line `  File "FILE", line LINE in FUNCTION`.
-std::string innermost_of_python(const std::string& dump) {
-  const size_t begin = dump.find("File \"");
-  const size_t middle = begin == std::string::npos ? begin : dump.find("\", line ", begin);
-  if (middle == std::string::npos) return {};
-  const size_t in = dump.find(" in ", middle);
-  if (in == std::string::npos) return {};
-  const size_t path = begin + std::strlen("File \""), number = middle + std::strlen("\", line ");
-  const size_t slash = dump.rfind('/', middle);
-  const size_t first = slash != std::string::npos && slash > path ? slash + 1 : path;
-  const size_t name = in + std::strlen(" in ");
-  return dump.substr(first, middle - first) + ":" + dump.substr(number, in - number) + " (" +
-         dump.substr(name, dump.find('\n', name) - name) + ")";
 }
 
 std::string task(pid_t thread, const char* file) {
@@ -284,7 +248,7 @@ bool may_be_asked(pid_t thread) { return handles && handler_is_ours() && !blocks
 bool ask(pid_t thread, Stack* stack) {
   answer.asked.store(thread, std::memory_order_release);
   if (syscall(SYS_tgkill, getpid(), thread, asking_signal) != 0) return false;
-  pollfd waits{answered_pipe[0], POLLIN, 0};
+  pollfd waits{answered.out(), POLLIN, 0};
   poll(&waits, 1, answer_milliseconds);
   pid_t asked = thread;
   // A thread that is late finds that nobody asks. One that answers at this moment has more time; if
@@ -297,31 +261,20 @@ bool ask(pid_t thread, Stack* stack) {
   stack->served = answer.served;
   stack->left_to_host = answer.left_to_host;
   stack->communicator = answer.communicator;
+  stack->message = answer.message;
   if (answer.has_call) {
     stack->call.emplace();
     std::memcpy(static_cast<void*>(&*stack->call), answer.call, sizeof(Call));
   }
-  stack->python = innermost_of_python(read_all(python_pipe[0]));
+  stack->python = python_frame();
   return true;
-}
-
-bool make_pipe(int (&ends)[2]) {
-  if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return false;
-  for (int& end : ends) end = move_high(end);
-  return true;
-}
-
-void close_pipe(int (&ends)[2]) {
-  for (int& end : ends) {
-    if (end >= 0) close(end);
-    end = -1;
-  }
 }
 
 }  // namespace
 
 void begin_asking() {
-  if (!make_pipe(answered_pipe) || !make_pipe(python_pipe)) return;
+  if (!answered.open()) return;
+  begin_asking_python();
   struct sigaction before{};
   if (sigaction(asking_signal, nullptr, &before) != 0 || (before.sa_flags & SA_SIGINFO) != 0 ||
       (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN))
@@ -341,24 +294,18 @@ void end_asking() {
   }
   handles = false;
   answer.asked.store(0);
-  close_pipe(answered_pipe);
-  close_pipe(python_pipe);
+  answered.close();
+  end_asking_python();
 }
 
 Stack stack_of(pid_t thread) {
-  if (this_python_thread == nullptr) {
-    dump_traceback = reinterpret_cast<DumpTraceback>(dlsym(RTLD_DEFAULT, "_Py_DumpTraceback"));
-    if (dump_traceback != nullptr)
-      this_python_thread =
-          reinterpret_cast<ThisThread>(dlsym(RTLD_DEFAULT, "PyGILState_GetThisThreadState"));
-  }
   // A thread that goes on meanwhile may leave what looks like a sleep of the program's.
   Stack stack;
   for (int tries = 0; tries < most_tries; ++tries) {
     stack = {};
     const bool may_ask = may_be_asked(thread);
-    empty(answered_pipe[0]);
-    empty(python_pipe[0]);
+    answered.drain();
+    prepare_python();
     // Little is done between this look and the signal, because the thread may enter another call.
     const Blocked blocked = blocked_in(thread);
     stack.system_call = blocked.call;

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "mpi/collectives/call.h"
+#include "mpi/host/last_message.h"
 
 namespace tutti::mpi::roll {
 
@@ -27,6 +28,7 @@ struct Stack {
   uint64_t left_to_host = 0;      // and those that the host has made
   std::optional<Call> call;       // the collective that is in the host
   Comm communicator{};            // the communicator of that collective
+  LastMessage message;            // its last blocking message; by none if it was not asked
   std::string python;             // the innermost frame of Python code: FILE:LINE (FUNCTION)
   long system_call = -1;          // the one it is blocked in; -1: it runs
   uint64_t argument = 0;          // the first argument of that

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <string_view>
 #include <tuple>
+#include <utility>
 
 namespace tutti::mpi::roll {
 namespace {
@@ -13,6 +15,11 @@ constexpr size_t most_told = 3;       // groups that are equally small
 const std::string together = "\x01";  // a space at which no line is folded
 
 bool is_collective(const Place& place) { return place.doing == Doing::mpi && place.number > 0; }
+
+// Each thread counts its own collectives; only those of the first threads say something of a rank.
+bool counts_alike(const Place& a, const Place& b) {
+  return is_collective(a) && is_collective(b) && a.is_first && b.is_first;
+}
 
 bool is_point_to_point(const Place& place) {
   static constexpr std::string_view names[] = {
@@ -44,13 +51,56 @@ auto key_of(const Place& place) {
                   place.number, place.note);
 }
 
+// Adds the ranks of a group to another one, and leaves it without ranks.
+void join(AtOnePlace* from, AtOnePlace* to) {
+  to->place.seconds = std::max(to->place.seconds, from->place.seconds);
+  to->ranks.insert(to->ranks.end(), from->ranks.begin(), from->ranks.end());
+  to->messages.insert(to->messages.end(), from->messages.begin(), from->messages.end());
+  from->ranks.clear();
+}
+
 std::string are(const std::vector<int>& ranks) { return ranks.size() == 1 ? "is" : "are"; }
 
 std::string named(const std::vector<int>& ranks) {
   return (ranks.size() == 1 ? "rank " : "ranks ") + list_of(ranks);
 }
 
-std::string what(const Place& place) {
+std::vector<int> all_of(const std::vector<Message>& messages, int Message::* member) {
+  std::vector<int> numbers;
+  for (const Message& message : messages) numbers.push_back(message.*member);
+  std::sort(numbers.begin(), numbers.end());
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+  return numbers;
+}
+std::string peers_text(const std::vector<Message>& messages, int Message::* peer) {
+  const std::vector<int> peers = all_of(messages, peer);
+  if (peers.front() == Message::proc_null) return "MPI_PROC_NULL";
+  return peers.front() == Message::any ? "any rank" : named(peers);
+}
+std::string tags_text(const std::vector<Message>& messages, int Message::* tag) {
+  const std::vector<int> tags = all_of(messages, tag);
+  if (tags.front() == Message::any) return " with any tag";
+  return (tags.size() == 1 ? " with tag " : " with tags ") + list_of(tags);
+}
+
+// MPI_Recv from rank 0 with tag 2. Nothing is said of peers if one thread's are not known.
+std::string call_text(const AtOnePlace& group) {
+  const auto all_have = [&](int Message::* peer) {
+    return std::none_of(group.messages.begin(), group.messages.end(),
+                        [&](const Message& one) { return one.*peer == Message::none; });
+  };
+  const std::string& function = group.place.function;
+  const bool sends = all_have(&Message::dest), receives = all_have(&Message::source);
+  const std::string to = sends ? " to " + peers_text(group.messages, &Message::dest) : "";
+  const std::string from = receives ? " from " + peers_text(group.messages, &Message::source) : "";
+  const std::string send_tag = sends ? tags_text(group.messages, &Message::send_tag) : "";
+  const std::string receive_tag = receives ? tags_text(group.messages, &Message::receive_tag) : "";
+  if (send_tag == receive_tag) return function + to + (sends ? " and" : "") + from + send_tag;
+  return function + to + send_tag + from + receive_tag;
+}
+
+std::string what(const AtOnePlace& group) {
+  const Place& place = group.place;
   switch (place.doing) {
     case Doing::ended:
       return place.function.empty() ? "has ended" : "calls exit without MPI_Finalize";
@@ -62,7 +112,7 @@ std::string what(const Place& place) {
     case Doing::sleeps: return "in the system call " + place.function;
     case Doing::mpi: break;
   }
-  std::string text = place.function;
+  std::string text = call_text(group);
   if (!place.arguments.empty()) text += " of " + place.arguments;
   if (!place.communicator.empty()) text += " on " + place.communicator;
   if (place.number > 0) text += ", its collective" + (together + std::to_string(place.number));
@@ -95,22 +145,24 @@ std::string folded(const std::string& text, const std::string& first, const std:
   return all;
 }
 
-std::string differs_in_call(const Place& few, const Place& many, const std::string& who,
-                            const std::string& others) {
+std::string differs_in_call(const AtOnePlace& of_few, const AtOnePlace& of_many,
+                            const std::string& who, const std::string& others) {
+  const Place &few = of_few.place, &many = of_many.place;
   if (few.function != many.function) {
     const bool mixed = is_collective(few) != is_collective(many) &&
                        (is_point_to_point(few) || is_point_to_point(many));
-    const auto kind = [](const Place& place) {
-      return std::string(is_collective(place) ? "the collective " : "") + place.function;
+    const auto kind = [&](const AtOnePlace& group) {
+      return (mixed && is_collective(group.place) ? "the collective " : "") + call_text(group);
     };
-    const bool out_of_step = is_collective(few) && is_collective(many) &&
-                             few.number != many.number && few.communicator == many.communicator;
+    const bool out_of_step = counts_alike(few, many) && few.number != many.number &&
+                             few.communicator == many.communicator;
     const auto at = [&](const Place& place) {
       return out_of_step ? " as collective " + std::to_string(place.number) : std::string{};
     };
-    return who + " " + (mixed ? kind(few) : few.function) + at(few) + ", " + others + " " +
-           (mixed ? kind(many) : many.function) + at(many);
+    return who + " " + kind(of_few) + at(few) + ", " + others + " " + kind(of_many) + at(many);
   }
+  if (is_point_to_point(few))
+    return who + " " + call_text(of_few) + ", " + others + " " + call_text(of_many);
   if (few.communicator.empty() || many.communicator.empty())
     return who + " " + few.function + ", and so do " + others;
   if (few.communicator != many.communicator)
@@ -119,10 +171,33 @@ std::string differs_in_call(const Place& few, const Place& many, const std::stri
   if (few.arguments != many.arguments)
     return who + " " + few.function + " of " + few.arguments + ", " + others + " of " +
            many.arguments;
-  if (few.number != many.number)
+  if (counts_alike(few, many) && few.number != many.number)
     return who + " its collective " + std::to_string(few.number) + ", " + others + " " +
            std::to_string(many.number) + ": a call was left out, or is one too many";
   return who + " another " + few.function + " of the program than " + others;
+}
+
+auto tags_of(const AtOnePlace& group) {
+  return std::pair{group.messages.front().send_tag, group.messages.front().receive_tag};
+}
+
+// Messages at one place whose tags all differ are one group. If there are few tags, the one that
+// differs may be the mistake.
+void join_tags(std::vector<AtOnePlace>* groups) {
+  for (size_t i = 0; i < groups->size(); ++i) {
+    AtOnePlace& first = (*groups)[i];
+    const auto is_there = [&](const AtOnePlace& other) {
+      return key_of(other.place) == key_of(first.place);
+    };
+    if (first.messages.empty() || !first.messages.front().is_known()) continue;
+    if (std::count_if(groups->begin(), groups->end(), is_there) <= std::ptrdiff_t{most_told})
+      continue;
+    for (size_t j = i + 1; j < groups->size(); ++j) {
+      AtOnePlace& other = (*groups)[j];
+      if (!other.ranks.empty() && is_there(other)) join(&other, &first);
+    }
+    std::erase_if(*groups, [](const AtOnePlace& group) { return group.ranks.empty(); });
+  }
 }
 
 // A rank that goes on at this moment does not say its communicator. It belongs to the largest group
@@ -142,8 +217,7 @@ void join_unknown(std::vector<AtOnePlace>* groups) {
         largest = &group;
     }
     if (largest == nullptr) continue;
-    largest->ranks.insert(largest->ranks.end(), unknown.ranks.begin(), unknown.ranks.end());
-    unknown.ranks.clear();
+    join(&unknown, largest);
   }
   std::erase_if(*groups, [](const AtOnePlace& group) { return group.ranks.empty(); });
 }
@@ -151,7 +225,7 @@ void join_unknown(std::vector<AtOnePlace>* groups) {
 std::string differs(const AtOnePlace& few, const AtOnePlace& many) {
   const std::string who = named(few.ranks), others = named(many.ranks);
   const std::string where =
-      many.place.doing == Doing::mpi ? "in " + many.place.function : what(many.place);
+      many.place.doing == Doing::mpi ? "in " + many.place.function : what(many);
   const bool is_one = few.ranks.size() == 1;
   switch (few.place.doing) {
     case Doing::ended:
@@ -167,7 +241,7 @@ std::string differs(const AtOnePlace& few, const AtOnePlace& many) {
       return who + " " + are(few.ranks) + " in a system call, " + others + " " + where;
     case Doing::mpi: break;
   }
-  return differs_in_call(few.place, many.place, who + (is_one ? " makes" : " make"), others);
+  return differs_in_call(few, many, who + (is_one ? " makes" : " make"), others);
 }
 
 std::vector<int> elsewhere(const std::vector<Place>& places, int ranks) {
@@ -196,18 +270,21 @@ std::string list_of(const std::vector<int>& ranks) {
 std::vector<AtOnePlace> grouped(const std::vector<Place>& places) {
   std::vector<AtOnePlace> groups;
   for (const Place& place : places) {
+    AtOnePlace own{place, {place.rank}, {place.message}};
     const auto found = std::find_if(groups.begin(), groups.end(), [&](const AtOnePlace& group) {
-      return key_of(group.place) == key_of(place);
+      return key_of(group.place) == key_of(place) && tags_of(group) == tags_of(own);
     });
-    if (found == groups.end()) {
-      groups.push_back({place, {place.rank}});
-      continue;
-    }
-    found->place.seconds = std::max(found->place.seconds, place.seconds);
-    if (found->ranks.back() != place.rank) found->ranks.push_back(place.rank);
+    if (found == groups.end())
+      groups.push_back(std::move(own));
+    else
+      join(&own, &*found);
   }
+  join_tags(&groups);
   join_unknown(&groups);
-  for (AtOnePlace& group : groups) std::sort(group.ranks.begin(), group.ranks.end());
+  for (AtOnePlace& group : groups) {
+    std::sort(group.ranks.begin(), group.ranks.end());
+    group.ranks.erase(std::unique(group.ranks.begin(), group.ranks.end()), group.ranks.end());
+  }
   std::stable_sort(groups.begin(), groups.end(), [](const AtOnePlace& a, const AtOnePlace& b) {
     if (a.ranks.size() != b.ranks.size()) return a.ranks.size() < b.ranks.size();
     return degree(a.place) > degree(b.place);
@@ -233,9 +310,12 @@ std::string table_text(const std::vector<Place>& places, int ranks, const std::s
   std::string text = folded("tutti: where the ranks are (" + cause + ")", "", "");
   for (const AtOnePlace& group : groups) {
     const Place& place = group.place;
-    const std::string thread = place.is_first ? "" : ", thread " + std::to_string(place.thread);
+    std::string thread;
+    if (!place.is_first)
+      thread = group.ranks.size() == 1 ? ", thread " + std::to_string(place.thread)
+                                       : ", not in their first threads";
     const std::string note = place.note.empty() ? "" : " " + place.note;
-    text += folded(named(group.ranks) + thread + ": " + what(place) + note + since(place.seconds),
+    text += folded(named(group.ranks) + thread + ": " + what(group) + note + since(place.seconds),
                    "  ", "      ");
     if (!place.site.empty()) text += "      at " + place.site + "\n";
   }
@@ -256,6 +336,7 @@ std::string table_json(const std::vector<Place>& places, int ranks, const std::s
   for (const AtOnePlace& group : groups) {
     Json one = json_of(group.place);
     one.erase("rank");
+    one.erase("message");  // threads have their own
     one["ranks"] = group.ranks;
     all["groups"].push_back(std::move(one));
   }

@@ -11,8 +11,9 @@ namespace tutti::mpi::roll {
 
 // Threads of several ranks that are at one place.
 struct AtOnePlace {
-  Place place;             // the first rank's; the seconds are the longest
-  std::vector<int> ranks;  // rising
+  Place place;                    // the first rank's; the seconds are the longest
+  std::vector<int> ranks;         // rising
+  std::vector<Message> messages;  // one for each thread
 };
 
 // The smallest group first; of two with as many ranks, the one that is less likely to wait for the

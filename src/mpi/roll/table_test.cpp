@@ -35,6 +35,49 @@ TEST(Table, TheSmallestGroupComesFirst) {
   EXPECT_EQ(difference(groups), "rank 1 makes MPI_Recv, ranks 0, 2 the collective MPI_Barrier");
 }
 
+Place in_message(int rank, const std::string& function, const Message& message) {
+  Place place = in_call(rank, function, 0, "a.c:1");
+  place.message = message;
+  return place;
+}
+
+TEST(Table, PeersAndTagsOfMessagesAreNamed) {
+  const auto text = [](const std::vector<Place>& places) {
+    return table_text(places, static_cast<int>(places.size()), "asked");
+  };
+  const Message from_0{.source = 0, .receive_tag = 2};
+  EXPECT_EQ(difference(grouped({in_call(0, "MPI_Barrier", 3, "a.c:9"),
+                                in_call(1, "MPI_Barrier", 3, "a.c:9"),
+                                in_message(2, "MPI_Recv", from_0)})),
+            "rank 2 makes MPI_Recv from rank 0 with tag 2, ranks 0, 1 the collective MPI_Barrier");
+  const Message any{.source = Message::any, .receive_tag = Message::any};
+  EXPECT_NE(text({in_message(0, "MPI_Probe", any)}).find("MPI_Probe from any rank with any tag\n"),
+            std::string::npos);
+  // A ring in one row, whose ranks have other peers.
+  const auto step = [](int to, int from) {
+    return Message{.dest = to, .send_tag = 3, .source = from, .receive_tag = 3};
+  };
+  EXPECT_NE(
+      text({in_message(0, "MPI_Sendrecv", step(1, 2)), in_message(1, "MPI_Sendrecv", step(2, 0)),
+            in_message(2, "MPI_Sendrecv", step(0, 1))})
+          .find("ranks 0-2: MPI_Sendrecv to ranks 0-2 and from ranks 0-2 with tag 3"),
+      std::string::npos);
+  // Another tag may be the mistake, unless each rank has its own.
+  const auto tagged = [](int rank, int tag) {
+    return in_message(rank, "MPI_Recv", {.source = 0, .receive_tag = tag});
+  };
+  EXPECT_EQ(difference(grouped({tagged(0, 1), tagged(1, 1), tagged(2, 2)})),
+            "rank 2 makes MPI_Recv from rank 0 with tag 2, ranks 0, 1 MPI_Recv from rank 0 with "
+            "tag 1");
+  EXPECT_NE(text({tagged(0, 5), tagged(1, 6), tagged(2, 7), tagged(3, 9)})
+                .find("ranks 0-3: MPI_Recv from rank 0 with tags 5-7, 9\n"),
+            std::string::npos);
+  // A rank that does not know them has a row of its own.
+  EXPECT_NE(text({in_message(0, "MPI_Recv", from_0), in_message(1, "MPI_Recv", {})})
+                .find("rank 1: MPI_Recv\n"),
+            std::string::npos);
+}
+
 TEST(Table, OfTwoThatAreAsLargeTheOneThatDoesNotWaitComesFirst) {
   const auto groups =
       grouped({in_call(0, "MPI_Barrier", 3, "a.c:1"), that_does(1, Doing::computes)});

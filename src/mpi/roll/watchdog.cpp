@@ -653,6 +653,7 @@ void begin_roll(int rank, int ranks, std::vector<int> here, const Exchange& exch
   watchdog = made.release();
   made_by = getpid();
   call_the_roll = [](const char* cause) noexcept { tell(ask_print_now, cause); };
+  mpi::site_of_frames = site_of_frames;
   static const bool noted = std::atexit(note_exit) == 0;
   (void)noted;
 }
@@ -662,6 +663,7 @@ void expect_exit() { expects_exit = true; }
 void end_roll() {
   if (!runs_here()) return;
   call_the_roll = nullptr;
+  mpi::site_of_frames = nullptr;
   watchdog->stop();
   delete std::exchange(watchdog, nullptr);
 }

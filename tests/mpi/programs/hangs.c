@@ -1,7 +1,9 @@
 // Programs that hang, each by one mistake of one rank or of some. The line at which the roll call
 // must find these ranks is marked by a comment with the name of the case.
 //
-//   hangs CASE
+//   hangs CASE [LAUNCHER]
+//
+// LAUNCHER is tutti-run, for cases that spawn processes.
 //
 // Before the mistake all ranks make three collectives, so that Tutti serves the communicator. A
 // case ends by the alarm, if the launcher does not end it.
@@ -19,6 +21,7 @@
 static int rank, ranks, last;  // the last rank makes the mistakes
 static int in[64], out[64], large[1 << 20];
 static MPI_Comm world, first, second;
+static char *program, *launcher;  // for cases that spawn
 
 static void skipped_barrier(void) {
   if (rank != last) MPI_Barrier(world);
@@ -205,6 +208,16 @@ static void missing_fence(void) {
   MPI_Allreduce(in, out, 4, MPI_INT, MPI_SUM, world);  // mark missing_fence
 }
 
+// The last rank names rank 0 as a neighbour, which does not name it.
+static void neighbour_not_mutual(void) {
+  MPI_Comm graph;
+  int source = rank == last ? 0 : rank, weight = 1;
+  MPI_Dist_graph_create_adjacent(world, 1, &source, &weight, 1, &rank, &weight, MPI_INFO_NULL, 0,
+                                 &graph);
+  MPI_Neighbor_alltoall(in, 1, MPI_INT, out, 1, MPI_INT, graph);  // mark neighbour_not_mutual
+  MPI_Barrier(world);
+}
+
 static void* reduce_in_thread(void* unused) {
   (void)unused;
   MPI_Allreduce(in, out, 4, MPI_INT, MPI_SUM, first);
@@ -219,6 +232,26 @@ static void in_threads(void) {
   }
   pthread_create(&thread, NULL, reduce_in_thread, NULL);
   pthread_join(thread, NULL);
+}
+
+// Two threads use one communicator, on the last rank in another order.
+static void threads_in_one_communicator(void) {
+  pthread_t thread;
+  if (rank == last) MPI_Barrier(first);  // mark threads_in_one_communicator
+  pthread_create(&thread, NULL, reduce_in_thread, NULL);
+  pthread_join(thread, NULL);
+  if (rank != last) MPI_Barrier(first);
+}
+
+// The spawned process waits for a message instead.
+static void never_merges(void) {
+  MPI_Comm inter, merged;
+  MPI_Comm_get_parent(&inter);
+  if (inter != MPI_COMM_NULL)
+    MPI_Recv(in, 1, MPI_INT, 0, 4, inter, MPI_STATUS_IGNORE);  // mark never_merges_spawned
+  char* arguments[] = {program, "never_merges", NULL};
+  MPI_Comm_spawn(launcher, arguments, 1, MPI_INFO_NULL, 0, world, &inter, MPI_ERRCODES_IGNORE);
+  MPI_Intercomm_merge(inter, 0, &merged);  // mark never_merges
 }
 
 static void other_sum(void) {
@@ -332,6 +365,9 @@ static const struct {
     CASE(session),
     CASE(missing_fence),
     CASE(in_threads),
+    CASE(threads_in_one_communicator),
+    CASE(neighbour_not_mutual),
+    CASE(never_merges),
     CASE(other_sum),
     CASE(operation),
     CASE(split_at_some),
@@ -345,15 +381,20 @@ static const struct {
 int main(int argc, char** argv) {
   int provided = 0;
   const int level =
-      argc > 1 && strcmp(argv[1], "in_threads") == 0 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE;
+      argc > 1 && strstr(argv[1], "threads") != NULL ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE;
   MPI_Init_thread(&argc, &argv, level, &provided);
   alarm(25);
-  MPI_Comm_dup(MPI_COMM_WORLD, &first);
-  MPI_Comm_dup(MPI_COMM_WORLD, &second);
+  MPI_Comm own;
   world = MPI_COMM_WORLD;
   MPI_Comm_rank(world, &rank);
   MPI_Comm_size(world, &ranks);
   last = ranks - 1;
+  if (rank == last) MPI_Comm_dup(MPI_COMM_SELF, &own);  // its communicators have other numbers
+  MPI_Comm_dup(world, &first);
+  MPI_Comm_dup(world, &second);
+  MPI_Comm_set_name(second, "columns");
+  program = argv[0];
+  launcher = argc > 2 ? argv[2] : argv[0];
   for (int round = 0; round < 3; ++round) {
     MPI_Allreduce(in, out, 1, MPI_INT, MPI_SUM, world);
     MPI_Barrier(first);

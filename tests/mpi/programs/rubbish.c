@@ -31,9 +31,41 @@ static void gather_of_roots(void) {
   MPI_Gather(in, 1, MPI_INT, out, 1, MPI_INT, wrong ? last : 0, world);
 }
 
+// Ends the program once the ranks have counted those that got an error.
+static void count_the_told(int code) {
+  int told = code != MPI_SUCCESS, all = 0;
+  MPI_Allreduce(&told, &all, 1, MPI_INT, MPI_SUM, world);
+  if (rank == 0) fprintf(stderr, "%d of %d ranks were told\n", all, ranks);
+  MPI_Barrier(world);
+  MPI_Abort(world, 1);
+}
+
 // The root expects another length than the last rank sends.
 static void sum_of_parts(void) {
-  MPI_Gatherv(in, wrong ? 2 : 1, MPI_INT, out, counts, places, MPI_INT, 0, world);
+  MPI_Comm_set_errhandler(world, MPI_ERRORS_RETURN);
+  count_the_told(MPI_Gatherv(in, wrong ? 2 : 1, MPI_INT, out, counts, places, MPI_INT, 0, world));
+}
+
+static void parts_among_all(void) {
+  int sent[64];
+  memcpy(sent, counts, sizeof sent);
+  if (wrong) sent[0] = 2;
+  MPI_Comm_set_errhandler(world, MPI_ERRORS_RETURN);
+  count_the_told(MPI_Alltoallv(in, sent, places, MPI_INT, out, counts, places, MPI_INT, world));
+}
+
+static void parts_among_neighbours(void) {
+  MPI_Comm ring;
+  int periodic = 1;
+  MPI_Cart_create(world, 1, &ranks, &periodic, 0, &ring);
+  MPI_Neighbor_allgather(in, wrong ? 2 : 1, MPI_INT, out, 1, MPI_INT, ring);
+}
+
+static void nonblocking_parts(void) {
+  MPI_Request request;
+  MPI_Iscatterv(in, counts, places, MPI_INT, out, wrong ? 2 : 1, MPI_INT, 0, world, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  MPI_Barrier(world);
 }
 
 static void parts_of_reduce_scatter(void) {
@@ -67,8 +99,12 @@ static void between_groups(void) {
 
 // Every form with arguments that fit, though they differ as MPI allows. No rank is wrong.
 static void fits(void) {
-  MPI_Datatype pair;
-  MPI_Request requests[3];
+  MPI_Datatype pair, ints[64];
+  MPI_Request requests[5];
+  MPI_Comm ring;
+  int periodic = 1, bytes[64];
+  MPI_Cart_create(world, 1, &ranks, &periodic, 0, &ring);
+  for (int i = 0; i < ranks; ++i) ints[i] = MPI_INT, bytes[i] = 4 * i;
   MPI_Type_contiguous(2, MPI_INT, &pair);
   MPI_Type_commit(&pair);
   for (int i = 0; i < 4; ++i) {
@@ -80,6 +116,9 @@ static void fits(void) {
     MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, out, counts, places, MPI_INT, world);
     MPI_Alltoall(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, out, 1, MPI_INT, world);
     MPI_Alltoallv(in, counts, places, MPI_INT, out, counts, places, MPI_INT, world);
+    MPI_Alltoallw(in, counts, bytes, ints, out, counts, bytes, ints, world);
+    MPI_Neighbor_allgather(in, 2, MPI_INT, out, 1, pair, ring);
+    MPI_Neighbor_alltoallv(in, counts, places, MPI_INT, out, counts, places, MPI_INT, ring);
     MPI_Reduce(rank == 0 ? MPI_IN_PLACE : in, out, 4, MPI_INT, MPI_SUM, 0, world);
     MPI_Reduce_scatter(in, out, counts, MPI_INT, MPI_SUM, world);
     MPI_Reduce_scatter_block(in, out, 2, MPI_INT, MPI_SUM, world);
@@ -87,8 +126,11 @@ static void fits(void) {
     MPI_Iallreduce(in, out, 4, MPI_INT, MPI_SUM, world, &requests[0]);
     MPI_Ibcast(in + 8, 4, MPI_INT, 0, world, &requests[1]);
     MPI_Ibarrier(world, &requests[2]);
-    MPI_Waitall(3, requests, MPI_STATUSES_IGNORE);
+    MPI_Ialltoallv(in, counts, places, MPI_INT, out, counts, places, MPI_INT, world, &requests[3]);
+    MPI_Ineighbor_alltoall(in + 8, 1, MPI_INT, out + 8, 1, MPI_INT, ring, &requests[4]);
+    MPI_Waitall(5, requests, MPI_STATUSES_IGNORE);
   }
+  MPI_Comm_free(&ring);
   MPI_Type_free(&pair);
 }
 
@@ -104,6 +146,9 @@ static const struct {
     CASE(function),
     CASE(gather_of_roots),
     CASE(sum_of_parts),
+    CASE(parts_among_all),
+    CASE(parts_among_neighbours),
+    CASE(nonblocking_parts),
     CASE(parts_of_reduce_scatter),
     CASE(nonblocking_op),
     CASE(persistent_root),
