@@ -1,7 +1,6 @@
-// Who tells where ranks wait when a wait has taken as long as the watchdog allows
-// (TUTTI_STALL_SECONDS): in a job of MPI the roll call (mpi/roll), in one table for all ranks;
-// where there is none, each rank that waits, in lines of its own. Set while MPI begins and ends;
-// any thread reads it.
+// A wait that has taken as long as the watchdog allows (TUTTI_STALL_SECONDS) is told by the roll
+// call in a job of MPI (mpi/roll), in one table for all ranks. Where there is no roll call, each
+// rank that waits says it in lines of its own. Set while MPI begins and ends; any thread reads it.
 #pragma once
 
 #include "shm/order.h"

@@ -157,42 +157,29 @@ def test_no_trace_without_a_dead_rank(compiled, tmp_path):
     assert not list(tmp_path.glob("*.trace*"))
 
 
-def speakers(text):
-    """The ranks that reported a stall."""
-    lines = re.findall(
-        r"\[rank (\d+)\] warning: no progress for \d+ s in .*; where the ranks of this node stand",
-        text,
-    )
-    return {int(rank) for rank in lines}
-
-
-STANDING = (
-    r"rank (\d+) \(process \d+\): in [a-z]+.*, waits for (a message of )?rank \d+, on another node"
-)
+def ranks_in_tables(text):
+    """The ranks of which a table of this node says in which call of MPI they are."""
+    rows = re.findall(r"^  ranks? ([\d, -]+): MPI_", text, re.MULTILINE)
+    spans = [span.split("-") for row in rows for span in row.split(", ")]
+    return {
+        rank for first, *last in spans for rank in range(int(first), int([first, *last][-1]) + 1)
+    }
 
 
 @pytest.mark.parametrize("mpi", MPIS)
 def test_a_node_disconnected_for_a_while(compiled, said, tmp_path, mpi):
-    """A rank of each node reports where ranks wait; then the job continues with right results."""
+    """Each node has a table of its ranks; then the job continues with right results."""
     with job(
         mpi, compiled(mpi, "endless"), tmp_path / "end", said=said, TUTTI_STALL_SECONDS="1"
     ) as process:
         script("cut", 2)
-        wait_for(lambda: all(speakers(said(k)) == {2 * k - 2, 2 * k - 1} for k in (1, 2, 3)))
+        wait_for(lambda: all(ranks_in_tables(said(k)) >= {2 * k - 2, 2 * k - 1} for k in (1, 2)))
         assert process.poll() is None
         script("mend", 2)
         (tmp_path / "end").touch()
         assert process.communicate(timeout=60)[0] == "ok\n"
         assert process.returncode == 0
-    for k in (1, 2, 3):
-        lines = said(k).splitlines()
-        assert {int(found[1]) for line in lines if (found := re.search(STANDING, line))} & {
-            2 * k - 2,
-            2 * k - 1,
-        }, lines
-        assert {
-            int(found[1]) for line in lines if (found := re.search(r"warning:   rank (\d+)", line))
-        } == {2 * k - 2, 2 * k - 1}
+    assert "ranks 2, 3: do not answer (nor does the node)" in said(1), said(1)
 
 
 BY_HOST = {
@@ -202,7 +189,7 @@ BY_HOST = {
 
 @pytest.mark.parametrize("mpi", MPIS)
 def test_leaders_that_wait_inside_the_host(compiled, said, tmp_path, mpi):
-    """Other ranks of their nodes report it, because leaders cannot; then the job continues."""
+    """The tables name them, too; then the job continues."""
     with job(
         mpi,
         compiled(mpi, "endless"),
@@ -212,14 +199,11 @@ def test_leaders_that_wait_inside_the_host(compiled, said, tmp_path, mpi):
         **BY_HOST,
     ) as process:
         script("cut", 2)
-        wait_for(lambda: all(speakers(said(k)) == {2 * k - 1} for k in (1, 2, 3)))
+        wait_for(lambda: all(ranks_in_tables(said(k)) >= {2 * k - 2, 2 * k - 1} for k in (1, 2)))
         script("mend", 2)
         (tmp_path / "end").touch()
         assert process.communicate(timeout=60)[0] == "ok\n"
         assert process.returncode == 0
-    for k in (1, 2, 3):
-        leader = rf"rank {2 * k - 2} \(process \d+\): in [a-z]+.*, in the host MPI's own collective among the nodes' leaders"
-        assert re.search(leader, said(k)), said(k)
 
 
 @pytest.mark.parametrize("mpi", MPIS)

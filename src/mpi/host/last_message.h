@@ -28,8 +28,8 @@ struct LastMessage {
   };
 
   By by = By::none;
-  int dest = 0, send_tag = 0;       // of functions that send
-  int source = 0, receive_tag = 0;  // and of those that receive or probe
+  int dest = 0, send_tag = 0;       // written by functions that send
+  int source = 0, receive_tag = 0;  // and by those that receive or probe
   Comm communicator{};
 };
 inline constinit TUTTI_PER_THREAD LastMessage last_message{};

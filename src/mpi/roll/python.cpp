@@ -29,7 +29,7 @@ struct Taken {
   bool is_there;
   size_t file_bytes, name_bytes, table_bytes;
   int first_line;
-  uint64_t offset;  // of the instruction, from the code's begin
+  uint64_t offset;  // from the code's begin to the instruction
   char file[longest_text], name[longest_text];
   uint8_t table[longest_table];
 };
@@ -88,7 +88,7 @@ std::string_view printable(const char* text, size_t bytes) {
   return !all.empty() && all.find('\0') == std::string_view::npos ? all : "?";
 }
 
-// Of the first line `  File "FILE", line LINE in FUNCTION`.
+// Reads the first line `  File "FILE", line LINE in FUNCTION`.
 std::string innermost_of(const std::string& dump) {
   constexpr std::string_view before_path = "File \"", before_line = "\", line ",
                              before_name = " in ";

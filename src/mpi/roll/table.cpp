@@ -105,7 +105,7 @@ std::string what(const AtOnePlace& group) {
     case Doing::ended:
       return place.function.empty() ? "has ended" : "calls exit without MPI_Finalize";
     case Doing::stopped: return "stopped by a signal";
-    case Doing::silent: return "does not answer";
+    case Doing::silent: return group.ranks.size() == 1 ? "does not answer" : "do not answer";
     case Doing::computes:
       return place.function.empty() ? "computes" : "computes, and calls " + place.function;
     case Doing::file:
@@ -327,12 +327,14 @@ std::string table_text(const std::vector<Place>& places, int ranks, const std::s
   return text;
 }
 
-std::string table_json(const std::vector<Place>& places, int ranks, const std::string& cause) {
+std::string table_json(const std::vector<Place>& places, int ranks, const std::string& cause,
+                       std::optional<double> printed_after) {
   const std::vector<AtOnePlace> groups = grouped(places);
   Json all{{"cause", cause},
            {"difference", difference(groups)},
            {"groups", Json::array()},
-           {"elsewhere", elsewhere(places, ranks)}};
+           {"elsewhere", elsewhere(places, ranks)},
+           {"printed_after_limit", printed_after ? Json(rounded(*printed_after, 2)) : Json()}};
   for (const AtOnePlace& group : groups) {
     Json one = json_of(group.place);
     one.erase("rank");

@@ -2,6 +2,7 @@
 // differs from the largest. Pure functions of places.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,7 +27,10 @@ std::string difference(const std::vector<AtOnePlace>& groups);
 // Lines of at most 80 columns, where the names allow it. `ranks`: of the job; those without a place
 // are on other nodes. `cause`: why the roll was called.
 std::string table_text(const std::vector<Place>& places, int ranks, const std::string& cause);
-std::string table_json(const std::vector<Place>& places, int ranks, const std::string& cause);
+// `printed_after`: the seconds between the limit and the last table that the job printed for want
+// of progress; nothing: it has printed none.
+std::string table_json(const std::vector<Place>& places, int ranks, const std::string& cause,
+                       std::optional<double> printed_after);
 
 // 0-2, 5
 std::string list_of(const std::vector<int>& ranks);

@@ -2,12 +2,13 @@
 // tells it to whoever may ask, and notices that the process waits too long.
 //
 // It sleeps in the system while nobody asks. With TUTTI_STALL_SECONDS it looks at the process eight
-// times in that time: if the process has made no collective since, it asks the thread where it is
-// (stack.h). If that thread has been in one call of MPI for TUTTI_STALL_SECONDS, the lowest rank
-// that is there asks all ranks and prints the table (table.h), provided that no rank goes on. It
-// asks one rank of each other node, which asks those of its node. It also does so when a rank ends
-// without MPI_Finalize, and when Tutti finds that ranks are in different calls. Any process of this
-// user may ask for the table at any time (`tutti ps`).
+// times in that time, or each half second while the process goes on (tracking.h): if the process
+// has made no collective since, it asks the thread where it is (stack.h). If that thread has been
+// in one call of MPI for TUTTI_STALL_SECONDS, the lowest rank that is there asks all ranks
+// (gathering.h) and prints the table (table.h), provided that no rank goes on. It asks one rank of
+// each other node, which asks those of its node. It also does so when a rank ends without
+// MPI_Finalize, and when Tutti finds that ranks are in different calls. Any process of this user
+// may ask for the table at any time (`tutti ps`).
 //
 // begin_roll and end_roll are for the thread that begins and ends MPI; the thread, with all that it
 // uses, ends with end_roll. A process that was forked has none.
