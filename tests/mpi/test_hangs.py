@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import support
-from expected_hangs import C_BUGS, check_table
+from expected_hangs import C_BUGS, check_table, marked_line
 from support import fortran_program
 from tutti.roll.sockets import ask, own_jobs
 
@@ -33,8 +33,8 @@ def end_session(process):
             pass
 
 
-def table(host, ranks, program, options=(), variables=None):
-    """Runs a program until its table is complete, and ends the job. Returns its stderr."""
+def table(host, ranks, program, options=(), variables=None, ends=("  difference: ",)):
+    """Runs a program until its stderr has these words, and ends the job. Returns its stderr."""
     environment = support.clean_environment() | host.environment
     environment |= {"TUTTI_STALL_SECONDS": str(LIMIT)} | (variables or {})
     command = [host.launcher, "-n", ranks, *options, support.TUTTI_RUN, *program]
@@ -48,7 +48,7 @@ def table(host, ranks, program, options=(), variables=None):
     ) as process:
         os.set_blocking(process.stderr.fileno(), False)
         text, end = "", time.monotonic() + SECONDS
-        while time.monotonic() < end and "  difference: " not in text:
+        while time.monotonic() < end and not all(word in text for word in ends):
             text += (process.stderr.read() or b"").decode(errors="replace")
             if process.poll() is not None:
                 break
@@ -99,6 +99,22 @@ def test_python(host_named, case):
         pytest.skip(f"{interpreter} has no mpi4py")
     text = table(host, 3, [interpreter, support.PROGRAMS / "hangs.py", case])
     check_table(text, case, 3, "hangs.py")
+
+
+@pytest.mark.parametrize("name", ["mpich", "openmpi"])
+def test_spawned_processes(host_named, compiled, name):
+    """They have a table of their own; as many as have spawned them, under the same launcher."""
+    host = host_named(name)
+    program = [compiled(host, "hangs"), "never_merges", support.TUTTI_RUN]
+    own, spawned = "(no progress for 1 s)\n", "(no progress for 1 s; spawned processes)\n"
+    rows = [
+        f"{own}  ranks 0, 1: MPI_Intercomm_merge, for 1 s\n"
+        f"      {marked_line('hangs.c', 'never_merges')}",
+        f"{spawned}  ranks 0, 1: MPI_Recv from rank 0 with tag 4, for 1 s\n"
+        f"      {marked_line('hangs.c', 'never_merges_spawned')}",
+    ]
+    text = table(host, 2, program, ends=rows)
+    assert all(row in text for row in rows), text
 
 
 @pytest.mark.parametrize("name", ["mpich", "openmpi"])

@@ -163,8 +163,9 @@ std::vector<int> ranks_here(const Team* team, int rank, int ranks) {
   return here.empty() ? std::vector<int>{rank} : here;
 }
 
-void start_roll(int rank, int ranks, std::vector<int> here, const roll::Exchange& exchange) {
-  roll::begin_roll(rank, ranks, std::move(here), exchange);
+void start_roll(int rank, int ranks, std::vector<int> here, int64_t spawned,
+                const roll::Exchange& exchange) {
+  roll::begin_roll(rank, ranks, std::move(here), spawned, exchange);
   shm::store_relaxed(exec::roll_is_called, call_the_roll != nullptr ? 1 : 0);
 }
 
@@ -178,7 +179,14 @@ void begin_roll_of_world(int rank, bool several_nodes) {
                      host().comm_world);
     return all;
   };
-  start_roll(rank, ranks, ranks_here(world_team().get(), rank, ranks),
+  Comm parent = host().comm_null;
+  host().Comm_get_parent(&parent);
+  int64_t spawned = getpid();
+  if (parent != host().comm_null)
+    host().Bcast(&spawned, sizeof spawned, host().type_byte, 0, host().comm_world);
+  else
+    spawned = 0;
+  start_roll(rank, ranks, ranks_here(world_team().get(), rank, ranks), spawned,
              several_nodes ? roll::Exchange(exchange) : nullptr);
 }
 
@@ -454,7 +462,7 @@ void settle_session(Session session) {
   note_session(key_of(session), processes);
   note_session_of_self(session);
   if (!options().disable)
-    start_roll(launched_rank(), ranks, ranks_here(nullptr, launched_rank(), ranks), nullptr);
+    start_roll(launched_rank(), ranks, ranks_here(nullptr, launched_rank(), ranks), 0, nullptr);
 }
 
 }  // namespace

@@ -56,11 +56,13 @@ double seconds_of(Clock::duration time) { return std::chrono::duration<double>(t
 
 class Watchdog : private Server {
  public:
-  Watchdog(int rank, int ranks, std::vector<int> here)
+  Watchdog(int rank, int ranks, std::vector<int> here, int64_t spawned)
       : rank_(rank),
         ranks_(ranks),
-        ranks_of_job_(rank, ranks, std::move(here), job_on_node()),
+        ranks_of_job_(rank, ranks, std::move(here),
+                      job_on_node() + (spawned != 0 ? "+" + std::to_string(spawned) : "")),
         tracking_(rank, InHost::ended),
+        whose_(spawned != 0 ? "; spawned processes" : ""),
         cause_of_exit_("rank " + std::to_string(rank) + " calls exit without MPI_Finalize") {}
   ~Watchdog() {
     for (const int file : {listener_, node_listener_, ends_})
@@ -233,10 +235,11 @@ class Watchdog : private Server {
       tracking_.become_sure();
       send_text(due.connection, json_text(json_of(ranks_of_job_.gather_here(true, this))));
     } else if (due.word == ask_table) {
-      send_text(due.connection, table_text(ranks_of_job_.gather(false, this), ranks_, due.cause));
+      send_text(due.connection,
+                table_text(ranks_of_job_.gather(false, this), ranks_, due.cause + whose_));
     } else if (due.word == ask_json) {
-      send_text(due.connection, table_json(ranks_of_job_.gather(false, this), ranks_, due.cause,
-                                           printed_after_limit_));
+      send_text(due.connection, table_json(ranks_of_job_.gather(false, this), ranks_,
+                                           due.cause + whose_, printed_after_limit_));
     } else {
       print(due);
     }
@@ -286,7 +289,7 @@ class Watchdog : private Server {
     std::string key;
     for (const Place& place : places) key += std::to_string(place.rank) + place.mark() + "\n";
     if (std::exchange(printed_key_, key) == key) return;
-    const std::string text = table_text(places, ranks_, due.cause);
+    const std::string text = table_text(places, ranks_, due.cause + whose_);
     (void)!write(STDERR_FILENO, text.data(), text.size());
     printed_ = Clock::now();
     if (!at_once) note_printed(places);
@@ -361,7 +364,7 @@ class Watchdog : private Server {
   const int rank_, ranks_;
   Gathering ranks_of_job_;
   Tracking tracking_;
-  const std::string cause_of_exit_;
+  const std::string whose_, cause_of_exit_;
   pthread_t thread_{};
   int listener_ = -1, node_listener_ = -1, ends_ = -1;
   std::string secret_;
@@ -402,10 +405,11 @@ void note_exit() {
 
 }  // namespace
 
-void begin_roll(int rank, int ranks, std::vector<int> here, const Exchange& exchange) {
+void begin_roll(int rank, int ranks, std::vector<int> here, int64_t spawned,
+                const Exchange& exchange) {
   if (simulated) return;
   const bool runs = watchdog != nullptr;
-  auto made = std::make_unique<Watchdog>(rank, ranks, std::move(here));
+  auto made = std::make_unique<Watchdog>(rank, ranks, std::move(here), spawned);
   if (exchange) made->know(exchange(made->listen_between_nodes()));
   if (runs) return;
   if (!made->start()) {

@@ -14,6 +14,7 @@
 // uses, ends with end_roll. A process that was forked has none.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <vector>
 
@@ -27,7 +28,10 @@ using Exchange = std::function<std::vector<Contact>(const Contact&)>;
 // Starts the thread. Where the system refuses a thread or a socket, there is no roll call, which is
 // logged as information. `here`: the ranks of this node, rising, among them this one. `exchange`:
 // given at all ranks if the job has several nodes, and then called once, whatever fails here.
-void begin_roll(int rank, int ranks, std::vector<int> here, const Exchange& exchange);
+// `spawned`: 0, or a number that these ranks alone have in common, because another job has spawned
+// them; the two have a launcher, and numbers of ranks, in common.
+void begin_roll(int rank, int ranks, std::vector<int> here, int64_t spawned,
+                const Exchange& exchange);
 void end_roll();
 // The program ends the job by MPI_Abort, so its exit is no mistake.
 void expect_exit();

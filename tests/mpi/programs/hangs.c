@@ -250,7 +250,7 @@ static void never_merges(void) {
   if (inter != MPI_COMM_NULL)
     MPI_Recv(in, 1, MPI_INT, 0, 4, inter, MPI_STATUS_IGNORE);  // mark never_merges_spawned
   char* arguments[] = {program, "never_merges", NULL};
-  MPI_Comm_spawn(launcher, arguments, 1, MPI_INFO_NULL, 0, world, &inter, MPI_ERRCODES_IGNORE);
+  MPI_Comm_spawn(launcher, arguments, ranks, MPI_INFO_NULL, 0, world, &inter, MPI_ERRCODES_IGNORE);
   MPI_Intercomm_merge(inter, 0, &merged);  // mark never_merges
 }
 
