@@ -22,7 +22,8 @@ DumpTraceback dump_traceback = nullptr;
 Pipe dumped;
 
 constexpr size_t longest_text = 512, longest_table = 16 * 1024;
-constexpr int most_frames = 16;  // until one of a function in Python
+constexpr uint64_t bytes_of_unit = 2;  // instructions and their operands are some units long
+constexpr int most_frames = 16;        // until one of a function in Python
 
 // The frame of the thread that was asked last, as it was copied.
 struct Taken {
@@ -72,8 +73,34 @@ void copy_frame(uintptr_t frame) {
   taken.table_bytes = copy_object(word_at<uintptr_t>(code + offsets->line_table),
                                   offsets->bytes_size, offsets->bytes, taken.table, longest_table);
   taken.first_line = word_at<int>(code + offsets->first_line);
-  taken.offset = word_at<uintptr_t>(frame + offsets->instruction) - (code + offsets->first_code);
+  const uintptr_t instruction = frame + offsets->instruction;
+  taken.offset = offsets->is_3_10
+                     ? bytes_of_unit * static_cast<uint64_t>(std::max(word_at<int>(instruction), 0))
+                     : word_at<uintptr_t>(instruction) - (code + offsets->first_code);
   taken.is_there = taken.file_bytes > 0;
+}
+
+// The headers of Python 3.10 say so on processors of 64 bits, without options for debugging.
+constexpr PythonOffsets of_python_3_10{.is_3_10 = true,
+                                       .current_frame = 24,
+                                       .previous = 24,
+                                       .executable = 32,
+                                       .instruction = 96,
+                                       .file = 104,
+                                       .name = 112,
+                                       .line_table = 120,
+                                       .first_line = 40,
+                                       .first_code = 0,
+                                       .type = 8,
+                                       .bytes_size = 16,
+                                       .bytes = 32,
+                                       .text_size = 16,
+                                       .text = 48};
+bool is_python_3_10() {
+  using Version = const char* (*)();
+  const auto version = reinterpret_cast<Version>(dlsym(RTLD_DEFAULT, "Py_GetVersion"));
+  return sizeof(void*) == 8 && version != nullptr &&
+         std::string_view(version()).starts_with("3.10.");
 }
 
 std::string_view file_of(std::string_view path) { return path.substr(path.rfind('/') + 1); }
@@ -116,11 +143,11 @@ std::optional<PythonOffsets> python_offsets(
   PythonOffsets found{};
   uint64_t text_at = 0;
   if (version == 0x030D) {
-    found = {table[23], table[29], table[30], table[31], table[35], table[36], table[38],
+    found = {false,     table[23], table[29], table[30], table[31], table[35], table[36], table[38],
              table[39], table[43], table[45], table[65], table[66], table[69], table[70]};
     text_at = 67;
   } else if (version == 0x030E) {
-    found = {table[26], table[32], table[33], table[34], table[40], table[41], table[43],
+    found = {false,     table[26], table[32], table[33], table[34], table[40], table[41], table[43],
              table[44], table[48], table[51], table[75], table[76], table[79], table[80]};
     text_at = 77;
   } else {
@@ -134,7 +161,6 @@ std::optional<PythonOffsets> python_offsets(
 
 std::optional<int> python_line(std::span<const uint8_t> line_table, int first_line,
                                uint64_t offset) {
-  constexpr uint64_t bytes_of_unit = 2;
   size_t at = 0;
   // 6 bits in each byte, the lowest first; another byte follows if bit 6 is set.
   const auto number = [&] {
@@ -166,6 +192,20 @@ std::optional<int> python_line(std::span<const uint8_t> line_table, int first_li
   return {};
 }
 
+std::optional<int> line_of_python_3_10(std::span<const uint8_t> line_table, int first_line,
+                                       uint64_t offset) {
+  constexpr auto no_line = int8_t{-128};
+  int line = first_line;
+  uint64_t end = 0;
+  for (size_t i = 0; i + 1 < line_table.size(); i += 2) {
+    const auto step = static_cast<int8_t>(line_table[i + 1]);
+    if (step != no_line) line += step;
+    end += line_table[i];
+    if (offset < end) return step != no_line ? std::optional(line) : std::nullopt;
+  }
+  return {};
+}
+
 void begin_asking_python() { dumped.open(); }
 void end_asking_python() { dumped.close(); }
 
@@ -179,6 +219,7 @@ void prepare_python() {
     std::array<uint64_t, words_of_python_table> table{};
     if (copy(reinterpret_cast<uintptr_t>(runtime), table.data(), sizeof table))
       offsets = python_offsets(table);
+    if (is_python_3_10()) offsets = of_python_3_10;
     code_type = reinterpret_cast<uintptr_t>(dlsym(RTLD_DEFAULT, "PyCode_Type"));
   }
   if (dump_traceback != nullptr || offsets)
@@ -197,8 +238,9 @@ void take_python_frame() {
 
 std::string python_frame() {
   if (!taken.is_there) return innermost_of(dumped.drain());
+  const auto line_of = offsets->is_3_10 ? line_of_python_3_10 : python_line;
   const std::optional<int> line =
-      python_line({taken.table, taken.table_bytes}, taken.first_line, taken.offset);
+      line_of({taken.table, taken.table_bytes}, taken.first_line, taken.offset);
   return text_of(printable(taken.file, taken.file_bytes), line ? std::to_string(*line) : "?",
                  printable(taken.name, taken.name_bytes));
 }

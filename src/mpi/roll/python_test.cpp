@@ -83,5 +83,18 @@ TEST(Python, LinesOfInstructions) {
   EXPECT_EQ(python_line(cut, 9, 0), 9);
 }
 
+// The same function.
+TEST(Python, LinesOfInstructionsOfPython310) {
+  constexpr uint8_t table[] = {4, 1, 12, 2, 4, 1, 2, 1, 6, 255, 4, 2};
+  const std::pair<uint64_t, int> begins[] = {{0, 2}, {4, 4}, {16, 5}, {20, 6}, {22, 5}, {28, 7}};
+  for (const auto& [offset, expected] : begins)
+    EXPECT_EQ(line_of_python_3_10(table, 1, offset), expected) << offset;
+  EXPECT_EQ(line_of_python_3_10(table, 1, 14), 4);
+  EXPECT_FALSE(line_of_python_3_10(table, 1, 32));  // behind the code
+  constexpr uint8_t none[] = {4, 128, 2, 3};        // two units without a line
+  EXPECT_FALSE(line_of_python_3_10(none, 1, 2));
+  EXPECT_EQ(line_of_python_3_10(none, 1, 4), 4);
+}
+
 }  // namespace
 }  // namespace tutti::mpi::roll
