@@ -1,6 +1,10 @@
 """The mistakes of mpi/programs/hangs.c, .F90 and .py, and what the roll call must say of each."""
 
+import os
 import re
+import signal
+import subprocess
+import time
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
@@ -165,6 +169,32 @@ PYTHON_BUGS = BUGS | {
 def list_of(ranks):
     """0, 1 and 0-2, as the table has them."""
     return ", ".join(map(str, ranks)) if len(ranks) < 3 else f"{ranks[0]}-{ranks[-1]}"
+
+
+def read_until(process, stream, words, seconds):
+    """What a process writes, until that has all these words, the process ends or time is over."""
+    os.set_blocking(stream.fileno(), False)
+    text, end = "", time.monotonic() + seconds
+    while not all(word in text for word in words) and time.monotonic() < end:
+        has_ended = process.poll() is not None
+        text += (stream.read() or b"").decode(errors="replace")
+        if has_ended:
+            break
+        time.sleep(0.05)
+    time.sleep(0.2)  # for the rest of the line
+    return text + (stream.read() or b"").decode(errors="replace")
+
+
+def end_session(process):
+    """Launchers pass the first signal on to their ranks."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        try:
+            os.killpg(process.pid, number)
+            process.wait(timeout=5)
+        except ProcessLookupError:
+            return
+        except subprocess.TimeoutExpired:
+            pass
 
 
 def marked_line(source, case):

@@ -1,15 +1,13 @@
 """The roll call among the ranks of two nodes, which have one table."""
 
 import json
-import os
-import signal
 import subprocess
 import sys
 import time
 from contextlib import contextmanager
 
 import pytest
-from expected_hangs import check_table
+from expected_hangs import check_table, end_session, read_until
 from several_nodes import TUTTI_RUN, environment, mpi_words, on
 
 NODES = 2
@@ -20,7 +18,7 @@ MPIS = ["mpich", "openmpi"]
 
 @contextmanager
 def running_job(mpi, program, case, **variables):
-    """The job's process, whose output can be read without waiting; it is ended."""
+    """The job's process; it is ended."""
     with subprocess.Popen(
         mpi_words(mpi, RANKS, TUTTI_RUN, program, case),
         env=environment(**variables),
@@ -29,23 +27,16 @@ def running_job(mpi, program, case, **variables):
         stderr=subprocess.STDOUT,
         start_new_session=True,
     ) as process:
-        os.set_blocking(process.stdout.fileno(), False)
         try:
             yield process
         finally:
-            os.killpg(process.pid, signal.SIGTERM)
-            process.wait(timeout=20)
+            end_session(process)
 
 
 def first_table(mpi, program, case):
     """The table that a rank prints first. Nodes whose ranks end later may print one of their own."""
     with running_job(mpi, program, case, TUTTI_STALL_SECONDS="1") as process:
-        text, end = "", time.monotonic() + 20
-        while time.monotonic() < end and "  difference: " not in text and process.poll() is None:
-            text += (process.stdout.read() or b"").decode(errors="replace")
-            time.sleep(0.05)
-        time.sleep(0.3)
-        text += (process.stdout.read() or b"").decode(errors="replace")
+        text = read_until(process, process.stdout, ["  difference: "], 20)
     head = "tutti: where the ranks are"
     assert head in text, text
     return head + text.split(head)[1]
