@@ -52,9 +52,7 @@ bool is_one_of(std::string_view word, std::initializer_list<std::string_view> wo
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-double seconds_of(Clock::duration time) { return std::chrono::duration<double>(time).count(); }
-
-class Watchdog : private Server {
+class Watchdog final : private Server {
  public:
   Watchdog(int rank, int ranks, std::vector<int> here, int64_t spawned)
       : rank_(rank),
