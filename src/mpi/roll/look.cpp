@@ -264,10 +264,14 @@ Place place_of(pid_t thread) {
     }
     if (at == stack.frames.size()) at = 0;
   }
-  if (at < stack.frames.size()) place.site = source_of(stack.frames[at]).text();
+  if (at < stack.frames.size()) place.frame = stack.frames[at];
   if (!stack.python.empty()) place.site = stack.python;
   if (!is_blocking_collective(place.function)) place.number = 0;
   return place;
+}
+
+void add_source(Place* place) {
+  if (place->site.empty() && place->frame != 0) place->site = source_of(place->frame).text();
 }
 
 }  // namespace tutti::mpi::roll

@@ -43,6 +43,7 @@ struct Place {
   bool is_first = true;  // the thread in which the process began
   Doing doing = Doing::silent;
   std::string function;      // MPI_Barrier; outside MPI, the system call or nothing
+  uintptr_t frame = 0;       // an address in the program; 0: unknown; not told to other processes
   std::string site;          // FILE:LINE (FUNCTION) of the program; empty: unknown
   std::string communicator;  // the collective's, or the message's; empty: unknown
   std::string arguments;     // the collective's, as far as ranks must agree on them
