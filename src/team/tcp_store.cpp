@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <condition_variable>
 #include <cstring>
@@ -135,18 +136,38 @@ class Server {
 
  private:
   struct Client {
-    int socket;
+    explicit Client(int its) : socket(its) {}
+    const int socket;
+    std::atomic<bool> ended{false};
     std::thread thread;
   };
+
+  // Frees the connections that have ended. Called with the lock.
+  void sweep() {
+    for (auto client = clients_.begin(); client != clients_.end();) {
+      if (!client->ended) {
+        ++client;
+        continue;
+      }
+      client->thread.join();
+      close(client->socket);
+      client = clients_.erase(client);
+    }
+  }
 
   void accept_all() {
     for (;;) {
       const int client = accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC);
       if (client < 0 && (errno == EINTR || errno == ECONNABORTED)) continue;
       if (client < 0) return;
-      const int high = move_high(client);
       const std::lock_guard lock(mutex_);
-      clients_.push_back({high, std::thread([this, high] { serve(high); })});
+      sweep();
+      Client& made = clients_.emplace_back(move_high(client));
+      made.thread = std::thread([this, &made] {
+        serve(made.socket);
+        shutdown(made.socket, SHUT_RDWR);
+        made.ended = true;
+      });
     }
   }
 
@@ -156,7 +177,7 @@ class Server {
       if (!receive_all(client, &header, sizeof header, Clock::time_point::max())) return;
       if (header.magic != magic || header.key_bytes > longest_key ||
           header.value_bytes > longest_value)
-        break;
+        return;
       std::string key(header.key_bytes, '\0');
       std::vector<std::byte> value(header.value_bytes);
       if (!receive_all(client, key.data(), key.size(), Clock::time_point::max()) ||
@@ -173,7 +194,6 @@ class Server {
           !send_all(client, value.data(), value.size()))
         return;
     }
-    shutdown(client, SHUT_RDWR);
   }
 
   int socket_ = -1;

@@ -9,6 +9,7 @@ import faulthandler
 import os
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable
 
@@ -114,6 +115,52 @@ def test_reduce_and_reduce_scatter(groups: Groups) -> None:
             assert torch.equal(outs[0], outs[1])
             eps = 0.0 if dtype == torch.int32 else torch.finfo(dtype).eps
             assert (outs[0].double() - exact).abs().le((exact.abs() + ranks) * eps * ranks).all()
+
+
+def test_scaled_sums(groups: Groups) -> None:
+    """PREMUL_SUM: each rank's numbers times a factor, which may differ by rank, before the sum."""
+    rank, ranks, group = dist.get_rank(), dist.get_world_size(), groups["tutti"]
+    weights = ranks * (ranks + 1) // 2
+    for factor in (rank + 1.0, torch.tensor([rank + 1.0])):
+        op = dist._make_nccl_premul_sum(factor)
+        for dtype in REAL:
+            for size in (0, 7, 70000):
+                tensor = torch.full((size,), 0.5, dtype=dtype)
+                dist.all_reduce(tensor, op, group=group)
+                assert bool((tensor == weights / 2).all()), (dtype, size)
+        tensor = torch.full((6,), 2.0)
+        dist.reduce(tensor, 0, op, group=group)
+        assert tensor.tolist() == [2.0 * weights if rank == 0 else 2.0] * 6
+        part = torch.empty(3)
+        whole = torch.ones(3 * ranks)
+        dist.reduce_scatter_tensor(part, whole, op, group=group)
+        assert part.tolist() == [weights] * 3 and bool((whole == 1).all())
+        pair = torch.tensor([1 + 2j])
+        dist.all_reduce(pair, op, group=group)
+        assert pair.item() == weights * (1 + 2j)
+
+
+def test_numbers_of_8_bits(groups: Groups) -> None:
+    """They are combined in float, in the order of ranks, and rounded once."""
+    rank, ranks, op = dist.get_rank(), dist.get_world_size(), dist.ReduceOp
+    for dtype in (torch.float8_e4m3fn, torch.float8_e5m2):
+        for size in (0, 9, 70000):
+            own = numbers(ranks * size, torch.float32).to(dtype)
+            parts = [torch.empty_like(own) for _ in range(ranks)]
+            dist.all_gather(parts, own, group=groups["tutti"])
+            total = parts[0].float()
+            for part in parts[1:]:
+                total = total + part.float()
+            largest = torch.stack([part.float() for part in parts]).amax(0)
+            for how, exact in ((op.SUM, total), (op.AVG, total / ranks), (op.MAX, largest)):
+                expected = exact.to(dtype).view(torch.uint8)
+                tensor = own.clone()
+                dist.all_reduce(tensor, how, group=groups["tutti"])
+                assert torch.equal(tensor.view(torch.uint8), expected), (dtype, size, how)
+                part = torch.empty(size, dtype=dtype)
+                dist.reduce_scatter_tensor(part, own, how, group=groups["tutti"])
+                mine = expected[rank * size : (rank + 1) * size]
+                assert torch.equal(part.view(torch.uint8), mine), (dtype, size, how)
 
 
 def moves(group: dist.ProcessGroup, size: int, dtype: torch.dtype) -> list[Tensor]:
@@ -290,15 +337,14 @@ def test_errors(groups: Groups) -> None:
     refused(lambda: dist.all_reduce(ones, op.BAND, group=group), "no BAND of Float")
     refused(lambda: dist.all_reduce(torch.ones(2).int(), op.AVG, group=group), "no AVG of Int")
     premul = dist._make_nccl_premul_sum(2.0)
-    refused(lambda: dist.all_reduce(ones, premul, group=group), "PREMUL_SUM")
-    refused(lambda: dist.all_reduce(ones.to(torch.float8_e4m3fn), group=group), "does not reduce")
+    refused(lambda: dist.all_reduce(ones.int(), premul, group=group), "no PREMUL_SUM of Int")
     refused(lambda: dist.all_reduce(ones.to_sparse(), group=group), "dense tensors")
     # A wait ends in time, and the group is as before.
     rank = dist.get_rank()
     if rank == 0:
         work = dist.all_reduce(ones, group=group, async_op=True)
         short = datetime.timedelta(milliseconds=50)
-        refused(lambda: work.wait(short), "timed out", "allreduce")
+        refused(lambda: work.wait(short), "Timed out", "allreduce")
         dist.barrier(group=groups["gloo"])
         work.wait()
     else:
@@ -306,6 +352,42 @@ def test_errors(groups: Groups) -> None:
         dist.all_reduce(ones, group=group)
     assert bool((ones == dist.get_world_size()).all())
     dist.monitored_barrier(groups["gloo"])
+
+
+def test_profiler(groups: Groups) -> None:
+    """A profile has an event for each call, from its start to its end, with the shapes given."""
+    with torch.autograd.profiler.profile(record_shapes=True) as profile:
+        dist.all_reduce(torch.ones(3, 4), group=groups["tutti"])
+        work = dist.broadcast(torch.ones(5), 0, group=groups["tutti"], async_op=True)
+        work.wait()
+    events = {event.name: event for event in profile.function_events if ":" in event.name}
+    assert events["tutti:all_reduce"].input_shapes == [[3, 4]]
+    assert events["tutti:broadcast"].input_shapes == [[5]] and events["tutti:broadcast"].is_async
+
+
+def test_abort(groups: Groups) -> None:
+    """Works under way end with an error, and so do later calls; other groups go on."""
+    group = dist.new_group(backend="cpu:tutti")
+    if dist.get_rank() == 0:
+        work = dist.all_reduce(torch.ones(3), group=group, async_op=True)
+        future = dist.all_reduce(torch.ones(3), group=group, async_op=True).get_future()
+        waits = threading.Thread(target=lambda: errors.append(error_of(work.wait)))
+        errors: list[str] = []
+        waits.start()
+        group.abort()
+        waits.join(20)
+        assert ["was aborted" in error for error in errors] == [True], errors
+        assert "was aborted" in error_of(future.wait)
+        assert "was aborted" in error_of(lambda: dist.all_reduce(torch.ones(3), group=group))
+    dist.barrier(group=groups["tutti"])
+
+
+def error_of(call: Callable[[], object]) -> str:
+    try:
+        call()
+    except RuntimeError as error:
+        return str(error)
+    return "no error"
 
 
 def net() -> torch.nn.Module:

@@ -1,5 +1,6 @@
 """torch.distributed's backend "tutti", beside gloo (cases.py has the cases)."""
 
+import random
 from collections.abc import Callable
 from pathlib import Path
 
@@ -26,6 +27,12 @@ def test_killed_rank(run_torch: Callable[..., str]) -> None:
     """The others get an error that names it."""
     told = run_torch(HERE / "killed.py")
     assert told.count("rank 1 has ended") == 2
+
+
+def test_rounds_of_kill(run_torch: Callable[..., str]) -> None:
+    """A short form: 1,000 rounds take half an hour. The seed differs each time, and errors name it."""
+    told = run_torch(HERE / "kill_rounds.py", "8", str(random.randrange(10**6)))
+    assert told.startswith("8 rounds")
 
 
 def test_tensor_parallel(run_torch: Callable[..., str]) -> None:

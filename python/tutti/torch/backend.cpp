@@ -46,6 +46,7 @@ void require_ok(tutti_status status) {
 struct Group {
   tutti_team* team = nullptr;
   tutti_group* group = nullptr;
+  std::atomic<bool> aborted{false};
   Group() = default;
   Group(const Group&) = delete;
   ~Group() {
@@ -53,6 +54,10 @@ struct Group {
     tutti_team_free(team);
   }
 };
+
+// A wait may take so long to see that its group was aborted. A wait looks for processes that have
+// ended every 100 ms, so a part of it is longer than that.
+constexpr double abort_seconds = 0.5;
 
 // Calls that have been started and are not complete. Shared by the Work and the helper thread.
 struct Pending {
@@ -67,6 +72,7 @@ struct Pending {
   std::exception_ptr failure;
   std::atomic<bool> done{false};
   c10::intrusive_ptr<c10::ivalue::Future> future;
+  std::function<void()> end_event;  // ends the profiler's event, if there is one
 
   void tell(c10::ivalue::Future& its) const {
     if (failure)
@@ -96,8 +102,12 @@ struct Pending {
     try {
       for (tutti_request*& request : requests) {
         if (request == nullptr) continue;
-        const std::chrono::duration<double> left = deadline - std::chrono::steady_clock::now();
-        if (!complete(request, std::min(left.count(), seconds))) return false;
+        for (;;) {
+          TORCH_CHECK_WITH(DistBackendError, !group->aborted, "tutti: the group was aborted");
+          const std::chrono::duration<double> left = deadline - std::chrono::steady_clock::now();
+          if (complete(request, std::min({left.count(), seconds, abort_seconds}))) break;
+          if (left.count() <= abort_seconds) return false;
+        }
       }
       if (after) after();
     } catch (...) {
@@ -105,6 +115,7 @@ struct Pending {
     }
     after = nullptr;
     kept.clear();
+    if (end_event) end_event();
     done = true;
     const auto completed = future;
     lock.unlock();
@@ -171,8 +182,14 @@ class Helper {
 
 class TuttiWork final : public c10d::Work {
  public:
-  TuttiWork(int rank, OpType type, std::shared_ptr<Pending> pending, uint64_t number)
-      : Work(rank, type), pending_(std::move(pending)), number_(number) {}
+  // The profiler's event begins here. Its title is null if nobody profiles.
+  TuttiWork(int rank, OpType type, std::shared_ptr<Pending> pending, uint64_t number,
+            const char* title, at::TensorList given)
+      : Work(rank, type, title, title == nullptr ? std::optional<Tensors>() : given.vec()),
+        pending_(std::move(pending)),
+        number_(number) {
+    pending_->end_event = std::move(recordFunctionEndCallback_);
+  }
   ~TuttiWork() override {
     if (!pending_->done) Helper::get().take(pending_);
   }
@@ -190,7 +207,7 @@ class TuttiWork final : public c10d::Work {
   bool wait(Milliseconds timeout = kNoTimeout) override {
     const Milliseconds limit = timeout == kNoTimeout ? pending_->timeout : timeout;
     TORCH_CHECK_WITH(DistBackendError, pending_->drive(seconds_of(limit)),
-                     "tutti: timed out after ", limit.count(), " ms: ", tutti_error_message());
+                     "tutti: Timed out after ", limit.count(), " ms: ", tutti_error_message());
     if (pending_->failure) std::rethrow_exception(pending_->failure);
     return true;
   }
@@ -230,16 +247,17 @@ const char* name_of(ReduceOp::RedOpType op) {
 tutti_op op_of(ReduceOp::RedOpType op, at::ScalarType type) {
   const bool whole = c10::isIntegralType(type, true);
   const bool bitwise = op == ReduceOp::BAND || op == ReduceOp::BOR || op == ReduceOp::BXOR;
-  TORCH_CHECK_TYPE(
-      op < ReduceOp::PREMUL_SUM && (!bitwise || whole) && (op != ReduceOp::AVG || !whole),
-      "tutti has no ", name_of(op), " of ", c10::toString(type));
+  const bool divides = op == ReduceOp::AVG || op == ReduceOp::PREMUL_SUM;
+  TORCH_CHECK_TYPE(op < ReduceOp::UNUSED && (!bitwise || whole) && (!divides || !whole),
+                   "tutti has no ", name_of(op), " of ", c10::toString(type));
   if (type == at::kBool) {
     if (op == ReduceOp::BXOR) return TUTTI_LXOR;
     const bool any = op == ReduceOp::SUM || op == ReduceOp::MAX || op == ReduceOp::BOR;
     return any ? TUTTI_LOR : TUTTI_LAND;
   }
-  constexpr tutti_op ops[] = {TUTTI_SUM, TUTTI_AVG,  TUTTI_PROD, TUTTI_MIN,
-                              TUTTI_MAX, TUTTI_BAND, TUTTI_BOR,  TUTTI_BXOR};
+  // The factors of PREMUL_SUM are in the data.
+  constexpr tutti_op ops[] = {TUTTI_SUM,  TUTTI_AVG, TUTTI_PROD, TUTTI_MIN, TUTTI_MAX,
+                              TUTTI_BAND, TUTTI_BOR, TUTTI_BXOR, TUTTI_SUM};
   return ops[op];
 }
 
@@ -266,9 +284,23 @@ Combination combination_of(ReduceOp::RedOpType op, at::ScalarType type) {
 // Sums of complex numbers are sums of twice as many reals.
 at::Tensor as_real(const at::Tensor& tensor, ReduceOp::RedOpType op) {
   if (!tensor.is_complex()) return tensor;
-  TORCH_CHECK_TYPE(op == ReduceOp::SUM || op == ReduceOp::AVG, "tutti has no ", name_of(op),
-                   " of complex numbers");
+  TORCH_CHECK_TYPE(op == ReduceOp::SUM || op == ReduceOp::AVG || op == ReduceOp::PREMUL_SUM,
+                   "tutti has no ", name_of(op), " of complex numbers");
   return at::view_as_real(tensor);
+}
+
+// The numbers that this rank gives to a reduction: the tensor itself, if they need no change.
+// Numbers of 8 bits are combined in float and rounded once.
+at::Tensor given_by(const at::Tensor& real, const ReduceOp& op) {
+  const bool widens = c10::isFloat8Type(real.scalar_type());
+  if (!widens && op != ReduceOp::PREMUL_SUM) return real;
+  const at::Tensor wide = widens ? real.to(at::kFloat) : real;
+  if (op != ReduceOp::PREMUL_SUM) return wide;
+  (void)op_of(op.op_, wide.scalar_type());
+  const auto& factor = static_cast<const c10d::PreMulSumSupplement&>(*op.supplement_);
+  return factor.tensor_factor.defined()
+             ? wide.mul(factor.tensor_factor.to(wide.options()).reshape({}))
+             : wide.mul(factor.double_factor);
 }
 
 void require_dense(const at::Tensor& tensor) {
@@ -353,6 +385,8 @@ class TuttiBackend final : public c10d::Backend {
   const std::string getBackendName() const override { return "tutti"; }
   c10::intrusive_ptr<Options> getBackendOptions() override { return options_; }
   void setTimeout(Milliseconds timeout) override { options_->timeout = timeout; }
+  // Works that are under way fail, and so do later calls. The others learn it by their timeouts.
+  void abort() override { group_->aborted = true; }
   void setSequenceNumberForGroup() override {}
   uint64_t getSequenceNumberForGroup() override { return number_; }
 
@@ -364,14 +398,14 @@ class TuttiBackend final : public c10d::Backend {
       return tutti_ibcast(handle(), buffer.data_ptr(), buffer.nbytes(),
                           static_cast<int>(options.rootRank), request);
     });
-    return start.work(OpType::BROADCAST, tensors);
+    return start.work(OpType::BROADCAST, "tutti:broadcast", tensors, tensors);
   }
 
   c10::intrusive_ptr<c10d::Work> allreduce(Tensors& tensors,
                                            const c10d::AllreduceOptions& options) override {
     Start start(*this, options.timeout);
     start_allreduce(start, only(tensors), options.reduceOp);
-    return start.work(OpType::ALLREDUCE, tensors);
+    return start.work(OpType::ALLREDUCE, "tutti:all_reduce", tensors, tensors);
   }
 
   c10::intrusive_ptr<c10d::Work> allreduce_coalesced(
@@ -381,21 +415,22 @@ class TuttiBackend final : public c10d::Backend {
       require_dense(tensor);
       start_allreduce(start, tensor, options.reduceOp);
     }
-    return start.work(OpType::ALLREDUCE_COALESCED, tensors);
+    return start.work(OpType::ALLREDUCE_COALESCED, "tutti:all_reduce", tensors, tensors);
   }
 
   c10::intrusive_ptr<c10d::Work> reduce(Tensors& tensors,
                                         const c10d::ReduceOptions& options) override {
     Start start(*this, options.timeout);
     const at::Tensor real = as_real(only(tensors), options.reduceOp);
-    const Combination how = combination_of(options.reduceOp, real.scalar_type());
+    const at::Tensor given = given_by(real, options.reduceOp);
+    const Combination how = combination_of(options.reduceOp, given.scalar_type());
     const int root = static_cast<int>(options.rootRank);
-    const at::Tensor buffer = root == rank_ ? start.in_and_out(real) : start.in(real);
+    const at::Tensor buffer = root == rank_ ? start.in_and_out(real, given) : start.in(given);
     start.add([&](auto* request) {
       return tutti_ireduce(handle(), buffer.data_ptr(), buffer.data_ptr(), count_of(buffer),
                            how.type, how.op, root, request);
     });
-    return start.work(OpType::REDUCE, tensors);
+    return start.work(OpType::REDUCE, "tutti:reduce", tensors, tensors);
   }
 
   c10::intrusive_ptr<c10d::Work> allgather(std::vector<Tensors>& outputs, Tensors& inputs,
@@ -403,14 +438,14 @@ class TuttiBackend final : public c10d::Backend {
     Start start(*this, options.timeout);
     TORCH_CHECK_VALUE(outputs.size() == 1, "tutti takes one list of outputs");
     start_allgather(start, outputs[0], only(inputs));
-    return start.work(OpType::ALLGATHER, outputs[0]);
+    return start.work(OpType::ALLGATHER, "tutti:all_gather", outputs[0], inputs);
   }
 
   c10::intrusive_ptr<c10d::Work> _allgather_base(at::Tensor& output, at::Tensor& input,
                                                  const c10d::AllgatherOptions& options) override {
     Start start(*this, options.timeout);
     start_allgather_base(start, output, input);
-    return start.work(OpType::_ALLGATHER_BASE, {output});
+    return start.work(OpType::_ALLGATHER_BASE, "tutti:_all_gather_base", {output}, {input});
   }
 
   c10::intrusive_ptr<c10d::Work> allgather_coalesced(
@@ -431,7 +466,7 @@ class TuttiBackend final : public c10d::Backend {
       require_dense(inputs[i]);
       start_allgather(start, parts, inputs[i]);
     }
-    return start.work(OpType::ALLGATHER_COALESCED, results);
+    return start.work(OpType::ALLGATHER_COALESCED, "tutti:all_gather", results, inputs);
   }
 
   c10::intrusive_ptr<c10d::Work> allgather_into_tensor_coalesced(
@@ -439,7 +474,7 @@ class TuttiBackend final : public c10d::Backend {
     Start start(*this, options.timeout);
     TORCH_CHECK_VALUE(outputs.size() == inputs.size(), "tutti: as many outputs as inputs");
     for (size_t i = 0; i < inputs.size(); ++i) start_allgather_base(start, outputs[i], inputs[i]);
-    return start.work(OpType::COALESCED, outputs);
+    return start.work(OpType::COALESCED, "tutti:_all_gather_base", outputs, inputs);
   }
 
   c10::intrusive_ptr<c10d::Work> gather(std::vector<Tensors>& outputs, Tensors& inputs,
@@ -459,7 +494,7 @@ class TuttiBackend final : public c10d::Backend {
       return tutti_igather(handle(), input.data_ptr(), flat.defined() ? flat.data_ptr() : nullptr,
                            input.nbytes(), root, request);
     });
-    return start.work(OpType::GATHER, results);
+    return start.work(OpType::GATHER, "tutti:gather", results, inputs);
   }
 
   c10::intrusive_ptr<c10d::Work> scatter(Tensors& outputs, std::vector<Tensors>& inputs,
@@ -468,16 +503,18 @@ class TuttiBackend final : public c10d::Backend {
     const int root = static_cast<int>(options.rootRank);
     const at::Tensor output = start.out(only(outputs));
     at::Tensor flat;
+    Tensors given;
     if (root == rank_) {
       TORCH_CHECK_VALUE(inputs.size() == 1, "tutti takes one list of inputs at the root");
       require_alike(inputs[0], output, size_);
       flat = start.in_from(inputs[0], output);
+      given = inputs[0];
     }
     start.add([&](auto* request) {
       return tutti_iscatter(handle(), flat.defined() ? flat.data_ptr() : nullptr, output.data_ptr(),
                             output.nbytes(), root, request);
     });
-    return start.work(OpType::SCATTER, outputs);
+    return start.work(OpType::SCATTER, "tutti:scatter", outputs, given);
   }
 
   c10::intrusive_ptr<c10d::Work> reduce_scatter(
@@ -487,14 +524,15 @@ class TuttiBackend final : public c10d::Backend {
     TORCH_CHECK_VALUE(inputs.size() == 1, "tutti takes one list of inputs");
     require_alike(inputs[0], only(outputs), size_);
     start_reduce_scatter(start, outputs[0], start.in_from(inputs[0], outputs[0]), options.reduceOp);
-    return start.work(OpType::REDUCE_SCATTER, outputs);
+    return start.work(OpType::REDUCE_SCATTER, "tutti:reduce_scatter", outputs, inputs[0]);
   }
 
   c10::intrusive_ptr<c10d::Work> _reduce_scatter_base(
       at::Tensor& output, at::Tensor& input, const c10d::ReduceScatterOptions& options) override {
     Start start(*this, options.timeout);
     start_reduce_scatter(start, output, input, options.reduceOp);
-    return start.work(OpType::_REDUCE_SCATTER_BASE, {output});
+    return start.work(OpType::_REDUCE_SCATTER_BASE, "tutti:_reduce_scatter_base", {output},
+                      {input});
   }
 
   c10::intrusive_ptr<c10d::Work> reduce_scatter_tensor_coalesced(
@@ -503,7 +541,8 @@ class TuttiBackend final : public c10d::Backend {
     TORCH_CHECK_VALUE(outputs.size() == inputs.size(), "tutti: as many outputs as inputs");
     for (size_t i = 0; i < inputs.size(); ++i)
       start_reduce_scatter(start, outputs[i], inputs[i], options.reduceOp);
-    return start.work(OpType::REDUCE_SCATTER_TENSOR_COALESCED, outputs);
+    return start.work(OpType::REDUCE_SCATTER_TENSOR_COALESCED, "tutti:reduce_scatter", outputs,
+                      inputs);
   }
 
   c10::intrusive_ptr<c10d::Work> alltoall_base(at::Tensor& output, at::Tensor& input,
@@ -517,7 +556,7 @@ class TuttiBackend final : public c10d::Backend {
                      "tutti: tensors of different types");
     const at::Tensor from = start.in(input), to = start.out(output);
     start_alltoall(start, parts_of(from, input_splits, size_), parts_of(to, output_splits, size_));
-    return start.work(OpType::ALLTOALL_BASE, {output});
+    return start.work(OpType::ALLTOALL_BASE, "tutti:all_to_all", {output}, {input});
   }
 
   c10::intrusive_ptr<c10d::Work> alltoall(Tensors& outputs, Tensors& inputs,
@@ -538,13 +577,13 @@ class TuttiBackend final : public c10d::Backend {
       to.add(static_cast<char*>(one.data_ptr()), one.nbytes());
     }
     start_alltoall(start, from, to);
-    return start.work(OpType::ALLTOALL, outputs);
+    return start.work(OpType::ALLTOALL, "tutti:all_to_all", outputs, inputs);
   }
 
   c10::intrusive_ptr<c10d::Work> barrier(const c10d::BarrierOptions& options) override {
     Start start(*this, options.timeout);
     start.add([&](auto* request) { return tutti_ibarrier(handle(), request); });
-    return start.work(OpType::BARRIER, {});
+    return start.work(OpType::BARRIER, "tutti:barrier", {}, {});
   }
 
   c10::intrusive_ptr<c10d::Work> send(Tensors& tensors, int to, int tag) override {
@@ -552,7 +591,7 @@ class TuttiBackend final : public c10d::Backend {
     const at::Tensor buffer = start.in(only(tensors));
     require_ok(
         tutti_send(handle(), to, static_cast<uint32_t>(tag), buffer.data_ptr(), buffer.nbytes()));
-    return start.work(OpType::SEND, tensors);
+    return start.work(OpType::SEND, "tutti:send", tensors, tensors);
   }
   c10::intrusive_ptr<c10d::Work> recv(Tensors& tensors, int from, int tag) override {
     return receive(tensors, from, tag, OpType::RECV);
@@ -584,8 +623,8 @@ class TuttiBackend final : public c10d::Backend {
     std::string missing;
     for (int rank = 1; rank < size_ && (wait_all_ranks || missing.empty()); ++rank)
       if (!hear(rank)) missing += (missing.empty() ? "" : ", ") + std::to_string(rank);
-    TORCH_CHECK(missing.empty(), "tutti: ranks ", missing, " failed to pass monitoredBarrier in ",
-                limit.count(), " ms");
+    TORCH_CHECK(missing.empty(), "tutti: Rank 0 timed out in monitoredBarrier: ranks ", missing,
+                " failed to pass monitoredBarrier in ", limit.count(), " ms");
     for (int rank = 1; rank < size_; ++rank)
       require_ok(tutti_send(handle(), rank, monitored_tag, &word, 1));
   }
@@ -605,14 +644,17 @@ class TuttiBackend final : public c10d::Backend {
     }
 
     at::Tensor in(const at::Tensor& tensor) { return keep(tensor.contiguous()); }
-    at::Tensor in_and_out(const at::Tensor& tensor) {
-      const at::Tensor buffer = in(tensor);
+    at::Tensor in_and_out(const at::Tensor& tensor) { return in_and_out(tensor, tensor); }
+    // A buffer that begins with what is given, and whose result goes to the tensor.
+    at::Tensor in_and_out(const at::Tensor& tensor, const at::Tensor& given) {
+      const at::Tensor buffer = in(given);
       if (!buffer.is_same(tensor)) copy_back(tensor, buffer);
       return buffer;
     }
-    at::Tensor out(const at::Tensor& tensor) {
-      if (tensor.is_contiguous()) return keep(tensor);
-      const at::Tensor buffer = keep(at::empty(tensor.sizes(), tensor.options()));
+    at::Tensor out(const at::Tensor& tensor) { return out(tensor, tensor.scalar_type()); }
+    at::Tensor out(const at::Tensor& tensor, at::ScalarType type) {
+      if (tensor.is_contiguous() && type == tensor.scalar_type()) return keep(tensor);
+      const at::Tensor buffer = keep(at::empty(tensor.sizes(), tensor.options().dtype(type)));
       copy_back(tensor, buffer);
       return buffer;
     }
@@ -633,6 +675,7 @@ class TuttiBackend final : public c10d::Backend {
 
     template <class Call>
     void add(Call call) {
+      TORCH_CHECK_WITH(DistBackendError, !pending_->group->aborted, "tutti: the group was aborted");
       tutti_request* request = nullptr;
       const std::lock_guard lock(backend_.starting_);
       require_ok(call(&request));
@@ -641,7 +684,9 @@ class TuttiBackend final : public c10d::Backend {
     }
     Pending& pending() { return *pending_; }
 
-    c10::intrusive_ptr<c10d::Work> work(OpType type, Tensors results) {
+    // A profiler sees the call under its title, with the shapes of what is given.
+    c10::intrusive_ptr<c10d::Work> work(OpType type, const char* title, Tensors results,
+                                        at::TensorList given) {
       pending_->results = std::move(results);
       if (!copies_.empty())
         pending_->after = [copies = std::move(copies_)] {
@@ -649,7 +694,8 @@ class TuttiBackend final : public c10d::Backend {
           for (const auto& [to, from] : copies) to.copy_(from);
         };
       return c10::make_intrusive<TuttiWork>(backend_.rank_, type, std::move(pending_),
-                                            backend_.number_);
+                                            backend_.number_, at::hasCallbacks() ? title : nullptr,
+                                            given);
     }
     ~Start() {
       if (pending_ && !pending_->requests.empty()) Helper::get().take(std::move(pending_));
@@ -667,10 +713,10 @@ class TuttiBackend final : public c10d::Backend {
   tutti_group* handle() const { return group_->group; }
   static size_t count_of(const at::Tensor& tensor) { return static_cast<size_t>(tensor.numel()); }
 
-  void start_allreduce(Start& start, at::Tensor& tensor, ReduceOp::RedOpType op) {
+  void start_allreduce(Start& start, at::Tensor& tensor, const ReduceOp& op) {
     const at::Tensor real = as_real(tensor, op);
-    const Combination how = combination_of(op, real.scalar_type());
-    const at::Tensor buffer = start.in_and_out(real);
+    const at::Tensor buffer = start.in_and_out(real, given_by(real, op));
+    const Combination how = combination_of(op, buffer.scalar_type());
     start.add([&](auto* request) {
       return tutti_iallreduce(handle(), buffer.data_ptr(), buffer.data_ptr(), count_of(buffer),
                               how.type, how.op, request);
@@ -699,14 +745,15 @@ class TuttiBackend final : public c10d::Backend {
   }
 
   void start_reduce_scatter(Start& start, const at::Tensor& output, const at::Tensor& input,
-                            ReduceOp::RedOpType op) {
+                            const ReduceOp& op) {
     require_dense(output);
     require_dense(input);
     TORCH_CHECK_TYPE(output.scalar_type() == input.scalar_type(),
                      "tutti: tensors of different types");
     TORCH_CHECK_VALUE(input.numel() == size_ * output.numel(),
                       "tutti: the input must have as many elements as the outputs of all ranks");
-    const at::Tensor from = start.in(as_real(input, op)), to = start.out(as_real(output, op));
+    const at::Tensor from = start.in(given_by(as_real(input, op), op));
+    const at::Tensor to = start.out(as_real(output, op), from.scalar_type());
     const Combination how = combination_of(op, from.scalar_type());
     start.add([&](auto* request) {
       return tutti_ireduce_scatter(handle(), from.data_ptr(), to.data_ptr(), count_of(to), how.type,
@@ -730,7 +777,8 @@ class TuttiBackend final : public c10d::Backend {
       return tutti_irecv(handle(), from, static_cast<uint32_t>(tag), buffer.data_ptr(),
                          buffer.nbytes(), sender, request);
     });
-    return start.work(type, tensors);
+    return start.work(type, type == OpType::RECV ? "tutti:recv" : "tutti:recvAnySource", tensors,
+                      tensors);
   }
 
   const std::shared_ptr<Group> group_;

@@ -1,0 +1,134 @@
+"""Rounds of kill -9: kill_rounds.py ROUNDS [SEED].
+
+In each round some ranks form a group and make calls without end. One of them is killed at a random
+moment: while they start, form the group, wait, or copy. The others must get an error within the
+timeout, and nothing may stay behind: no file in /dev/shm or of Tutti's in the temporary folder, no
+descriptor, no process.
+"""
+
+import datetime
+import faulthandler
+import os
+import random
+import re
+import signal
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import torch
+import torch.distributed as dist
+import tutti.torch  # noqa: F401 (registers the backend)
+from tutti.torch.extension import load
+
+TIMEOUT = 4.0  # seconds of a call
+LIMIT = datetime.timedelta(seconds=TIMEOUT)
+MARGIN = 10.0  # for a machine that does other work
+TOLD = 7  # the exit code of a rank that got an error
+
+
+def make_calls(rank: int, ranks: int, seed: int) -> None:
+    """The same calls at all ranks, until an error."""
+    chosen = random.Random(seed)
+    groups = [None]
+    for step in range(10**9):
+        size = chosen.choice([0, 1, 100, 5000, 300000])
+        call, group = chosen.randrange(6), chosen.choice(groups)
+        tensor = torch.ones(size)
+        if call == 0:
+            dist.all_reduce(tensor, group=group)
+        elif call == 1:
+            dist.all_gather([torch.empty(size) for _ in range(ranks)], tensor, group=group)
+        elif call == 2:
+            dist.all_to_all_single(torch.empty(ranks * size), torch.ones(ranks * size), group=group)
+        elif call == 3:
+            work = dist.all_reduce(tensor, async_op=True, group=group)
+            dist.broadcast(torch.ones(size), chosen.randrange(ranks), group=group)
+            work.wait()
+        elif call == 4:
+            work = dist.isend(tensor, (rank + 1) % ranks)
+            dist.recv(torch.empty(size), (rank - 1) % ranks)
+            work.wait()
+        elif len(groups) < 4:
+            groups.append(dist.new_group(list(range(ranks)), timeout=LIMIT))
+
+
+def be_rank(rank: int, ranks: int, store: str, seed: int) -> None:
+    faulthandler.dump_traceback_later(TIMEOUT + MARGIN - 2)
+    try:
+        dist.init_process_group("cpu:tutti", init_method=f"file://{store}", rank=rank,
+                                world_size=ranks, timeout=LIMIT)  # fmt: skip
+        make_calls(rank, ranks, seed)
+    except (dist.DistError, RuntimeError):
+        os._exit(TOLD)
+    except BaseException as error:
+        print(f"rank {rank}: {type(error).__name__}: {error}", flush=True)
+    os._exit(1)
+
+
+def seen() -> list[str]:
+    """What a round may not change."""
+    own = os.listdir(tempfile.gettempdir())
+    return [*own, *(f"descriptor {one}" for one in os.listdir("/proc/self/fd"))]
+
+
+def shared_files(processes: list[int]) -> list[str]:
+    """Those that Tutti or torch named after one of these processes. Other jobs have files there, too."""
+    numbers = {str(process) for process in processes}
+    named = [name for name in os.listdir("/dev/shm") if re.match("tutti|torch", name)]
+    return [name for name in named if numbers & set(re.findall(r"\d+", name))]
+
+
+def play(seed: int, store: str) -> float:
+    """One round. Gives the seconds that the others took."""
+    chosen = random.Random(seed)
+    ranks = chosen.choice([2, 3, 4])
+    children = []
+    for rank in range(ranks):
+        child = os.fork()
+        if child == 0:
+            be_rank(rank, ranks, store, seed)
+        children.append(child)
+    victim = chosen.randrange(ranks)
+    time.sleep(chosen.choice([0.05, 0.3, 1.0]) * chosen.random())
+    os.kill(children[victim], signal.SIGKILL)
+    began = time.monotonic()
+    codes: dict[int, int] = {}
+    while len(codes) < ranks and time.monotonic() - began < TIMEOUT + MARGIN:
+        time.sleep(0.002)
+        for rank in set(range(ranks)) - set(codes):
+            child, status = os.waitpid(children[rank], os.WNOHANG)
+            if child != 0:
+                codes[rank] = os.waitstatus_to_exitcode(status)
+    took = time.monotonic() - began
+    for rank in set(range(ranks)) - set(codes):
+        os.kill(children[rank], signal.SIGKILL)
+        os.waitpid(children[rank], 0)
+    expected = dict.fromkeys(range(ranks), TOLD) | {victim: -signal.SIGKILL}
+    left = shared_files(children)
+    assert not left, f"round {seed} left {left}"
+    assert codes == expected, f"round {seed}: rank {victim} of {ranks} was killed; then {codes}"
+    return took
+
+
+def main(rounds: int, first: int) -> None:
+    load()
+    torch.set_num_threads(1)
+    with tempfile.TemporaryDirectory() as directory:
+        tempfile.tempdir = os.environ["TMPDIR"] = directory
+        before = seen()
+        times = []
+        for seed in range(first, first + rounds):
+            store = os.path.join(directory, str(seed))
+            times.append(play(seed, store))
+            Path(store).unlink(missing_ok=True)
+            left = sorted(set(seen()) - set(before))
+            assert not left, f"round {seed} left {left}"
+        times.sort()
+        print(f"{rounds} rounds; the others had ended after {times[len(times) // 2]:.2f} s "
+              f"(median), {times[-1]:.2f} s at most")  # fmt: skip
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 0)
