@@ -222,26 +222,37 @@ void join_unknown(std::vector<AtOnePlace>* groups) {
   std::erase_if(*groups, [](const AtOnePlace& group) { return group.ranks.empty(); });
 }
 
-std::string differs(const AtOnePlace& few, const AtOnePlace& many) {
-  const std::string who = named(few.ranks), others = named(many.ranks);
-  const std::string where =
-      many.place.doing == Doing::mpi ? "in " + many.place.function : what(many);
-  const bool is_one = few.ranks.size() == 1;
-  switch (few.place.doing) {
-    case Doing::ended:
-      return who + (is_one ? " has" : " have") + " ended, and " + others + " " + are(many.ranks) +
-             " " + where;
-    case Doing::stopped: return who + " " + are(few.ranks) + " stopped by a signal";
+// The ranks of a group and where they are: "rank 3 is in file access".
+std::string told(const AtOnePlace& group) {
+  const bool is_one = group.ranks.size() == 1;
+  const std::string who = named(group.ranks), being = who + " " + are(group.ranks);
+  switch (group.place.doing) {
+    case Doing::ended: return who + (is_one ? " has ended" : " have ended");
+    case Doing::stopped: return being + " stopped by a signal";
     case Doing::silent: return who + " cannot be asked";
-    case Doing::computes:
-      return who + " " + are(few.ranks) + " in the program's own code, " + others + " " + where;
-    case Doing::file:
-      return who + " " + are(few.ranks) + " in file access, " + others + " " + where;
-    case Doing::sleeps:
-      return who + " " + are(few.ranks) + " in a system call, " + others + " " + where;
+    case Doing::computes: return being + " in the program's own code";
+    case Doing::file: return being + " in file access";
+    case Doing::sleeps: return being + " in a system call";
     case Doing::mpi: break;
   }
-  return differs_in_call(few, many, who + (is_one ? " makes" : " make"), others);
+  return being + " in " + group.place.function;
+}
+
+std::string differs(const AtOnePlace& few, const AtOnePlace& many) {
+  const std::string who = named(few.ranks), others = named(many.ranks);
+  const bool few_are_inside = few.place.doing == Doing::mpi;
+  const bool many_are_inside = many.place.doing == Doing::mpi;
+  const std::string make = who + (few.ranks.size() == 1 ? " makes" : " make");
+  if (few_are_inside && many_are_inside) return differs_in_call(few, many, make, others);
+  if (few_are_inside) return make + " " + call_text(few) + ", " + told(many);
+  switch (few.place.doing) {
+    case Doing::stopped:
+    case Doing::silent: return told(few);
+    case Doing::ended: return told(few) + ", and " + told(many);
+    default:
+      return told(few) + ", " +
+             (many_are_inside ? others + " in " + many.place.function : told(many));
+  }
 }
 
 std::vector<int> elsewhere(const std::vector<Place>& places, int ranks) {

@@ -84,6 +84,19 @@ TEST(Table, OfTwoThatAreAsLargeTheOneThatDoesNotWaitComesFirst) {
   EXPECT_EQ(groups[0].ranks, std::vector<int>{1});
 }
 
+TEST(Table, GroupsOutsideMpiAreTold) {
+  const auto of = [](Doing few, Doing many) {
+    return difference(grouped({that_does(0, many), that_does(1, few), that_does(2, many)}));
+  };
+  EXPECT_EQ(of(Doing::ended, Doing::computes),
+            "rank 1 has ended, and ranks 0, 2 are in the program's own code");
+  EXPECT_EQ(of(Doing::file, Doing::ended), "rank 1 is in file access, ranks 0, 2 have ended");
+  EXPECT_EQ(of(Doing::stopped, Doing::sleeps), "rank 1 is stopped by a signal");
+  EXPECT_EQ(difference(grouped({that_does(0, Doing::silent), in_call(1, "MPI_Barrier", 3, "a.c:1"),
+                                that_does(2, Doing::silent)})),
+            "rank 1 makes MPI_Barrier, ranks 0, 2 cannot be asked");
+}
+
 TEST(Table, NumbersTellACallThatWasLeftOut) {
   const auto groups =
       grouped({in_call(0, "MPI_Barrier", 4, "a.c:1"), in_call(1, "MPI_Barrier", 3, "a.c:1"),
