@@ -22,7 +22,7 @@
 #include <string_view>
 #include <vector>
 
-#include "mpi/one_sided/pieces.h"
+#include "rma/pieces.h"
 #include "pairs.h"
 #include "rows.h"
 #include "statistics.h"
@@ -140,7 +140,7 @@ extern "C" void measure_saturation(const Ranks* ranks, int argc, char** argv) {
   add_rows(map);
   const char* const library = name_of_mpi();
   const bool open_mpi = std::string_view(library).starts_with("Open MPI");
-  row_begin_call("under_way", library, rma::bytes_under_way(map, mpi::most_piece_of(open_mpi)));
+  row_begin_call("under_way", library, rma::bytes_under_way(map, rma::most_piece_of(open_mpi)));
   row_end();
   MPI_Barrier(MPI_COMM_WORLD);
   bench.pair.tutti.free(bench.there);

@@ -157,7 +157,7 @@ bool Client::complete_without_server(const Handle& handle, bool looks_closely, C
   if (!is_taken(stamp)) return false;
   // If the place was claimed for another server since then, the one that has begun this is gone.
   // One that has ended by itself is about to complete what it has begun.
-  const bool is_of_now = stamp == taken(handle.position, standing(state).generation);
+  const bool is_of_now = is_of(stamp, standing(state).generation);
   if (is_of_now && !server_is_gone(handle.server)) return false;
   if (!queue(handle).take_over(handle.position, stamp)) return false;
   *code = execute_posted(handle);

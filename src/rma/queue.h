@@ -6,12 +6,14 @@
 //
 //   posted(p)    by the client, after it has written the transfer
 //   taken(p, g)  by a server that begins the transfer; g tells it from servers before and after it
+//   away(p, g)   by that server, before it gives the transfer to a network: nobody can call it back
 //   done(p)      by the server, after the transfer; or by the client before it executes the
-//                transfer itself, from posted(p), or from taken(p, g) if server g has died
+//                transfer itself, from posted(p), or from the stamps of server g if that has died
 //
-// A server that follows one that has died makes posted(p) of its predecessor's taken(p, g). Each
-// change but the first is a compare-and-exchange, so exactly one of client and server executes a
-// transfer, except for the part that a server has executed that then died.
+// A server that follows one that has died makes posted(p) of its predecessor's taken(p, g), and
+// leaves away(p, g) to the client. Each change of hands is a compare-and-exchange, so exactly one
+// of client and server executes a transfer, except for the part that a server has executed that
+// then died. Transfers that are away end in any order.
 //
 // The client uses an entry again after it has released it: when it knows that the transfer is
 // complete. So at most as many transfers are outstanding as there are entries, and a client whose
@@ -37,14 +39,24 @@ namespace tutti::rma {
 
 // The values of an entry's stamp. 0: not used yet.
 constexpr uint64_t posted_step = 1 << 16;  // from one position's stamps to the next one's
-constexpr uint64_t generations = posted_step - 3;
+constexpr uint64_t generations = posted_step / 2 - 2;
 constexpr uint64_t posted(uint64_t position) { return posted_step * position + 1; }
 constexpr uint64_t taken(uint64_t position, uint64_t generation) {
   return posted_step * position + 2 + generation % generations;
 }
+constexpr uint64_t away(uint64_t position, uint64_t generation) {
+  return taken(position, generation) + generations;
+}
 constexpr uint64_t done(uint64_t position) { return posted_step * position + posted_step - 1; }
+// True if a server has the transfer, which may be away.
 constexpr bool is_taken(uint64_t stamp) {
-  return stamp % posted_step >= 2 && stamp % posted_step < posted_step - 1;
+  return stamp % posted_step >= 2 && stamp % posted_step < 2 + 2 * generations;
+}
+constexpr bool is_away(uint64_t stamp) {
+  return is_taken(stamp) && stamp % posted_step >= 2 + generations;
+}
+constexpr bool is_of(uint64_t stamp, uint64_t generation) {
+  return is_taken(stamp) && (stamp % posted_step - 2) % generations == generation % generations;
 }
 
 template <class Atomics, class Content>
@@ -131,14 +143,15 @@ class BasicConsumer {
     for (size_t i = 0; i < count; ++i) {
       const uint64_t stamp = Atomics::observe(entries[i].stamp);
       const uint64_t position = stamp / posted_step;
-      if (rma::is_taken(stamp)) Atomics::take(entries[i].stamp, stamp, posted(position));
+      if (rma::is_taken(stamp) && !is_away(stamp))
+        Atomics::take(entries[i].stamp, stamp, posted(position));
       last = std::max(last, position);
     }
     if (last >= count) next_ = last - count + 1;
   }
 
-  // The next entry's content, which this server has taken; null if nothing is posted. finish() must
-  // follow before the next take(). Data that the server writes into it is visible to a client that
+  // The next entry's content, which this server has taken; null if nothing is posted. finish() or
+  // send_away() must follow before the next take(). Data that the server writes into it is visible to a client that
   // finds it done.
   Content* take() {
     for (;; ++next_) {
@@ -151,9 +164,14 @@ class BasicConsumer {
         return &entry.content;
     }
   }
-  void finish() {
-    Atomics::publish(entries_[next_ & mask_].stamp, done(next_));
-    ++next_;
+  void finish() { finish(next_++); }
+  // The content goes to a network next. Returns its position, for finish().
+  uint64_t send_away() {
+    Atomics::publish(entries_[next_ & mask_].stamp, away(next_, generation_));
+    return next_++;
+  }
+  void finish(uint64_t position) {
+    Atomics::publish(entries_[position & mask_].stamp, done(position));
   }
   // True if take() would find something, or is about to.
   bool has_next() const { return Atomics::observe(entries_[next_ & mask_].stamp) >= posted(next_); }

@@ -98,6 +98,11 @@ class Helping {
   shm::Word& helpers_;
 };
 
+// Memory outside the heap is reached by the system's copies, which find out whether it exists.
+rma::Peer own_memory_of_answers(const rma::Extent& heap) {
+  return {.first = heap.first, .bytes = heap.bytes, .process = static_cast<int32_t>(getpid())};
+}
+
 rma::Extent own_heap() {
   const shm::Heap* const heap = shm::process_heap();
   if (heap == nullptr) return {};
@@ -141,8 +146,9 @@ BetweenNodes::BetweenNodes(PrivateCommunicator communicator, std::vector<rma::Ex
       told_(told),
       made_by_(getpid()),
       communicator_(std::move(communicator)),
-      asking_(communicator_.get(), window_to_rank()),
-      answering_(communicator_.get(), heaps_[static_cast<size_t>(rank)]),
+      wire_(communicator_.get()),
+      asking_(wire_, window_to_rank()),
+      answering_(wire_, {own_memory_of_answers(heaps_[static_cast<size_t>(rank)])}),
       last_moved_(Clock::now()) {}
 
 // A forked child must not call MPI.
@@ -178,7 +184,7 @@ uint64_t BetweenNodes::start(const rma::Transfer& transfer, int rank, rma::Outco
     const std::lock_guard lock(mutex_);
     if (!asking_.failure().empty()) throw Error(Code::dead_peer, asking_.failure());
     exceeds = asking_.outstanding() >= most_;
-    number = asking_.start(transfer, rank);
+    number = asking_.start(transfer, {.answers = rank, .rank = rank});
     (transfer.kind == rma::Kind::put ? done_.puts : done_.gets) += 1;
     done_.bytes += transfer.bytes();
     last_moved_ = Clock::now() + shortest_transfer;

@@ -1,5 +1,5 @@
 // A group's transfers between ranks of different nodes: messages of the host's, on a communicator
-// of Tutti's own (pieces.h). Each rank asks (asking.h) and answers (answering.h).
+// of Tutti's own (rma/pieces.h). Each rank asks (rma/asking.h) and answers (rma/answering.h).
 //
 // Somebody must drive a rank's side: the server of its process (mpi/job/servers.h) if there is one
 // and servers are enabled on the node, and always the rank's own calls that wait in Tutti, for
@@ -19,9 +19,10 @@
 #include "exec/waiter.h"
 #include "mpi/host/host.h"
 #include "mpi/host/private_communicator.h"
-#include "mpi/one_sided/answering.h"
-#include "mpi/one_sided/asking.h"
+#include "mpi/one_sided/host_wire.h"
 #include "report/tally.h"
+#include "rma/answering.h"
+#include "rma/asking.h"
 #include "rma/far_ranks.h"
 
 namespace tutti::mpi {
@@ -106,8 +107,9 @@ class BetweenNodes final : public rma::FarRanks {
 
   std::mutex mutex_;  // guards all below
   PrivateCommunicator communicator_;
-  Asking asking_;
-  Answering answering_;
+  HostWire wire_;
+  rma::Asking asking_;
+  rma::Answering answering_;
   bool leaves_ = false;
   Request all_have_left_{};
   Clock::time_point last_moved_;

@@ -1,22 +1,22 @@
-#include "mpi/one_sided/asking.h"
+#include "rma/asking.h"
 
 #include <cstdio>
 #include <cstring>
 #include <utility>
 
-namespace tutti::mpi {
+namespace tutti::rma {
 namespace {
 
 constexpr size_t looks_at_once = 16;
 
 // The transfer with the packed data of its blocks in the place of the target's memory.
-rma::Transfer packed(const rma::Transfer& piece) {
-  rma::Transfer between = piece;
+Transfer packed(const Transfer& piece) {
+  Transfer between = piece;
   between.remote_stride = static_cast<int64_t>(piece.block_bytes);
   return between;
 }
 
-const char* name(rma::Kind kind) { return kind == rma::Kind::put ? "put" : "get"; }
+const char* name(Kind kind) { return kind == Kind::put ? "put" : "get"; }
 
 std::string hexadecimal(uint64_t address) {
   char text[24];
@@ -24,7 +24,7 @@ std::string hexadecimal(uint64_t address) {
   return text;
 }
 
-std::string why(Code code, const rma::Transfer& transfer, int rank) {
+std::string why(Code code, const Transfer& transfer, int rank) {
   const std::string what = "a " + std::string(name(transfer.kind)) + " of " +
                            std::to_string(transfer.bytes()) + " bytes at address " +
                            hexadecimal(transfer.remote) + " of rank " + std::to_string(rank);
@@ -39,16 +39,18 @@ std::string why(Code code, const rma::Transfer& transfer, int rank) {
 
 }  // namespace
 
-// After a failure the host may still write into the memory of its messages, so that stays.
+// After a failure the wire may still write into the memory of its messages, so that stays.
 Asking::~Asking() {
   if (pieces_under_way_ > 0) new std::deque<Piece>(std::move(pieces_));
 }
 
-uint64_t Asking::start(const rma::Transfer& transfer, int rank) {
+uint64_t Asking::start(const Transfer& transfer, const Target& target) {
   const uint64_t number = ++last_;
-  Moving& moving = moving_.try_emplace(number, Moving{Cutter(transfer), rank}).first->second;
+  Moving& moving = moving_.try_emplace(number, Moving{Cutter(transfer, wire_.most_piece()), target})
+                       .first->second;
   if (!failure_.empty()) {
     moving.outcome = {Code::dead_peer, failure_};
+    end(number);
     return number;
   }
   to_send_.push_back(number);
@@ -61,17 +63,17 @@ bool Asking::is_over(uint64_t number) const {
   return found == moving_.end() || found->second.is_over();
 }
 
-rma::Outcome Asking::take(uint64_t number) {
+Outcome Asking::take(uint64_t number) {
   const auto found = moving_.find(number);
-  rma::Outcome outcome = std::move(found->second.outcome);
+  Outcome outcome = std::move(found->second.outcome);
   moving_.erase(found);
   return outcome;
 }
 
 std::string Asking::describe(uint64_t number) const {
   const Moving& moving = moving_.at(number);
-  const rma::Transfer& transfer = moving.cutter.whole();
-  return "for rank " + std::to_string(moving.rank) + ", on another node, to answer a " +
+  const Transfer& transfer = moving.cutter.whole();
+  return "for rank " + std::to_string(moving.target.rank) + ", on another node, to answer a " +
          name(transfer.kind) + " of " + std::to_string(transfer.bytes()) + " bytes";
 }
 
@@ -92,7 +94,7 @@ bool Asking::send_some() {
       const auto found = moving_.find(number);  // one that has failed may be gone
       if (found == moving_.end() || found->second.outcome.code != Code::ok) continue;
       Moving& moving = found->second;
-      if (window_to(moving.rank).has_room()) {
+      if (window_to(moving.target.answers).has_room()) {
         send(number, moving);
         sends = true;
       }
@@ -103,7 +105,6 @@ bool Asking::send_some() {
 }
 
 void Asking::send(uint64_t number, Moving& moving) {
-  const Host& mpi = host();
   if (free_places_.empty()) {
     free_places_.push_back(static_cast<uint32_t>(pieces_.size()));
     pieces_.emplace_back().place = free_places_.back();
@@ -113,32 +114,33 @@ void Asking::send(uint64_t number, Moving& moving) {
   piece.number = number;
   piece.transfer = moving.cutter.next();
   piece.has_arrived = false;
-  const rma::Transfer& transfer = piece.transfer;
-  const bool puts = transfer.kind == rma::Kind::put;
+  const Transfer& transfer = piece.transfer;
+  const bool puts = transfer.kind == Kind::put;
   const Asked request{.address = transfer.remote,
                       .stride = transfer.remote_stride,
                       .block_bytes = transfer.block_bytes,
                       .blocks = transfer.blocks,
                       .kind = transfer.kind,
-                      .place = place};
+                      .place = place,
+                      .target = static_cast<uint32_t>(moving.target.number)};
   piece.request = buffers_.take(sizeof request + (puts ? transfer.bytes() : 0));
   piece.reply = buffers_.take(sizeof(Reply) + (puts ? 0 : transfer.bytes()));
   std::memcpy(piece.request.data(), &request, sizeof request);
   if (puts)
-    rma::copy_blocks(packed(transfer), piece.request.data() + sizeof request,
-                     reinterpret_cast<const std::byte*>(transfer.local));
+    copy_blocks(packed(transfer), piece.request.data() + sizeof request,
+                reinterpret_cast<const std::byte*>(transfer.local));
   free_places_.pop_back();
   ++moving.under_way;
   ++pieces_under_way_;
-  piece.filled = window_to(moving.rank).sent(transfer.bytes());
+  piece.filled = window_to(moving.target.answers).sent(transfer.bytes());
   piece.sent = std::chrono::steady_clock::now();
-  int code = mpi.Irecv(piece.reply.data(), static_cast<int>(piece.reply.size()), mpi.type_byte,
-                       moving.rank, first_reply_tag + static_cast<int>(place), communicator_,
-                       &piece.receiving);
-  if (code == success)
-    code = mpi.Isend(piece.request.data(), static_cast<int>(piece.request.size()), mpi.type_byte,
-                     moving.rank, request_tag, communicator_, &piece.sending);
-  if (code != success) fail(moving.rank, code);
+  const int rank = moving.target.answers;
+  int code = wire_.receive(piece.reply.data(), piece.reply.size(), rank,
+                           first_reply_tag + static_cast<int>(place), &piece.receiving);
+  if (code == Wire::success)
+    code =
+        wire_.send(piece.request.data(), piece.request.size(), rank, request_tag, &piece.sending);
+  if (code != Wire::success) fail(rank, code);
 }
 
 // Some places at a time, in turn, because each look may cost a call of the network.
@@ -161,44 +163,49 @@ bool Asking::receive_some() {
 
 // True if the piece is complete: the reply is here, and the host has let go of the request.
 bool Asking::advance(Piece& piece) {
-  const int rank = moving_.at(piece.number).rank;
-  int done = piece.has_arrived ? 1 : 0;
-  int code = success;
-  if (done == 0) code = host().Test(&piece.receiving, &done, abi.status_ignore);
-  if (code == success && done != 0) {
+  const int rank = moving_.at(piece.number).target.answers;
+  bool done = piece.has_arrived;
+  int code = Wire::success;
+  if (!done) code = wire_.test(&piece.receiving, &done);
+  if (code == Wire::success && done) {
     piece.has_arrived = true;
-    code = host().Test(&piece.sending, &done, abi.status_ignore);
+    code = wire_.test(&piece.sending, &done);
   }
-  if (code != success) fail(rank, code);
-  if (code != success || done == 0) return false;
+  if (code != Wire::success) fail(rank, code);
+  if (code != Wire::success || !done) return false;
   finish(piece);
   return true;
 }
 
 void Asking::finish(Piece& piece) {
   Moving& moving = moving_.at(piece.number);
-  const rma::Transfer& transfer = piece.transfer;
+  const Transfer& transfer = piece.transfer;
   Reply reply;
   std::memcpy(&reply, piece.reply.data(), sizeof reply);
   const Code code = static_cast<Code>(reply.code);
   if (code != Code::ok) {
     if (moving.outcome.code == Code::ok)
-      moving.outcome = {code, why(code, moving.cutter.whole(), moving.rank)};
-  } else if (transfer.kind == rma::Kind::get) {
-    rma::copy_blocks(packed(transfer), reinterpret_cast<std::byte*>(transfer.local),
-                     piece.reply.data() + sizeof reply);
+      moving.outcome = {code, why(code, moving.cutter.whole(), moving.target.rank)};
+  } else if (transfer.kind == Kind::get) {
+    copy_blocks(packed(transfer), reinterpret_cast<std::byte*>(transfer.local),
+                piece.reply.data() + sizeof reply);
   }
   --moving.under_way;
   --pieces_under_way_;
-  window_to(moving.rank)
+  window_to(moving.target.answers)
       .answered(transfer.bytes(), std::chrono::steady_clock::now() - piece.sent, piece.filled);
   free_places_.push_back(piece.place);
-  piece.number = 0;
+  const uint64_t number = std::exchange(piece.number, 0);
   buffers_.give(std::move(piece.request));
   buffers_.give(std::move(piece.reply));
+  if (moving.is_over()) end(number);
 }
 
-// The host promises nothing after a failure, so all that is outstanding ends with it.
+void Asking::end(uint64_t number) {
+  if (lists_over_) over_.push_back(number);
+}
+
+// A wire promises nothing after a failure, so all that is outstanding ends with it.
 void Asking::fail(int rank, int code) {
   failure_ = "the host MPI failed to exchange messages with rank " + std::to_string(rank) +
              " (its error " + std::to_string(code) + "); has its process ended?";
@@ -207,7 +214,8 @@ void Asking::fail(int rank, int code) {
     if (moving.is_over()) continue;
     moving.under_way = 0;
     moving.outcome = {Code::dead_peer, failure_};
+    end(number);
   }
 }
 
-}  // namespace tutti::mpi
+}  // namespace tutti::rma

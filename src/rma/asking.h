@@ -3,8 +3,7 @@
 // The bytes that are under way to one rank at once are bounded (rma/window.h); further pieces
 // (pieces.h) follow as replies come. So a rank that does not answer holds up no transfer with
 // another one. Data of a put is copied when its piece is sent. The memory of the caller is read and
-// written until the transfer is over. No function waits. One thread at a time, which is inside
-// Tutti (Inside).
+// written until the transfer is over. No function waits. One thread at a time.
 #pragma once
 
 #include <chrono>
@@ -14,30 +13,36 @@
 #include <string>
 #include <vector>
 
-#include "mpi/host/host.h"
-#include "mpi/one_sided/message_buffers.h"
-#include "mpi/one_sided/pieces.h"
+#include "rma/message_buffers.h"
+#include "rma/pieces.h"
 #include "rma/far_ranks.h"
+#include "rma/wire.h"
 #include "rma/window.h"
 
-namespace tutti::mpi {
+namespace tutti::rma {
 
 class Asking {
  public:
-  // The communicator returns errors as codes, and outlives the object. Each rank gets a window that
-  // begins as `window` is.
-  Asking(Comm communicator, const rma::Window& window)
-      : communicator_(communicator), window_(window), buffers_(window.most()) {}
+  // The wire outlives the object. Each rank gets a window that begins as `window` is.
+  Asking(Wire& wire, const Window& window)
+      : wire_(wire), window_(window), buffers_(window.most()) {}
   // Nothing is under way, unless messages have failed.
   ~Asking();
   Asking(const Asking&) = delete;
 
-  // The transfer has data.
-  uint64_t start(const rma::Transfer& transfer, int rank);
+  // Who answers a transfer: the rank of the wire, the number by which it knows the owner of the
+  // target's memory, and that owner's rank, for messages to the user.
+  struct Target {
+    int answers = 0;
+    int number = 0;
+    int rank = 0;
+  };
+  // The transfer has data. Returns its number.
+  uint64_t start(const Transfer& transfer, const Target& target);
   bool knows(uint64_t number) const { return moving_.count(number) != 0; }
   bool is_over(uint64_t number) const;
   // Forgets a transfer that is over.
-  rma::Outcome take(uint64_t number);
+  Outcome take(uint64_t number);
   // The number of the oldest transfer; 0 if there is none.
   uint64_t oldest() const { return moving_.empty() ? 0 : moving_.begin()->first; }
   size_t outstanding() const { return moving_.size(); }
@@ -47,15 +52,21 @@ class Asking {
   // True if something was sent or received.
   bool drive();
   bool is_idle() const { return pieces_under_way_ == 0 && to_send_.empty(); }
-  // The host's messages have failed, and no more are sent.
+  // The numbers of transfers that are over, of which each is listed once. The caller clears the
+  // list, if it has asked for it.
+  std::vector<uint64_t>& list_of_over() {
+    lists_over_ = true;
+    return over_;
+  }
+  // The wire has failed, and no more messages are sent.
   const std::string& failure() const { return failure_; }
 
  private:
   struct Moving {
     Cutter cutter;
-    int rank;
+    Target target;
     uint32_t under_way = 0;  // pieces
-    rma::Outcome outcome{};
+    Outcome outcome{};
     bool is_over() const {
       return under_way == 0 && (cutter.is_at_end() || outcome.code != Code::ok);
     }
@@ -63,9 +74,9 @@ class Asking {
   struct Piece {
     uint32_t place = 0;
     uint64_t number = 0;  // the number of its transfer; 0: the place is free
-    rma::Transfer transfer{};
+    Transfer transfer{};
     MessageBuffer request, reply;
-    Request sending{}, receiving{};
+    Wire::Message sending{}, receiving{};
     bool has_arrived = false;  // the reply
     size_t filled = 0;         // the window's limit if the piece took its last room; else 0
     std::chrono::steady_clock::time_point sent{};
@@ -76,21 +87,24 @@ class Asking {
   bool receive_some();
   bool advance(Piece& piece);
   void finish(Piece& piece);
+  void end(uint64_t number);
   void fail(int rank, int code);
 
-  const Comm communicator_;
-  const rma::Window window_;
-  rma::Window& window_to(int rank) { return windows_.try_emplace(rank, window_).first->second; }
+  Wire& wire_;
+  const Window window_;
+  Window& window_to(int rank) { return windows_.try_emplace(rank, window_).first->second; }
   uint64_t last_ = 0;
-  std::map<uint64_t, Moving> moving_;   // the transfers whose completion was not told
-  std::deque<uint64_t> to_send_;        // those of moving_ that have pieces left to send
-  std::map<int, rma::Window> windows_;  // indexed by rank
-  std::deque<Piece> pieces_;            // indexed by place
+  std::map<uint64_t, Moving> moving_;  // the transfers whose completion was not told
+  std::deque<uint64_t> to_send_;       // those of moving_ that have pieces left to send
+  std::map<int, Window> windows_;      // indexed by rank
+  std::deque<Piece> pieces_;           // indexed by place
   std::vector<uint32_t> free_places_;
   MessageBuffers buffers_;
+  std::vector<uint64_t> over_;
+  bool lists_over_ = false;
   size_t next_look_ = 0;  // a place
   size_t pieces_under_way_ = 0;
   std::string failure_;
 };
 
-}  // namespace tutti::mpi
+}  // namespace tutti::rma

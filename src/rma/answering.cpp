@@ -1,11 +1,9 @@
-#include "mpi/one_sided/answering.h"
-
-#include <unistd.h>
+#include "rma/answering.h"
 
 #include <cstring>
 #include <utility>
 
-namespace tutti::mpi {
+namespace tutti::rma {
 namespace {
 
 // Requests beyond that stay with the host until replies have left, so that memory is bounded
@@ -16,23 +14,21 @@ constexpr size_t most_answers = 4096;
 constexpr size_t most_kept_bytes = size_t{4} << 20;
 constexpr int new_at_once = 32;
 
-constexpr int buffer = 0, target = 1;  // ranks of the mover
-
-std::vector<rma::Peer> peers(const rma::Extent& heap) {
-  const rma::Peer own{
-      .first = heap.first, .bytes = heap.bytes, .process = static_cast<int32_t>(getpid())};
-  return {rma::own_memory, own};
+std::vector<Peer> with_buffers(std::vector<Peer> targets) {
+  targets.push_back(own_memory);
+  return targets;
 }
 
 }  // namespace
 
-Answering::Answering(Comm communicator, const rma::Extent& heap)
-    : communicator_(communicator),
-      peers_(peers(heap)),
-      mover_(peers_, {buffer}),
+Answering::Answering(Wire& wire, std::vector<Peer> targets)
+    : wire_(wire),
+      targets_(targets.size()),
+      peers_(with_buffers(std::move(targets))),
+      mover_(peers_, {static_cast<int>(targets_)}),
       buffers_(most_kept_bytes) {}
 
-// After a failure the host may still use the memory of its messages, so that stays.
+// After a failure the wire may still use the memory of its messages, so that stays.
 Answering::~Answering() {
   if (!answers_.empty()) new std::list<Answer>(std::move(answers_));
 }
@@ -56,13 +52,13 @@ bool Answering::drive() {
 
 // True if the answer is complete.
 bool Answering::advance(Answer& answer) {
-  int done = 0;
-  int code = host().Test(&answer.message, &done, abi.status_ignore);
-  if (code == success && done != 0) {
+  bool done = false;
+  int code = wire_.test(&answer.message, &done);
+  if (code == Wire::success && done) {
     if (answer.replies) return true;
     code = reply(answer);
   }
-  if (code != success) fail(answer.client, code);
+  if (code != Wire::success) fail(answer.client, code);
   return false;
 }
 
@@ -70,50 +66,47 @@ bool Answering::advance(Answer& answer) {
 int Answering::reply(Answer& answer) {
   Asked request;
   std::memcpy(&request, answer.request.data(), sizeof request);
-  const bool puts = request.kind == rma::Kind::put;
+  const bool puts = request.kind == Kind::put;
   const size_t bytes = request.block_bytes * request.blocks;
   answer.reply = buffers_.take(sizeof(Reply) + (puts ? 0 : bytes));
   std::byte* const data =
       puts ? answer.request.data() + sizeof request : answer.reply.data() + sizeof(Reply);
-  const rma::Transfer transfer{.local = reinterpret_cast<uint64_t>(data),
-                               .remote = request.address,
-                               .block_bytes = request.block_bytes,
-                               .local_stride = static_cast<int64_t>(request.block_bytes),
-                               .remote_stride = request.stride,
-                               .blocks = request.blocks,
-                               .kind = request.kind,
-                               .target = target};
-  const Reply result{.code = static_cast<uint32_t>(mover_.move(transfer, buffer))};
+  const Transfer transfer{.local = reinterpret_cast<uint64_t>(data),
+                          .remote = request.address,
+                          .block_bytes = request.block_bytes,
+                          .local_stride = static_cast<int64_t>(request.block_bytes),
+                          .remote_stride = request.stride,
+                          .blocks = request.blocks,
+                          .kind = request.kind,
+                          .target = static_cast<int32_t>(request.target)};
+  constexpr int buffers = 0;  // the mover's only client
+  const Reply result{.code = static_cast<uint32_t>(mover_.move(transfer, buffers))};
   std::memcpy(answer.reply.data(), &result, sizeof result);
   bytes_ += answer.reply.size();
   answer.replies = true;
   ++answered_;
-  return host().Isend(answer.reply.data(), static_cast<int>(answer.reply.size()), host().type_byte,
-                      answer.client, first_reply_tag + static_cast<int>(request.place),
-                      communicator_, &answer.message);
+  return wire_.send(answer.reply.data(), answer.reply.size(), answer.client,
+                    first_reply_tag + static_cast<int>(request.place), &answer.message);
 }
 
-// Only one thread at a time receives on the communicator, so the message that was found is the one
+// Only one thread at a time receives at this end, so the message that was found is the one
 // that is received.
 bool Answering::take_new() {
-  const Host& mpi = host();
   bool found_any = false;
   for (int i = 0; i < new_at_once && bytes_ < most_bytes && answers_.size() < most_answers; ++i) {
-    int found = 0, bytes = 0;
-    Status status;
-    int code = mpi.Iprobe(abi.any_source, request_tag, communicator_, &found, &status);
-    if (code == success && found == 0) return found_any;
+    Wire::Found found;
+    int code = wire_.probe(request_tag, &found);
+    if (code == Wire::success && found.rank < 0) return found_any;
     Answer* answer = nullptr;
-    if (code == success) code = mpi.Get_count(&status, mpi.type_byte, &bytes);
-    if (code == success) {
+    if (code == Wire::success) {
       answer = &answers_.emplace_back();
-      answer->client = source_of(status);
-      answer->request = buffers_.take(static_cast<size_t>(bytes));
+      answer->client = found.rank;
+      answer->request = buffers_.take(found.bytes);
       bytes_ += answer->request.size();
-      code = mpi.Irecv(answer->request.data(), bytes, mpi.type_byte, answer->client, request_tag,
-                       communicator_, &answer->message);
+      code = wire_.receive(answer->request.data(), found.bytes, found.rank, request_tag,
+                           &answer->message);
     }
-    if (code != success) {
+    if (code != Wire::success) {
       fail(answer == nullptr ? -1 : answer->client, code);
       return true;
     }
@@ -140,4 +133,4 @@ void Answering::fail(int client, int code) {
       " (its error " + std::to_string(code) + "); has its process ended?";
 }
 
-}  // namespace tutti::mpi
+}  // namespace tutti::rma

@@ -4,7 +4,7 @@
 // The data of a put is received into a buffer and then stored, so that a request that names memory
 // which this process does not have is answered by an error. Memory of the shared heap is reached by
 // loads and stores, all other by the system's copies within this process, which find out whether it
-// exists. No function waits. One thread at a time, which is inside Tutti (Inside).
+// exists. No function waits. One thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +12,18 @@
 #include <string>
 #include <vector>
 
-#include "mpi/host/host.h"
-#include "mpi/one_sided/message_buffers.h"
-#include "mpi/one_sided/pieces.h"
+#include "rma/message_buffers.h"
+#include "rma/pieces.h"
 #include "rma/process_mover.h"
+#include "rma/wire.h"
 
-namespace tutti::mpi {
+namespace tutti::rma {
 
 class Answering {
  public:
-  // The communicator returns errors as codes, and outlives the object. `heap`: this process's.
-  Answering(Comm communicator, const rma::Extent& heap);
+  // The wire outlives the object. `targets`: how this process reaches the memory that requests may
+  // name, by the number in the request.
+  Answering(Wire& wire, std::vector<Peer> targets);
   ~Answering();
   Answering(const Answering&) = delete;
 
@@ -38,7 +39,7 @@ class Answering {
   struct Answer {
     int client = 0;
     MessageBuffer request, reply;
-    Request message{};  // the message that is received, then the one that is sent
+    Wire::Message message{};  // the message that is received, then the one that is sent
     bool replies = false;
   };
 
@@ -48,9 +49,10 @@ class Answering {
   int reply(Answer& answer);
   void fail(int client, int code);
 
-  const Comm communicator_;
-  const std::vector<rma::Peer> peers_;  // first the buffers, then this process as the target
-  rma::ProcessMover mover_;
+  Wire& wire_;
+  const size_t targets_;
+  const std::vector<Peer> peers_;  // the targets, and then the buffers
+  ProcessMover mover_;
   MessageBuffers buffers_;
   std::list<Answer> answers_;  // the oldest first
   size_t bytes_ = 0;           // bytes of their messages
@@ -58,4 +60,4 @@ class Answering {
   std::string failure_;
 };
 
-}  // namespace tutti::mpi
+}  // namespace tutti::rma

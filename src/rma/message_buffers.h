@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace tutti::mpi {
+namespace tutti::rma {
 
 // Bytes, not initialised. Their address stays when the object is moved.
 class MessageBuffer {
@@ -63,4 +63,4 @@ class MessageBuffers {
   size_t bytes_ = 0;  // bytes of free_
 };
 
-}  // namespace tutti::mpi
+}  // namespace tutti::rma
