@@ -289,7 +289,8 @@ const std::vector<OptionRow>& option_table() {
        .default_value = "selective",
        .doc = "Which one-sided transfers servers get: all; selective, those that are long enough "
               "to gain, if servers have cores of their own; none, until the program calls "
-              "tutti_servers_enable. Between nodes selective is all. `tutti-run --serve` sets it.",
+              "tutti_servers_enable. Between nodes it is learned what gains. `tutti-run --serve` "
+              "sets it.",
        .store = store<&Options::serve>,
        .ranks = same<&Options::serve>,
        .words = {"all", "selective", "none"}},

@@ -88,7 +88,11 @@ void write_one_sided(FILE* file, const OneSided& done, const Most& most,
         number(done.sharing));
 }
 
-void write_between_nodes(FILE* file, const TransfersBetweenNodes& done) {
+uint64_t least_exchanged(const Most& most) {
+  return most.least_exchanged == 0 ? 0 : UINT64_MAX - most.least_exchanged;
+}
+
+void write_between_nodes(FILE* file, const TransfersBetweenNodes& done, const Most& most) {
   if (done.puts + done.gets == 0) return;
   const auto number = [](uint64_t value) { return static_cast<unsigned long long>(value); };
   fprintf(file,
@@ -96,6 +100,16 @@ void write_between_nodes(FILE* file, const TransfersBetweenNodes& done) {
           "servers answered %llu requests of other ranks, and ranks that waited %llu\n",
           number(done.puts), number(done.gets), readable_bytes(done.bytes).c_str(),
           number(done.by_servers), number(done.by_ranks));
+  if (done.endpoints == 0) return;
+  fprintf(
+      file,
+      "tutti:   %llu servers have endpoints, and completed %llu of these transfers, each of them "
+      "%llu to %llu; ranks handed %llu over and took %llu back; %llu were lost\n",
+      number(done.endpoints), number(done.exchanged), number(least_exchanged(most)),
+      number(most.most_exchanged), number(done.handed), number(done.taken_back), number(done.lost));
+  if (most.interfaces > 0)
+    fprintf(file, "tutti:   the host MPI was asked for %llu virtual interfaces\n",
+            number(most.interfaces));
 }
 
 // How the ranks have spent their time, in nanoseconds.
@@ -247,7 +261,7 @@ void write_table(FILE* file, const Report& report) {
             static_cast<unsigned long long>(report.most.under_way),
             readable_bytes(report.most.bytes).c_str());
   write_one_sided(file, report.total.one_sided, report.most, report.found.saturation_map);
-  write_between_nodes(file, report.total.transfers_between_nodes);
+  write_between_nodes(file, report.total.transfers_between_nodes, report.most);
   write_driving(file, report.total.driving);
   write_window_calls(file, report.total);
   if (report.total.reasons[one_rank] > 0)
@@ -338,6 +352,15 @@ void write_json(FILE* file, const Report& report) {
         {"bytes", total.transfers_between_nodes.bytes},
         {"answered_by_servers", total.transfers_between_nodes.by_servers},
         {"answered_by_ranks", total.transfers_between_nodes.by_ranks}}},
+      {"endpoints",
+       {{"count", total.transfers_between_nodes.endpoints},
+        {"handed", total.transfers_between_nodes.handed},
+        {"taken_back", total.transfers_between_nodes.taken_back},
+        {"lost", total.transfers_between_nodes.lost},
+        {"exchanged", total.transfers_between_nodes.exchanged},
+        {"most_of_a_server", report.most.most_exchanged},
+        {"least_of_a_server", least_exchanged(report.most)},
+        {"interfaces", report.most.interfaces}}},
       {"servers",
        {{"count", total.one_sided.servers},
         {"processes", total.one_sided.processes},

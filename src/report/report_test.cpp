@@ -113,12 +113,40 @@ TEST(Report, TellsTransfersBetweenNodes) {
                        "servers answered 5 requests of other ranks, and ranks that waited 6\n"),
             std::string::npos)
       << table;
+  EXPECT_EQ(table.find("endpoints"), std::string::npos);
   const Json told = Json::parse(with("-far.json"))["transfers_between_nodes"];
   const Json expected = {{"puts", 3},
                          {"gets", 4},
                          {"bytes", 2048},
                          {"answered_by_servers", 5},
                          {"answered_by_ranks", 6}};
+  EXPECT_EQ(told, expected);
+}
+
+TEST(Report, TellsWhatEachEndpointHasDone) {
+  const AlgorithmNames names{};
+  const std::string on;
+  const std::vector<std::string> refused;
+  Numbers total;
+  total.transfers_between_nodes = {
+      .puts = 30, .endpoints = 2, .handed = 20, .taken_back = 3, .lost = 1, .exchanged = 16};
+  Most most;
+  most.most_exchanged = 9;
+  most.least_exchanged = UINT64_MAX - 7;
+  most.interfaces = 3;
+  const auto with = [&](const char* name) {
+    return written({total, names, most, "mpich", on, refused, 2}, name);
+  };
+  const std::string table = with("-endpoints");
+  EXPECT_NE(table.find("2 servers have endpoints, and completed 16 of these transfers, each of "
+                       "them 7 to 9; ranks handed 20 over and took 3 back; 1 were lost\n"),
+            std::string::npos)
+      << table;
+  EXPECT_NE(table.find("the host MPI was asked for 3 virtual interfaces\n"), std::string::npos);
+  const Json told = Json::parse(with("-endpoints.json"))["endpoints"];
+  const Json expected = {
+      {"count", 2},      {"handed", 20},          {"taken_back", 3},        {"lost", 1},
+      {"exchanged", 16}, {"most_of_a_server", 9}, {"least_of_a_server", 7}, {"interfaces", 3}};
   EXPECT_EQ(told, expected);
 }
 

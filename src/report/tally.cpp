@@ -144,6 +144,18 @@ void record_server_unit(uint64_t unit) {
   most.first_unit = std::max(most.first_unit, UINT64_MAX - unit);
 }
 
+void record_exchanged(uint64_t transfers) {
+  const std::lock_guard<std::mutex> lock(tally().mutex);
+  Most& most = tally().most;
+  most.most_exchanged = std::max(most.most_exchanged, transfers);
+  most.least_exchanged = std::max(most.least_exchanged, UINT64_MAX - transfers);
+}
+
+void record_interfaces(uint64_t interfaces) {
+  const std::lock_guard<std::mutex> lock(tally().mutex);
+  tally().most.interfaces = interfaces;
+}
+
 void record_saturation(std::string file) {
   const std::lock_guard<std::mutex> lock(tally().mutex);
   tally().found.saturation_map = std::move(file);

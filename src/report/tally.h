@@ -84,7 +84,12 @@ struct TransfersBetweenNodes {
   uint64_t bytes = 0;           // the bytes of these transfers
   // Requests of other ranks, each for a piece of a transfer, by who has answered them.
   uint64_t by_servers = 0;
-  uint64_t by_ranks = 0;  // inside calls that wait
+  uint64_t by_ranks = 0;    // inside calls that wait
+  uint64_t endpoints = 0;   // servers that exchange such transfers with those of other nodes
+  uint64_t handed = 0;      // transfers that ranks have handed to them
+  uint64_t taken_back = 0;  // those of them that ranks have executed after all
+  uint64_t lost = 0;        // puts whose server has died
+  uint64_t exchanged = 0;   // transfers that servers have completed
 };
 // MPI's one-sided calls, all of which the host serves, by kind. An atomic operation is an
 // accumulate.
@@ -147,6 +152,12 @@ struct Most {
   uint64_t after_last_unit = 0;  // 0: none
   uint64_t first_unit = 0;
   WaitingShare longest_wait{}, shortest_wait{};
+  // The transfers with other nodes of the server that has completed most, and all ones less those
+  // of the one that has completed least.
+  uint64_t most_exchanged = 0;
+  uint64_t least_exchanged = 0;
+  // The virtual interfaces that the host was asked for; 0: it has none of its own.
+  uint64_t interfaces = 0;
 };
 inline constexpr int most_count = static_cast<int>(sizeof(Most) / sizeof(uint64_t));
 inline constexpr int number_count = static_cast<int>(sizeof(Numbers) / sizeof(uint64_t));
@@ -173,6 +184,10 @@ void record_end(int rank);
 void record_one_sided(const OneSided& done);
 void record_transfers_between_nodes(const TransfersBetweenNodes& done);
 void record_driving(const Driving& done);
+// A server with an endpoint has completed so many transfers with other nodes.
+void record_exchanged(uint64_t transfers);
+// The host was asked for so many virtual interfaces.
+void record_interfaces(uint64_t interfaces);
 // A server runs on this processing unit alone.
 void record_server_unit(uint64_t unit);
 // The user's table of rules: its file, and whether it was found or named.

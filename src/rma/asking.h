@@ -24,14 +24,15 @@ namespace tutti::rma {
 class Asking {
  public:
   // The wire outlives the object. Each rank gets a window that begins as `window` is.
-  Asking(Wire& wire, const Window& window)
-      : wire_(wire), window_(window), buffers_(window.most()) {}
+  // `lists_over`: it lists the transfers that are over.
+  Asking(Wire& wire, const Window& window, bool lists_over = false)
+      : wire_(wire), window_(window), lists_over_(lists_over), buffers_(window.most()) {}
   // Nothing is under way, unless messages have failed.
   ~Asking();
   Asking(const Asking&) = delete;
 
-  // Who answers a transfer: the rank of the wire, the number by which it knows the owner of the
-  // target's memory, and that owner's rank, for messages to the user.
+  // The side that answers a transfer: the rank of the wire, the number by which it knows the owner
+  // of the target's memory, and that owner's rank, for messages to the user.
   struct Target {
     int answers = 0;
     int number = 0;
@@ -52,12 +53,8 @@ class Asking {
   // True if something was sent or received.
   bool drive();
   bool is_idle() const { return pieces_under_way_ == 0 && to_send_.empty(); }
-  // The numbers of transfers that are over, of which each is listed once. The caller clears the
-  // list, if it has asked for it.
-  std::vector<uint64_t>& list_of_over() {
-    lists_over_ = true;
-    return over_;
-  }
+  // The list: each number is added once, and the caller clears it.
+  std::vector<uint64_t>& list_of_over() { return over_; }
   // The wire has failed, and no more messages are sent.
   const std::string& failure() const { return failure_; }
 
@@ -92,6 +89,7 @@ class Asking {
 
   Wire& wire_;
   const Window window_;
+  const bool lists_over_;
   Window& window_to(int rank) { return windows_.try_emplace(rank, window_).first->second; }
   uint64_t last_ = 0;
   std::map<uint64_t, Moving> moving_;  // the transfers whose completion was not told
@@ -101,7 +99,6 @@ class Asking {
   std::vector<uint32_t> free_places_;
   MessageBuffers buffers_;
   std::vector<uint64_t> over_;
-  bool lists_over_ = false;
   size_t next_look_ = 0;  // a place
   size_t pieces_under_way_ = 0;
   std::string failure_;

@@ -74,6 +74,7 @@ bool Client::hand_over(const Transfer& transfer, const Situation& now, Handle* h
     if (!queue.has_room() || !runs(domain_.server(server))) continue;
     *handle = {.server = server, .position = queue.post(packed(transfer))};
     domain_.server(server).doorbell.wake();
+    turn_.server = nth;  // places without a server take no turns
     return true;
   }
   return false;

@@ -55,10 +55,11 @@ void claim_again(ServerState& state) {
   state.doorbell.sleepers = 0;
 }
 
-void announce(ServerState& state, const ProcessId& process, bool is_process) {
+void announce(ServerState& state, const ProcessId& process, ServerKind kind) {
   shm::store_relaxed(state.process, static_cast<uint64_t>(process.number));
   shm::store_relaxed(state.process_started, process.started);
-  shm::store_relaxed(state.is_process, is_process ? 1 : 0);
+  shm::store_relaxed(state.is_process, kind == ServerKind::process ? 1 : 0);
+  shm::store_relaxed(state.reaches_nodes, kind == ServerKind::thread_with_endpoint ? 1 : 0);
   shm::publish(state.life, word_of({Life::running, standing(state).generation}));
 }
 

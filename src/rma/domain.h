@@ -27,11 +27,13 @@ struct alignas(line_size) ServerState {
   shm::Word process_started;          // and when it began (base/process.h)
   shm::Word is_process;               // 1: this process is the server's alone; 0: it is a rank's
   shm::Word asked_to_stop;            // the generation of the server that is; 0: none yet
+  shm::Word reaches_nodes;            // 1: it has an endpoint for transfers with other nodes
   // Second line: for reports.
   alignas(line_size) shm::Word transfers;
   shm::Word bytes;
   shm::Word sleeps;
   shm::Word slept_nanoseconds;
+  shm::Word away;  // those of its transfers that it has exchanged with other nodes
 };
 
 // The state of a place for a server. Whoever starts a server claims the place first; it then is
@@ -73,13 +75,28 @@ struct DomainShape {
   int32_t servers = 1;
   // Entries of each queue, a power of two: so many transfers may be outstanding.
   size_t entries = 128;
+  // The last clients, which have slots for transfers with other nodes.
+  int32_t far_clients = 0;
 
-  size_t bytes() const {
+  size_t slots_offset() const {
     const auto queues = static_cast<size_t>(clients) * static_cast<size_t>(servers);
     return line_size + static_cast<size_t>(servers) * sizeof(ServerState) +
            queues * entries * sizeof(Entry);
   }
+  size_t bytes() const;
 };
+
+// A slot is memory for the caller's side of one transfer with another node, if that side is where
+// servers do not reach it. Each client has so many of its own, so a client that leaves its
+// transfers uncompleted takes none of another one's.
+inline constexpr size_t slot_bytes = 4096;
+inline constexpr size_t slots_of_client = 16;
+inline size_t DomainShape::bytes() const {
+  return slots_offset() + static_cast<size_t>(far_clients) * slots_of_client * slot_bytes;
+}
+
+// The transfers with other nodes that servers get.
+enum class ServeFar : uint64_t { none, all, selective };
 
 // Consecutive servers of a domain's memory.
 struct ServerRange {
@@ -104,6 +121,12 @@ class Domain {
         memory_ + control_bytes + static_cast<size_t>(shape_.servers) * sizeof(ServerState);
     return reinterpret_cast<Entry*>(first) + queue * shape_.entries;
   }
+  std::byte* slot(int32_t client, size_t slot) const {
+    const auto nth = static_cast<size_t>(client - (shape_.clients - shape_.far_clients));
+    return memory_ + shape_.slots_offset() + (nth * slots_of_client + slot) * slot_bytes;
+  }
+  // A ServeFar, while `enabled`.
+  shm::Word& serve_far() const { return control().serve_far; }
   // 1 if clients hand transfers over, 0 if they execute all themselves.
   shm::Word& enabled() const { return control().enabled; }
   // 1 if servers poll while they are idle, 0 if they sleep.
@@ -123,6 +146,7 @@ class Domain {
     shm::Word clients_in_use;
     shm::Word served_from;
     shm::Word least_bytes;
+    shm::Word serve_far;
   };
   static constexpr size_t control_bytes = sizeof(Control);
   static_assert(control_bytes == line_size);
@@ -143,8 +167,9 @@ std::vector<int32_t> claim_all(const Domain& domain, int32_t count);
 void release_places(const Domain& domain, const std::vector<int32_t>& places);
 // The place was claimed, and a server in it has ended: it is claimed still.
 void claim_again(ServerState& state);
+enum class ServerKind : uint8_t { thread, thread_with_endpoint, process };
 // A server runs in a claimed place from now on: clients hand transfers over.
-void announce(ServerState& state, const ProcessId& process, bool is_process);
+void announce(ServerState& state, const ProcessId& process, ServerKind kind);
 // True if the server does not run, or has died, which clients then know: its process has ended, or
 // the one that was to start it. Takes some system calls.
 bool note_death(ServerState& state);

@@ -121,7 +121,7 @@ int serve(ServerOrder& order) {
       rank_of.push_back(client % order.ranks);
     ProcessMover mover(reached.peers, rank_of);
     Server server(domain, order.place, mover, order.polls);
-    announce(domain.server(order.place), this_process(), true);
+    announce(domain.server(order.place), this_process(), ServerKind::process);
     answer(order, Answer::runs, "");
     munmap(&order, bytes);
     server.run();

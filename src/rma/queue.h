@@ -151,8 +151,8 @@ class BasicConsumer {
   }
 
   // The next entry's content, which this server has taken; null if nothing is posted. finish() or
-  // send_away() must follow before the next take(). Data that the server writes into it is visible to a client that
-  // finds it done.
+  // send_away() must follow before the next take(). Data that the server writes into it is visible
+  // to a client that finds it done.
   Content* take() {
     for (;; ++next_) {
       Entry& entry = entries_[next_ & mask_];

@@ -7,6 +7,7 @@
 #include <array>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "rma/test_interleavings.h"
@@ -51,7 +52,7 @@ struct Meeting {
     while (!producer.is_done(position)) {
       const bool died = Atomics::observe(dead) != 0;
       const uint64_t stamp = producer.stamp(position);
-      if (died && stamp == taken(position, 0) && producer.take_over(position, stamp)) {
+      if (died && is_of(stamp, 0) && producer.take_over(position, stamp)) {
         execute(producer.content(position).get());
         break;
       }
@@ -64,6 +65,30 @@ struct Meeting {
   void die() {
     Consumer consumer(entries.data(), entries.size(), 0);
     while (consumer.take() == nullptr) exploring->pause();
+    Atomics::publish(dead, 1);
+  }
+  // Sends so many items away, and ends them in the opposite order.
+  void serve_backwards(int items) {
+    Consumer consumer(entries.data(), entries.size());
+    std::vector<std::pair<uint64_t, int>> away;
+    while (static_cast<int>(away.size()) < items) {
+      if (const SimulatedData* const content = consumer.take()) {
+        const int item = content->get();
+        away.emplace_back(consumer.send_away(), item);
+      } else {
+        exploring->pause();
+      }
+    }
+    for (; !away.empty(); away.pop_back()) {
+      execute(away.back().second);
+      consumer.finish(away.back().first);
+    }
+  }
+  // Sends an item away and dies.
+  void die_with_an_item_away() {
+    Consumer consumer(entries.data(), entries.size(), 0);
+    while (consumer.take() == nullptr) exploring->pause();
+    consumer.send_away();
     Atomics::publish(dead, 1);
   }
   // Until the client has posted all, or for so many items.
@@ -196,6 +221,45 @@ TEST(QueueInInterleavings, WorkOfADeadServerIsDoneOnce) {
     EXPECT_GT(result.interleavings, 10u);
     RecordProperty("interleavings", static_cast<int>(result.interleavings));
   }
+}
+
+// The successor leaves an item alone that was away: it stays with the client.
+TEST(QueueInInterleavings, ASuccessorLeavesWhatWasAway) {
+  const auto make = [] {
+    auto meeting = std::make_shared<Meeting<SimulatedAtomics>>(2);
+    return Explorer::Run{{[=] {
+                            const uint64_t away = meeting->producer.post(SimulatedData(0));
+                            const uint64_t next = meeting->producer.post(SimulatedData(1));
+                            meeting->complete(next, 1, false);
+                            meeting->complete_or_take_over(away, 0);
+                            SimulatedAtomics::publish(meeting->stop, 1);
+                          },
+                          [=] {
+                            meeting->die_with_an_item_away();
+                            meeting->serve(meeting->most_items, 1);
+                          }},
+                         [=] { return meeting->verdict(2); }};
+  };
+  const Explorer::Result result = Explorer::explore(make, {.preemptions = 2});
+  EXPECT_EQ(result.failure, "");
+  EXPECT_GT(result.interleavings, 10u);
+}
+
+TEST(QueueInInterleavings, ItemsThatAreAwayEndInAnyOrder) {
+  const auto make = [] {
+    auto meeting = std::make_shared<Meeting<SimulatedAtomics>>(2);
+    return Explorer::Run{{[=] {
+                            const uint64_t first = meeting->producer.post(SimulatedData(0));
+                            const uint64_t second = meeting->producer.post(SimulatedData(1));
+                            meeting->complete(second, 1, false);
+                            meeting->complete(first, 0, false);
+                          },
+                          [=] { meeting->serve_backwards(2); }},
+                         [=] { return meeting->verdict(2); }};
+  };
+  const Explorer::Result result = Explorer::explore(make, {.preemptions = 3});
+  EXPECT_EQ(result.failure, "");
+  EXPECT_GT(result.interleavings, 10u);
 }
 
 // A client that takes the successor for the dead server.

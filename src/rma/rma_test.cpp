@@ -181,7 +181,7 @@ TEST(Rma, TheClientCompletesWhatADeadServerHasBegun) {
   const pid_t dead = dead_process();
   ServerState& state = fixture.domain.server(0);
   claim_all(fixture.domain, 1);
-  announce(state, {dead, 0}, true);
+  announce(state, {dead, 0}, ServerKind::process);
   const auto client = fixture.client(0);
   int from = 1, to = 0;
   const Handle handle = client->start(put(&from, &to, sizeof to));
@@ -211,7 +211,7 @@ TEST(Rma, AnUnsuccessfulTestSeldomReadsTheSystemsFiles) {
     _exit(0);
   }
   claim_all(fixture.domain, 1);
-  announce(fixture.domain.server(0), {server, 0}, true);
+  announce(fixture.domain.server(0), {server, 0}, ServerKind::process);
   const auto client = fixture.client(0);
   int from = 1, to = 0;
   const Handle handle = client->start(put(&from, &to, sizeof to));
@@ -249,7 +249,7 @@ TEST(Rma, StartsAndEndsAtOnceLeaveWhatIsTrue) {
       tell_served_from(domain);
     };
     for (int32_t place = 0; place < 2; ++place)
-      announce(domain.server(place), this_process(), false);
+      announce(domain.server(place), this_process(), ServerKind::thread);
     tell_served_from(domain);
     std::thread other([&] { change(0, false); });
     change(1, false);

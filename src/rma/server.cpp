@@ -3,7 +3,8 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <chrono>
+
+#include "rma/look.h"
 
 namespace tutti::rma {
 namespace {
@@ -11,23 +12,81 @@ namespace {
 // Other clients wait no longer than for so many transfers of one.
 constexpr size_t most_of_a_client = 16;
 
+// A sleep that is shorter is not worth its call of the system.
+constexpr auto least_sleep = std::chrono::microseconds(20);
+// While replies are awaited, the server looks at least so often.
+constexpr auto longest_sleep_while_away = std::chrono::microseconds(200);
+
 }  // namespace
 
-Server::Server(const Domain& domain, int32_t place, Mover& mover, int polls)
-    : domain_(domain), state_(domain.server(place)), mover_(mover), polls_(polls) {
+Server::Server(const Domain& domain, int32_t place, Mover& mover, int polls, Endpoint* endpoint)
+    : domain_(domain),
+      state_(domain.server(place)),
+      mover_(mover),
+      polls_(polls),
+      endpoint_(endpoint),
+      last_moved_(Clock::now()) {
+  if (endpoint_ != nullptr) endpoint_->take();
   const uint64_t generation = standing(state_).generation;
   for (int32_t client = 0; client < domain.shape().clients; ++client)
     queues_.emplace_back(domain.entries(client, place), domain.shape().entries, generation);
 }
 
+Server::~Server() {
+  if (endpoint_ != nullptr) endpoint_->give_back();
+}
+
+// Gives a transfer that was taken to the endpoint. False if this server cannot exchange it.
+bool Server::send_away(size_t client, Transfer& transfer) {
+  if (endpoint_ == nullptr) return false;
+  std::byte* here = nullptr;
+  int64_t stride = static_cast<int64_t>(transfer.block_bytes);
+  if (transfer.carries != 0) {
+    here = transfer.carried();
+  } else if (transfer.staged != 0) {
+    here = domain_.slot(static_cast<int32_t>(client), static_cast<size_t>(transfer.local));
+  } else {
+    here = endpoint_->here(transfer, client);
+    stride = transfer.local_stride;
+  }
+  if (here == nullptr) return false;
+  Consumer& queue = queues_[client];
+  const Away away{&queue, queue.send_away(), &transfer};
+  away_.emplace(endpoint_->start(transfer, here, stride), away);
+  return true;
+}
+
+// Drives the endpoint, and reports the transfers that are over. True if something has moved.
+bool Server::exchange() {
+  const auto tell = [this](uint64_t number, Code code) {
+    const auto found = away_.find(number);
+    const Away& away = found->second;
+    away.transfer->result = code;
+    const uint64_t bytes = away.transfer->bytes();  // before the client may use the entry again
+    away.queue->finish(away.position);
+    away_.erase(found);
+    shm::store_relaxed(state_.away, shm::load_relaxed(state_.away) + 1);
+    shm::store_relaxed(state_.transfers, shm::load_relaxed(state_.transfers) + 1);
+    shm::store_relaxed(state_.bytes, shm::load_relaxed(state_.bytes) + bytes);
+  };
+  return endpoint_ != nullptr && endpoint_->drive(tell);
+}
+
 size_t Server::serve(size_t most) {
-  size_t served = 0;
+  size_t served = 0, begun = 0;
   uint64_t bytes = 0;
   for (size_t client = 0; client < clients(); ++client) {
     Consumer& queue = queues_[client];
     for (size_t i = 0; i < most; ++i) {
       Transfer* const transfer = queue.take();
       if (transfer == nullptr) break;
+      if (transfer->is_far()) {
+        ++begun;
+        if (send_away(client, *transfer)) continue;
+        transfer->result = Code::unavailable;  // the client then executes it itself
+        queue.finish();
+        continue;
+      }
       transfer->result = transfer->carries != 0 ? mover_.move_carried(*transfer)
                                                 : mover_.move(*transfer, static_cast<int>(client));
       bytes += transfer->bytes();  // before the client may use the entry again
@@ -39,7 +98,17 @@ size_t Server::serve(size_t most) {
     shm::store_relaxed(state_.transfers, shm::load_relaxed(state_.transfers) + served);
     shm::store_relaxed(state_.bytes, shm::load_relaxed(state_.bytes) + bytes);
   }
-  return served;
+  const size_t exchanged = exchange() ? 1 : 0;
+  if (endpoint_ != nullptr && begun + exchanged > 0) last_moved_ = Clock::now();
+  return served + begun + exchanged;
+}
+
+// Nobody wakes it when a message comes.
+std::chrono::nanoseconds Server::longest_sleep() const {
+  if (endpoint_ == nullptr) return std::chrono::nanoseconds(-1);
+  const auto longest = until_next_look(Clock::now() - last_moved_, false);
+  if (away_.empty()) return longest;
+  return std::min<std::chrono::nanoseconds>(longest, longest_sleep_while_away);
 }
 
 size_t Server::clients() const {
@@ -59,12 +128,15 @@ bool Server::has_work() const {
 }
 
 void Server::sleep() {
-  using Clock = std::chrono::steady_clock;
+  const std::chrono::nanoseconds longest = longest_sleep();
+  if (endpoint_ != nullptr && longest < least_sleep) {
+    sched_yield();
+    return;
+  }
   const auto begin = Clock::now();
   shm::store_relaxed(state_.sleeps, shm::load_relaxed(state_.sleeps) + 1);
   state_.doorbell.sleep_unless(
-      [this] { return has_work() || is_asked_to_stop() || is_kept_awake(); },
-      std::chrono::nanoseconds(-1));
+      [this] { return has_work() || is_asked_to_stop() || is_kept_awake(); }, longest);
   const auto slept = std::chrono::nanoseconds(Clock::now() - begin).count();
   shm::store_relaxed(state_.slept_nanoseconds,
                      shm::load_relaxed(state_.slept_nanoseconds) + static_cast<uint64_t>(slept));
@@ -78,7 +150,7 @@ void Server::run() {
       idle = 0;
       continue;
     }
-    if (ends) break;
+    if (ends && away_.empty()) break;
     // Whoever keeps it awake wants it to begin at once, also on a core that it shares.
     if (++idle < (is_kept_awake() ? polls_of_own_core : polls_)) {
       shm::relax();

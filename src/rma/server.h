@@ -1,14 +1,22 @@
 // A server: takes transfers from the clients of its domain, executes them and reports them done. It
 // sleeps while there is nothing to do.
 //
-// One thread runs it. It makes no MPI call, allocates nothing, and runs none of the program's code.
+// A server with an endpoint also exchanges its clients' transfers with other nodes: it gives each
+// to the endpoint, goes on with the next one, and reports it done when the reply has come. It
+// answers other nodes' servers meanwhile, and looks for their requests at times while it is idle.
+//
+// One thread runs it, which runs none of the program's code. Without an endpoint it makes no MPI
+// call and allocates nothing.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 #include "rma/domain.h"
+#include "rma/endpoint.h"
 #include "rma/queue.h"
 #include "rma/transfer.h"
 
@@ -23,16 +31,30 @@ class Server {
   // The server with this place in the domain, which was claimed for it; what a server had begun
   // that died in this place is begun again. The domain's memory and the mover outlive it. It polls
   // so many times before it sleeps; others may need its core meanwhile.
-  Server(const Domain& domain, int32_t place, Mover& mover, int polls);
+  // `endpoint` may be null, and outlives it.
+  Server(const Domain& domain, int32_t place, Mover& mover, int polls,
+         Endpoint* endpoint = nullptr);
+  ~Server();
+  Server(const Server&) = delete;
 
   // Serves until stop() has been called, and all that was posted before is done. Whoever starts the
   // server announces it before (announce), so that clients hand transfers over from then on.
   void run();
-  // One round over all clients' queues, with at most `most` transfers of each. Returns how many
-  // transfers it has executed. For run() and tests.
+  // One round over all clients' queues, with at most `most` transfers of each, and over the
+  // endpoint. Returns how much it has found to do; 0: nothing. For run() and tests.
   size_t serve(size_t most);
 
  private:
+  using Clock = std::chrono::steady_clock;
+  // A transfer that the endpoint has.
+  struct Away {
+    Consumer* queue;
+    uint64_t position;
+    Transfer* transfer;
+  };
+  bool send_away(size_t client, Transfer& transfer);
+  bool exchange();
+  std::chrono::nanoseconds longest_sleep() const;
   size_t clients() const;
   bool is_asked_to_stop() const;
   bool is_kept_awake() const;
@@ -43,6 +65,9 @@ class Server {
   ServerState& state_;
   Mover& mover_;
   const int polls_;
+  Endpoint* const endpoint_;
+  std::unordered_map<uint64_t, Away> away_;  // indexed by the endpoint's number
+  Clock::time_point last_moved_;
   std::vector<Consumer> queues_;  // indexed by client
 };
 

@@ -35,13 +35,16 @@ ServerThreads::ServerThreads(const Domain& domain, Mover& mover, const ServerSet
   for (int32_t nth = 0; nth < settings.count; ++nth) {
     const int32_t place = places.at(static_cast<size_t>(nth));
     try {
-      announce(domain.server(place), this_process(), false);
-      threads_.emplace_back([domain, place, &mover, polls, units = settings.units_of(nth)] {
-        pthread_setname_np(pthread_self(), "tutti-server");
-        run_on(units);
-        ask_for_short_slices();
-        Server(domain, place, mover, polls).run();
-      });
+      Endpoint* const endpoint = settings.endpoint_of(nth);
+      announce(domain.server(place), this_process(),
+               endpoint != nullptr ? ServerKind::thread_with_endpoint : ServerKind::thread);
+      threads_.emplace_back(
+          [domain, place, &mover, polls, endpoint, units = settings.units_of(nth)] {
+            pthread_setname_np(pthread_self(), "tutti-server");
+            run_on(units);
+            ask_for_short_slices();
+            Server(domain, place, mover, polls, endpoint).run();
+          });
       started_.push_back({place, standing(domain.server(place)).generation});
     } catch (const std::exception& error) {
       stop_all();

@@ -20,9 +20,15 @@ struct Transfer {
   int64_t remote_stride = 0;
   uint32_t blocks = 1;
   Kind kind = Kind::put;
-  int32_t target : 31 = 0;   // a rank
+  int32_t target : 30 = 0;   // a rank; negative: on another node (far_target)
   uint32_t carries : 1 = 0;  // it carries the caller's side
+  uint32_t staged : 1 = 0;   // the caller's side is packed in a slot, whose number is `local`
   Code result = Code::ok;    // written by whoever has executed it
+
+  // The target that says: this rank of the job, on another node.
+  static constexpr int32_t far_target(int rank) { return -1 - rank; }
+  bool is_far() const { return target < 0; }
+  int far_rank() const { return -1 - target; }
 
   size_t bytes() const { return static_cast<size_t>(block_bytes) * blocks; }
   // A short transfer of one block can carry the data of the caller's side, in the place of

@@ -1,6 +1,8 @@
 """One-sided transfers between ranks of different nodes, with and without servers."""
 
 import json
+import re
+import shutil
 
 import pytest
 from several_nodes import BUILD, ROOT, TUTTI_RUN, mpi_words, running, script, wait_for
@@ -37,6 +39,70 @@ def test_random_transfers(program, mpi, ranks, placement, what, settings):
 @pytest.mark.parametrize("mpi", MPIS)
 def test_mistakes_and_groups(program, mpi, settings):
     expect_ok(mpi, 4, program(mpi), "mistakes", **settings)
+
+
+@pytest.mark.parametrize(("servers", "threads"), [(1, 16), (2, 4), (4, 1)])
+@pytest.mark.parametrize("mpi", MPIS)
+def test_servers_exchange_transfers(compiled, tmp_path, mpi, servers, threads):
+    """Those of several threads, each with a group of its own. Each server has its share of them."""
+    report = tmp_path / "report.json"
+    program = compiled(mpi, "injected", tutti=True)
+    # tutti-run refuses more servers than this machine may have cores.
+    interposer = BUILD / "lib" / f"libtutti-{mpi}.so"
+    command = mpi_words(mpi, 2, "env", f"LD_PRELOAD={interposer}", program, threads, 4)[1:]
+    settings = {"TUTTI_SERVERS": str(servers), "TUTTI_SERVE": "all", "TUTTI_REPORT": str(report)}
+    interfaces = {"MPIR_CVAR_CH4_NUM_VCIS": str(servers + 1)}
+    result = script("mpiexec", *command, timeout=60, **settings, **interfaces)
+    assert "ok" in result.stdout.split(), result.stderr
+    done = json.loads(report.read_text())["endpoints"]
+    transfers = 2 * threads * 4 * 64
+    assert done["count"] == 2 * servers and done["lost"] == 0
+    assert done["handed"] == transfers and done["exchanged"] + done["taken_back"] == transfers
+    share = done["exchanged"] / done["count"]
+    assert done["most_of_a_server"] <= 1.2 * share and done["least_of_a_server"] >= 0.8 * share
+    assert done["interfaces"] == (servers + 1 if mpi == "mpich" else 0)
+
+
+@pytest.mark.parametrize("placement", [("--per-node", 2), CYCLIC])
+@pytest.mark.parametrize("mpi", MPIS)
+def test_any_server_of_the_node_exchanges_transfers_of_any_rank(program, tmp_path, mpi, placement):
+    """From memory of all kinds. Ranks whose servers are those of another process use slots."""
+    report = tmp_path / "report.json"
+    settings = {"TUTTI_SERVERS": "2", "TUTTI_SERVE": "all"}
+    for what in ("random", "private", "mistakes"):
+        expect_ok(mpi, 4, program(mpi), what, placement=placement, report=report, **settings)
+        done = json.loads(report.read_text())
+        assert done["endpoints"]["count"] == 4 and done["endpoints"]["handed"] > 0
+        assert done["transfers_between_nodes"]["answered_by_servers"] > 0
+
+
+@pytest.mark.slow
+@pytest.mark.alone
+@pytest.mark.skipif(shutil.which("valgrind") is None, reason="needs valgrind")
+@pytest.mark.parametrize("mpi", MPIS)
+def test_what_handing_a_transfer_over_takes_of_its_caller(compiled, tmp_path, mpi):
+    """At most 0.6 times the instructions of starting it itself, with its completion."""
+    wrapper, counts = tmp_path / "wrapper", tmp_path / "counts"
+    wrapper.write_text(
+        '#!/bin/sh\n[ "${PMI_RANK:-$OMPI_COMM_WORLD_RANK}" = 0 ] || exec "$@"\n'
+        "exec valgrind -q --tool=callgrind --combine-dumps=yes "
+        f"--callgrind-out-file={counts} --toggle-collect='counted_*' \"$@\"\n"
+    )
+    wrapper.chmod(0o755)
+    program = compiled(mpi, "handing_costs", tutti=True)
+    preload = f"LD_PRELOAD={BUILD / 'lib' / f'libtutti-{mpi}.so'}"
+    command = mpi_words(mpi, 2, "env", preload, wrapper, program, 3)[1:]
+    settings = {"TUTTI_SERVERS": "1", "TUTTI_SERVE": "all", "TUTTI_STALL_SECONDS": "0"}
+    result = script("mpiexec", *command, timeout=100, **settings)
+    assert "ok" in result.stdout.split(), result.stderr
+    parts = re.findall(
+        r"Client Request: (\w+)$.*?^totals: (\d+)$", counts.read_text(), re.MULTILINE | re.DOTALL
+    )
+    least = {name: min(int(n) for other, n in parts if other == name) for name, _ in parts}
+    for kind in ("put", "get"):
+        for length in (8, 64, 512, 4096):
+            itself, servers = (least[f"{way}_{kind}_{length}"] for way in ("itself", "servers"))
+            assert servers <= 0.6 * itself, (kind, length, least)
 
 
 @pytest.mark.parametrize("mpi", MPIS)

@@ -14,6 +14,7 @@
 #include "mpi/job/end.h"
 #include "mpi/job/servers.h"
 #include "api/serving.h"
+#include "rma/look.h"
 #include "rma/saturation.h"
 #include "shm/process_heap.h"
 
@@ -22,21 +23,12 @@ namespace {
 
 using Duration = BetweenNodes::Clock::duration;
 
-// A server looks at least so often, also for what it is told.
-constexpr Duration longest_rest = std::chrono::milliseconds(100);
 // From the start of a transfer until its first reply, at least. A server that looks by so much too
 // late is not woken.
 constexpr Duration shortest_transfer = std::chrono::microseconds(50);
 
-// When a server that finds nothing looks again, by the time since something came last: after an
-// eighth of it up to 1 ms, later after a 64th of it up to the longest rest. So what comes after a
-// long time is late by little of that time, and an idle server uses next to nothing of a core.
-Duration until_next_look(Duration quiet, bool awake) {
-  const auto soon = std::min<Duration>(quiet / 8, std::chrono::milliseconds(1));
-  return awake ? soon : std::max(soon, std::min(quiet / 64, longest_rest));
-}
+}  // namespace
 
-// Returns the window to one rank. A map, or the user, says how many bytes it has; else it grows.
 rma::Window window_to_rank() {
   // A network of 5 GB/s moves these bytes in the 50 us until a reply comes.
   constexpr size_t first = size_t{256} << 10;
@@ -51,6 +43,8 @@ rma::Window window_to_rank() {
   log_line(LogLevel::info, "%zu bytes are under way at once to a rank of another node", told);
   return {told, told};
 }
+
+namespace {
 
 struct Sides {
   std::mutex mutex;
@@ -111,8 +105,7 @@ rma::Extent own_heap() {
 
 }  // namespace
 
-std::shared_ptr<BetweenNodes> BetweenNodes::make(Comm over, size_t most, exec::WaitStyle style,
-                                                 const ServersTold& told) {
+std::shared_ptr<BetweenNodes> BetweenNodes::make(Comm over, Settings settings) {
   const Host& mpi = host();
   remove_ended();
   int rank = 0, ranks = 0;
@@ -127,8 +120,8 @@ std::shared_ptr<BetweenNodes> BetweenNodes::make(Comm over, size_t most, exec::W
   std::vector<rma::Extent> heaps(static_cast<size_t>(ranks));
   mpi.Allgather(&own, sizeof own, mpi.type_byte, heaps.data(), sizeof own, mpi.type_byte,
                 communicator.get());
-  auto made = std::make_shared<BetweenNodes>(std::move(communicator), std::move(heaps), rank, most,
-                                             style, told);
+  auto made = std::make_shared<BetweenNodes>(std::move(communicator), std::move(heaps), rank,
+                                             std::move(settings));
   {
     const std::lock_guard lock(sides().mutex);
     sides().all.push_back(made);
@@ -139,11 +132,9 @@ std::shared_ptr<BetweenNodes> BetweenNodes::make(Comm over, size_t most, exec::W
 }
 
 BetweenNodes::BetweenNodes(PrivateCommunicator communicator, std::vector<rma::Extent> heaps,
-                           int rank, size_t most, exec::WaitStyle style, const ServersTold& told)
+                           int rank, Settings settings)
     : heaps_(std::move(heaps)),
-      most_(most),
-      style_(style),
-      told_(told),
+      settings_(std::move(settings)),
       made_by_(getpid()),
       communicator_(std::move(communicator)),
       wire_(communicator_.get()),
@@ -183,10 +174,16 @@ uint64_t BetweenNodes::start(const rma::Transfer& transfer, int rank, rma::Outco
     const Inside inside;
     const std::lock_guard lock(mutex_);
     if (!asking_.failure().empty()) throw Error(Code::dead_peer, asking_.failure());
-    exceeds = asking_.outstanding() >= most_;
-    number = asking_.start(transfer, {.answers = rank, .rank = rank});
+    if (settings_.handing != nullptr) {
+      rma::Transfer handed = transfer;
+      handed.target = rma::Transfer::far_target(settings_.in_world[static_cast<size_t>(rank)]);
+      number = settings_.handing->start(handed);
+    }
     (transfer.kind == rma::Kind::put ? done_.puts : done_.gets) += 1;
     done_.bytes += transfer.bytes();
+    if (number != 0) return number;
+    exceeds = asking_.outstanding() >= settings_.most;
+    number = asking_.start(transfer, {.answers = rank, .rank = rank});
     last_moved_ = Clock::now() + shortest_transfer;
     oversleeps = plan_look();
   }
@@ -198,22 +195,76 @@ uint64_t BetweenNodes::start(const rma::Transfer& transfer, int rank, rma::Outco
 
 bool BetweenNodes::is_outstanding(uint64_t number) {
   const std::lock_guard lock(mutex_);
-  return asking_.knows(number);
+  if (!rma::Handing::is_number(number)) return asking_.knows(number);
+  return settings_.handing != nullptr && settings_.handing->is_outstanding(number);
 }
 
 bool BetweenNodes::test(uint64_t number, rma::Outcome* outcome) {
   drive_between_nodes();
   const std::lock_guard lock(mutex_);
+  return is_complete(number, test_looks_closely(), outcome);
+}
+
+// For the usual test this costs a count. A look at the clock follows many tests, and a close look,
+// which calls the system, follows some of these.
+bool BetweenNodes::test_looks_closely() {
+  constexpr uint64_t tests_before_look_at_clock = 256;
+  constexpr auto close_looks_every = std::chrono::milliseconds(100);
+  if (++tests_ % tests_before_look_at_clock != 0) return false;
+  const Clock::time_point now = Clock::now();
+  if (now < next_close_look_) return false;
+  next_close_look_ = now + close_looks_every;
+  return true;
+}
+
+// Completes the transfer if that needs no wait.
+bool BetweenNodes::is_complete(uint64_t number, bool closely, rma::Outcome* outcome) {
+  if (rma::Handing::is_number(number)) return finish_handed(number, closely, outcome);
   if (!asking_.is_over(number)) return false;
   *outcome = asking_.take(number);
+  if (settings_.handing != nullptr) settings_.handing->note_end();
   return true;
+}
+
+bool BetweenNodes::finish_handed(uint64_t number, bool closely, rma::Outcome* outcome) {
+  using State = rma::Handing::State;
+  rma::Handing& handing = *settings_.handing;
+  if (const auto executed = executed_.find(number); executed != executed_.end()) {
+    if (!asking_.is_over(executed->second)) return false;
+    *outcome = asking_.take(executed->second);
+    executed_.erase(executed);
+    handing.end(number, false);
+    return true;
+  }
+  const State state = handing.look(number, closely);
+  if (state == State::own) execute(number);
+  if (state == State::own || state == State::under_way) return false;
+  if (state == State::lost)
+    *outcome = {Code::dead_peer, "a put is lost: this rank has waited " + handing.describe(number) +
+                                     ", but the process has died; the data may arrive at any "
+                                     "time, or never"};
+  handing.end(number, state == State::done);
+  return true;
+}
+
+// Executes a transfer that a server had, and that no server executes any more.
+void BetweenNodes::execute(uint64_t number) {
+  const rma::Transfer& transfer = settings_.handing->transfer(number);
+  const auto at =
+      std::find(settings_.in_world.begin(), settings_.in_world.end(), transfer.far_rank());
+  const int rank = static_cast<int>(at - settings_.in_world.begin());
+  const Inside inside;
+  executed_[number] = asking_.start(transfer, {.answers = rank, .rank = rank});
 }
 
 // Describes the purpose of a wait: the transfer with this number; 0: for others to leave.
 std::string BetweenNodes::describe(uint64_t number) {
   if (number == 0) return "for other ranks to free their groups or to call MPI_Finalize";
   const std::lock_guard lock(mutex_);
-  return asking_.describe(number) +
+  const auto executed = executed_.find(number);
+  if (rma::Handing::is_number(number) && executed == executed_.end())
+    return settings_.handing->describe(number);
+  return asking_.describe(executed == executed_.end() ? number : executed->second) +
          (options().servers.count > 0
               ? "; while servers are disabled on its node (--serve none, tutti_servers_disable)"
               : "; without servers (tutti-run --servers 1)") +
@@ -224,13 +275,15 @@ std::string BetweenNodes::describe(uint64_t number) {
 template <class Done>
 void BetweenNodes::wait_until(Done done, uint64_t number) {
   const Helping helping(helpers_);
-  exec::Waiter waiter(exec::pace_of_messages(style_));
+  exec::Waiter waiter(exec::pace_of_messages(settings_.style));
+  bool closely = false;
   const auto is_done = [&] {
     drive_between_nodes();
     const std::lock_guard lock(mutex_);
-    return done();
+    return done(std::exchange(closely, false));
   };
   waiter.until(is_done, [&] {
+    closely = waiter.looks_closely();
     if (!waiter.stalls()) return Code::ok;
     log_line(LogLevel::warning, "has waited %d s %s", options().stall_seconds,
              describe(number).c_str());
@@ -244,13 +297,11 @@ void BetweenNodes::wait_until(Done done, uint64_t number) {
 
 rma::Outcome BetweenNodes::wait(uint64_t number) {
   rma::Outcome outcome;
-  wait_until(
-      [&] {
-        if (!asking_.is_over(number)) return false;
-        outcome = asking_.take(number);
-        return true;
-      },
-      number);
+  if (rma::Handing::is_number(number)) {  // a server may have completed it
+    const std::lock_guard lock(mutex_);
+    if (is_complete(number, false, &outcome)) return outcome;
+  }
+  wait_until([&](bool closely) { return is_complete(number, closely, &outcome); }, number);
   return outcome;
 }
 
@@ -259,7 +310,8 @@ rma::Outcome BetweenNodes::wait_for_all() {
   rma::Outcome first;
   const auto oldest = [this] {
     const std::lock_guard lock(mutex_);
-    return asking_.oldest();
+    const uint64_t handed = settings_.handing == nullptr ? 0 : settings_.handing->oldest();
+    return handed != 0 ? handed : asking_.oldest();
   };
   for (uint64_t number = oldest(); number != 0; number = oldest()) {
     rma::Outcome outcome = wait(number);
@@ -269,7 +321,7 @@ rma::Outcome BetweenNodes::wait_for_all() {
 }
 
 void BetweenNodes::wait_for_end() {
-  wait_until([this] { return has_ended(); }, 0);
+  wait_until([this](bool) { return has_ended(); }, 0);
 }
 
 void BetweenNodes::leave() {
@@ -306,10 +358,10 @@ void BetweenNodes::ask_for_look(Clock::time_point time) {
 // looks, and do not tell it.
 bool BetweenNodes::plan_look() {
   const auto before = next_look(), now = std::max(Clock::now(), last_moved_);
-  const bool awake = shm::load_relaxed(*told_.awake) != 0;
-  const auto next = now + until_next_look(now - last_moved_, awake);
+  const bool awake = shm::load_relaxed(*settings_.told.awake) != 0;
+  const auto next = now + rma::until_next_look(now - last_moved_, awake);
   ask_for_look(next);
-  return shm::load_relaxed(*told_.enabled) != 0 && next + shortest_transfer < before;
+  return shm::load_relaxed(*settings_.told.enabled) != 0 && next + shortest_transfer < before;
 }
 
 // True if something has moved.
@@ -340,8 +392,8 @@ BetweenNodes::Turn BetweenNodes::drive_for_others() {
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock()) return Turn::taken;
   if (has_ended()) return Turn::idle;
-  if (shm::load_relaxed(*told_.enabled) == 0) {
-    ask_for_look(Clock::now() + longest_rest);
+  if (shm::load_relaxed(*settings_.told.enabled) == 0) {
+    ask_for_look(Clock::now() + rma::longest_rest);
     return Turn::idle;
   }
   // Both hosts find a message by the call after the one that has received it, and the next look may
@@ -367,6 +419,11 @@ void BetweenNodes::add_to(report::TransfersBetweenNodes& sum) {
   sum.bytes += done_.bytes;
   sum.by_servers += done_.by_servers;
   sum.by_ranks += done_.by_ranks;
+  if (settings_.handing == nullptr) return;
+  const rma::Handing::Counts& handed = settings_.handing->counts();
+  sum.handed += handed.handed;
+  sum.taken_back += handed.taken_back;
+  sum.lost += handed.lost;
 }
 
 // A thread that finds another one here lets it drive.
@@ -382,11 +439,18 @@ void wake_servers_between_nodes() {
   for (const auto& side : all_sides()) side->wake_server();
 }
 
-void record_between_nodes() {
-  report::TransfersBetweenNodes sum;
+void record_between_nodes(report::TransfersBetweenNodes sum) {
   {
     const std::lock_guard lock(sides().mutex);
-    sum = sides().done;
+    const report::TransfersBetweenNodes& done = sides().done;
+    sum.puts += done.puts;
+    sum.gets += done.gets;
+    sum.bytes += done.bytes;
+    sum.by_servers += done.by_servers;
+    sum.by_ranks += done.by_ranks;
+    sum.handed += done.handed;
+    sum.taken_back += done.taken_back;
+    sum.lost += done.lost;
     for (const auto& side : sides().all) side->add_to(sum);
   }
   report::record_transfers_between_nodes(sum);

@@ -6,10 +6,14 @@
 // whichever group. Without a server a rank answers only inside such calls. One thread at a time
 // drives; any thread may try.
 //
+// Where the node's servers have endpoints (endpoints.h), a rank hands transfers to them
+// (rma/handing.h), which then go between servers. The rank starts all others itself, as above.
+//
 // A rank's side ends when all ranks of the group have left it, because others may still ask this
 // one. A rank leaves when it frees its group, or in MPI_Finalize, which waits for the end.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -24,6 +28,7 @@
 #include "rma/answering.h"
 #include "rma/asking.h"
 #include "rma/far_ranks.h"
+#include "rma/handing.h"
 
 namespace tutti::mpi {
 
@@ -38,18 +43,29 @@ struct ServersTold {
   const shm::Word* awake = nullptr;    // not 0: they look often
 };
 
+// The window of bytes under way to one rank. A map, or the user, says how many it has; else it
+// grows.
+rma::Window window_to_rank();
+
 class BetweenNodes final : public rma::FarRanks {
  public:
   using Clock = exec::Lane::Clock;
   using Turn = exec::Lane::Turn;
 
-  // Collective over the communicator of a group. `most`: transfers that may be outstanding. Throws
-  // Error(unavailable), at all ranks or at none.
-  static std::shared_ptr<BetweenNodes> make(Comm over, size_t most, exec::WaitStyle style,
-                                            const ServersTold& told);
+  struct Settings {
+    size_t most = 0;  // transfers that may be outstanding
+    exec::WaitStyle style{};
+    ServersTold told;
+    // Null: no server gets a transfer. `in_world`: the group's ranks as ranks of MPI_COMM_WORLD.
+    std::unique_ptr<rma::Handing> handing;
+    std::vector<int> in_world;
+  };
+  // Collective over the communicator of a group. Throws Error(unavailable), at all ranks or at
+  // none.
+  static std::shared_ptr<BetweenNodes> make(Comm over, Settings settings);
   // Use make().
   BetweenNodes(PrivateCommunicator communicator, std::vector<rma::Extent> heaps, int rank,
-               size_t most, exec::WaitStyle style, const ServersTold& told);
+               Settings settings);
   ~BetweenNodes() override;
 
   uint64_t start(const rma::Transfer& transfer, int rank, rma::Outcome* outcome) override;
@@ -58,7 +74,7 @@ class BetweenNodes final : public rma::FarRanks {
   rma::Outcome wait(uint64_t number) override;
   rma::Outcome wait_for_all() override;
   void drive() override { drive_between_nodes(); }
-  size_t most_outstanding() const override { return most_; }
+  size_t most_outstanding() const override { return settings_.most; }
 
   // For a call of the program's: sends, receives and answers what it can, unless another thread
   // does. Waits for nothing. True if something has moved.
@@ -91,14 +107,17 @@ class BetweenNodes final : public rma::FarRanks {
   bool plan_look();
   bool drive_all(uint64_t* answered);
   bool drive_end();
+  bool test_looks_closely();
+  bool is_complete(uint64_t number, bool closely, rma::Outcome* outcome);
+  bool finish_handed(uint64_t number, bool closely, rma::Outcome* outcome);
+  void execute(uint64_t number);
   void require_heap(const rma::Transfer& transfer, int rank) const;
+  // Calls done(closely).
   template <class Done>
   void wait_until(Done done, uint64_t number);
 
   const std::vector<rma::Extent> heaps_;  // indexed by rank
-  const size_t most_;
-  const exec::WaitStyle style_;
-  const ServersTold told_;
+  const Settings settings_;
   const int64_t made_by_;  // the process; a forked child must not call MPI
 
   shm::Word helpers_{0};    // threads that wait, and drive again and again
@@ -114,12 +133,18 @@ class BetweenNodes final : public rma::FarRanks {
   Request all_have_left_{};
   Clock::time_point last_moved_;
   report::TransfersBetweenNodes done_;
+  // Transfers that servers had and that this rank executes, indexed by number: their numbers in
+  // asking_.
+  std::map<uint64_t, uint64_t> executed_;
+  uint64_t tests_ = 0;
+  Clock::time_point next_close_look_{};  // the time of test()'s next close look
 };
 
 // Has the server of this process look at once, because the node's servers were told something.
 void wake_servers_between_nodes();
-// Tells the report what the sides of this process have done, those that have ended included.
-void record_between_nodes();
+// Tells the report what the sides of this process have done, those that have ended included, and
+// adds it to what its endpoints have done.
+void record_between_nodes(report::TransfersBetweenNodes sum);
 // For MPI_Finalize: leaves all groups, and returns when all other ranks have left them.
 void end_between_nodes();
 // For a forked child.

@@ -23,7 +23,8 @@ namespace {
 
 struct Placed {
   std::shared_ptr<Node> node;
-  int place = -1;  // the place of its client
+  int place = -1;      // the place of its client
+  int far_place = -1;  // the same for transfers with other nodes
   std::shared_ptr<BetweenNodes> between_nodes{};
 };
 struct ProcessGroup final : Placed, tutti_group {
@@ -36,6 +37,7 @@ struct ProcessGroup final : Placed, tutti_group {
   ~ProcessGroup() override {
     node->leave(one_sided, place);
     if (between_nodes != nullptr) between_nodes->leave();
+    node->leave_handing(far_place);
   }
   // True at all ranks or at none: each rank reaches those of one team. Ranks that were spawned are
   // not reached, because messages with them would keep the jobs connected.
@@ -45,9 +47,18 @@ struct ProcessGroup final : Placed, tutti_group {
       if (one_sided.peer(other).elsewhere) return true;
     return false;
   }
-  void reach_other_nodes(Comm communicator) {
-    between_nodes = BetweenNodes::make(communicator, one_sided.most_outstanding(),
-                                       node->wait_style(), node->servers_told());
+  void reach_other_nodes(Comm communicator, const std::vector<int>& members) {
+    std::vector<int> in_world;
+    world_placement(communicator, ranks, &in_world);
+    int world = 0;
+    if (!in_world.empty()) host().Comm_size(host().comm_world, &world);
+    if (ranks == world) node->make_endpoints(communicator, members, in_world, rank);
+    std::unique_ptr<rma::Handing> handing = node->handing(&far_place);
+    between_nodes = BetweenNodes::make(communicator, {.most = one_sided.most_outstanding(),
+                                                      .style = node->wait_style(),
+                                                      .told = node->servers_told(),
+                                                      .handing = std::move(handing),
+                                                      .in_world = std::move(in_world)});
     one_sided.reach_far(*between_nodes);
   }
 };
@@ -88,23 +99,22 @@ tutti_status make_group(Comm communicator, tutti_group** group) {
       mpi.Comm_rank(communicator, &rank) != success)
     throw Error(Code::invalid_argument, "the communicator is no intracommunicator");
   std::unique_ptr<ProcessGroup> made;
+  std::vector<int> members;
   std::string why = "a rank of the communicator could not make its group";
   try {
     const std::shared_ptr<Node> node = this_node(true);
     const std::shared_ptr<Team> team = world_team();
-    node->start_asked_servers();
-    made = std::make_unique<ProcessGroup>(node,
-                                          team == nullptr
-                                              ? std::vector<int>(static_cast<size_t>(ranks), -1)
-                                              : team->members_among(communicator, ranks),
-                                          rank);
+    members = team == nullptr ? std::vector<int>(static_cast<size_t>(ranks), -1)
+                              : team->members_among(communicator, ranks);
+    made = std::make_unique<ProcessGroup>(node, members, rank);
   } catch (const std::exception& error) {
     why = error.what();
   }
-  // No rank returns before all may be reached.
   if (!all(communicator, made != nullptr)) throw Error(Code::unavailable, why);
-  if (made->spans_nodes(communicator)) made->reach_other_nodes(communicator);
-  // The servers of all ranks run now.
+  if (made->spans_nodes(communicator)) made->reach_other_nodes(communicator, members);
+  made->node->start_asked_servers();
+  // No rank returns before all may be reached, and the servers of all ranks run.
+  all(communicator, true);
   made->node->let_servers_copy();
   *group = made.release();
   return TUTTI_OK;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <system_error>
@@ -30,6 +31,12 @@ constexpr int least_server_places = 4;  // per domain, for tutti_servers_start
 constexpr size_t most_entries = 128;    // per queue
 constexpr size_t most_queue_bytes = size_t{16} << 20;
 
+// The groups of a process that hand transfers with other nodes to servers. Each thread of a program
+// may have a group, so there are more of them where processes are few.
+int groups_with_far_queues(int members) {
+  return options().servers.count == 0 ? 0 : std::clamp(32 / members, 2, 16);
+}
+
 std::vector<int> units_in(const placement::CoreMask& mask) {
   std::vector<int> units;
   for (size_t unit = 0; unit < placement::most_cores; ++unit)
@@ -46,24 +53,29 @@ int key_of(int unit, const std::map<int, int>& regions) {
   return found == regions.end() ? 0 : found->second;
 }
 
-// The processors of this process's parent, the launcher's: those of the job on this node.
-placement::CoreMask cores_of_job() {
+// The processors on which a process may run; 0: this one.
+placement::CoreMask cores_of_process(pid_t process) {
   placement::CoreMask mask;
   std::vector<unsigned long> bits(CPU_ALLOC_SIZE(placement::most_cores) / sizeof(unsigned long));
   auto* const set = reinterpret_cast<cpu_set_t*>(bits.data());
   const size_t bytes = bits.size() * sizeof(unsigned long);
-  if (sched_getaffinity(getppid(), bytes, set) != 0) return mask;
+  if (sched_getaffinity(process, bytes, set) != 0) return mask;
   for (size_t core = 0; core < placement::most_cores; ++core)
     mask[core] = CPU_ISSET_S(core, bytes, set);
   return mask;
 }
 
+// Those of this process's parent, the launcher's: of the job on this node.
+placement::CoreMask cores_of_job() { return cores_of_process(getppid()); }
+
 rma::DomainShape shape_of(int members, int domains) {
+  const int far = members * groups_with_far_queues(members);
   rma::DomainShape shape{
-      .clients = members * groups_with_queues,
+      .clients = members * groups_with_queues + far,
       .servers = domains * std::max(options().servers.count, least_server_places),
-      .entries = most_entries};
-  while (shape.entries > 8 && shape.bytes() > most_queue_bytes) shape.entries /= 2;
+      .entries = most_entries,
+      .far_clients = far};
+  while (shape.entries > 8 && shape.slots_offset() > most_queue_bytes) shape.entries /= 2;
   return shape;
 }
 
@@ -96,6 +108,7 @@ void prepare(const rma::Domain& domain, int members) {
   shm::store_relaxed(domain.enabled(), options().serve != ServeChoice::none ? 1 : 0);
   shm::store_relaxed(domain.served_from(), UINT64_MAX);
   shm::store_relaxed(domain.least_bytes(), UINT64_MAX);
+  shm::store_relaxed(domain.serve_far(), static_cast<uint64_t>(rma::ServeFar::none));
   shm::store_relaxed(domain.clients_in_use(), static_cast<uint64_t>(members));
 }
 
@@ -114,21 +127,32 @@ Node::Node(std::shared_ptr<Team> team) : team_(std::move(team)) {
   mover_.emplace(peers_, rank_of);
   Team::NodeWords* const words = team_ == nullptr ? nullptr : team_->node_words();
   if (words != nullptr && make_queues(*words)) {
-    for (int nth = 0; nth < groups_with_queues; ++nth) free_places_.insert(nth);
+    free_all_places();
     return;
   }
-  const rma::DomainShape none{
-      .clients = members_ * groups_with_queues, .servers = 0, .entries = most_entries};
-  own_memory_ = std::make_unique<std::byte[]>(none.bytes() + line_size);
+  // A process that is alone on its node may have servers. One that is not would serve itself alone.
+  rma::DomainShape shape = shape_of(members_, domains_);
+  if (members_ > 1 || options().servers.count == 0)
+    shape = {.clients = members_ * groups_with_queues, .servers = 0, .entries = most_entries};
+  else
+    free_all_places();
+  own_memory_ = std::make_unique<std::byte[]>(shape.bytes() + line_size);
   const auto start = reinterpret_cast<uintptr_t>(own_memory_.get());
-  domain_.emplace(own_memory_.get() + (line_size - start % line_size) % line_size, none);
+  domain_.emplace(own_memory_.get() + (line_size - start % line_size) % line_size, shape);
   prepare(*domain_, members_);
 }
 
 Node::~Node() = default;
 
+void Node::free_all_places() {
+  for (int nth = 0; nth < groups_with_queues; ++nth) free_places_.insert(nth);
+  for (int nth = 0; nth < groups_with_far_queues(members_); ++nth) free_far_.insert(nth);
+}
+
 void Node::find_domains() {
   domain_of_.assign(static_cast<size_t>(members_), 0);
+  const std::set<int>& cores = options().servers.cores;
+  if (team_ == nullptr) units_of_domain_.assign(cores.begin(), cores.end());
   if (team_ == nullptr || team_->cores().empty()) return;
   const std::map<int, int> regions = topo::regions_of("/sys/devices/system");
   std::map<int, int> numbers;  // numbers of domains, indexed by key
@@ -143,10 +167,9 @@ void Node::find_domains() {
   for (size_t member = 0; member < keys.size(); ++member)
     domain_of_[member] = numbers[keys[member]];
   const int own = keys[static_cast<size_t>(member_)];
-  const auto chosen = options().servers.cores;
-  for (const int unit : chosen)
+  for (const int unit : cores)
     if (key_of(unit, regions) == own) units_of_domain_.push_back(unit);
-  if (units_of_domain_.empty()) units_of_domain_.assign(chosen.begin(), chosen.end());
+  if (units_of_domain_.empty()) units_of_domain_.assign(cores.begin(), cores.end());
 }
 
 void Node::find_memory() {
@@ -208,10 +231,68 @@ rma::ServerRange Node::own_servers() const {
 
 // The processing units that servers of this process may have for themselves.
 std::vector<int> Node::units_of_servers() const {
-  if (!units_of_domain_.empty() || team_ == nullptr) return units_of_domain_;
+  if (!units_of_domain_.empty()) return units_of_domain_;
+  return units_in(cores_of_job() & ~cores_of_ranks());
+}
+
+// The processing units on which the node's ranks may run.
+placement::CoreMask Node::cores_of_ranks() const {
+  if (team_ == nullptr) return cores_of_process(0);
   placement::CoreMask used;
   for (const placement::CoreMask& mask : team_->cores()) used |= mask;
-  return units_in(cores_of_job() & ~used);
+  return used;
+}
+
+int Node::far_place(int place) const { return (groups_with_queues + place) * members_ + member_; }
+
+void Node::make_endpoints(Comm communicator, const std::vector<int>& members,
+                          const std::vector<int>& in_world, int own_rank) {
+  if (std::exchange(made_endpoints_, true) || options().servers.count == 0 ||
+      options().servers_as != ServersAs::threads)
+    return;
+  const int rank = in_world[static_cast<size_t>(own_rank)];
+  const auto first = std::find(members.begin(), members.end(), 0) - members.begin();
+  const Endpoints::Place own{.node = team_ == nullptr ? rank : in_world[static_cast<size_t>(first)],
+                             .member = member_,
+                             .domain = domain_of_[static_cast<size_t>(member_)]};
+  rma::Endpoint::Memory memory{.callers = peers_, .targets = peers_};
+  // The addresses of requests may be wrong, so own memory outside the heap is reached by the
+  // system.
+  const auto* const heap = shm::process_heap();
+  rma::Peer& here = memory.targets[static_cast<size_t>(member_)];
+  here = {.process = static_cast<int32_t>(getpid())};
+  if (heap != nullptr) {
+    here.first = reinterpret_cast<uint64_t>(heap->base());
+    here.bytes = heap->bytes();
+  }
+  std::unique_ptr<Endpoints> made =
+      Endpoints::make(communicator, rank, options().servers.count, own, memory);
+  const std::lock_guard lock(mutex_);
+  endpoints_ = std::move(made);
+}
+
+std::unique_ptr<rma::Handing> Node::handing(int* place) {
+  const std::lock_guard lock(mutex_);
+  *place = -1;
+  if (endpoints_ == nullptr || free_far_.empty()) return nullptr;
+  *place = free_far_.extract(free_far_.begin()).value();
+  const auto in_use = static_cast<uint64_t>(far_place(*place) - member_ + members_);
+  if (shm::load_relaxed(domain().clients_in_use()) < in_use)
+    shm::publish(domain().clients_in_use(), in_use);
+  rma::Handing::Settings settings;
+  settings.servers = own_servers();
+  if (const auto* const heap = shm::process_heap(); heap != nullptr)
+    settings.heap = {reinterpret_cast<uint64_t>(heap->base()), heap->bytes()};
+  return std::make_unique<rma::Handing>(domain(), far_place(*place), settings);
+}
+
+void Node::leave_handing(int place) {
+  const std::lock_guard lock(mutex_);
+  if (place >= 0) free_far_.insert(place);
+}
+
+void Node::leave_endpoints() {
+  if (endpoints_ != nullptr) endpoints_->leave();
 }
 
 api::OneSided::Processes Node::processes(const std::vector<int>& members, int own_rank,
@@ -287,15 +368,14 @@ void Node::start_servers(int count, tutti_serve serve) {
                                             std::to_string(range.count) + " places left");
   }
   rma::ServerSettings settings{.count = count, .places = places};
+  if (endpoints_ != nullptr) settings.endpoints = endpoints_->all();
   const std::vector<int> own = units_of_servers();
   settings.own_units = own.size() > static_cast<size_t>(places.back() - range.first);
   if (settings.own_units)  // units go by place, so that processes choose different ones
     for (const int32_t place : places)
       settings.units.push_back(own[static_cast<size_t>(place - range.first) % own.size()]);
-  placement::CoreMask used;
-  if (team_ != nullptr)
-    for (const placement::CoreMask& mask : team_->cores()) used |= mask;
-  shares_cores_ = !settings.own_units && used.count() < static_cast<size_t>(members_ + count);
+  shares_cores_ =
+      !settings.own_units && cores_of_ranks().count() < static_cast<size_t>(members_ + count);
   if (shares_cores_)
     log_line(LogLevel::info, "%d servers share the cores of %d ranks", count, members_);
   try {
@@ -309,6 +389,9 @@ void Node::start_servers(int count, tutti_serve serve) {
   were_processes_ = processes_.has_value();
   shm::store_relaxed(domain().least_bytes(),
                      api::least_bytes_of(serve, shares_cores_, crew(running_servers(range))));
+  auto far = shares_cores_ ? rma::ServeFar::none : rma::ServeFar::selective;
+  if (serve == TUTTI_SERVE_ALL) far = rma::ServeFar::all;
+  shm::store_relaxed(domain().serve_far(), static_cast<uint64_t>(far));
   shm::store_relaxed(domain().enabled(), serve != TUTTI_SERVE_NONE ? 1 : 0);
   rma::tell_served_from(domain());
 }
@@ -361,6 +444,7 @@ void Node::end_servers() {
 void Node::stop_servers() {
   const std::lock_guard lock(mutex_);
   end_servers();
+  if (endpoints_ != nullptr) endpoints_->hand_over_idle_ones();
   rma::tell_served_from(domain());
 }
 
@@ -394,13 +478,16 @@ void Node::start_asked_servers() {
     ++here;
   }
   int count = 0;
-  for (int server = before; server < asked; server += here) ++count;
+  for (int server = 0; server < asked; ++server)
+    if (server_of(server, here) == before) ++count;
   if (count == 0) return;
   try {
     start_servers(count, static_cast<tutti_serve>(options().serve));
   } catch (const Error& error) {
     log_line(LogLevel::warning, "%d of the servers that TUTTI_SERVERS asks for do not start: %s",
              count, error.what());
+    const std::lock_guard lock(mutex_);
+    if (endpoints_ != nullptr) endpoints_->hand_over_idle_ones();
   }
 }
 
@@ -410,6 +497,7 @@ void Node::record() {
   for (const api::OneSided* const group : groups_) group->add_to(counts);
   report::OneSided done{
       .own = counts.own, .handed = counts.handed, .taken_back = counts.taken_back};
+  report::TransfersBetweenNodes far;
   for (const int32_t place : places_) {
     rma::ServerState& state = domain().server(place);
     ++done.servers;
@@ -419,7 +507,19 @@ void Node::record() {
     done.bytes += shm::load_relaxed(state.bytes);
     done.sleeps += shm::load_relaxed(state.sleeps);
     done.slept_nanoseconds += shm::load_relaxed(state.slept_nanoseconds);
+    if (shm::load_relaxed(state.reaches_nodes) == 0) continue;
+    ++far.endpoints;
+    far.exchanged += shm::load_relaxed(state.away);
+    report::record_exchanged(shm::load_relaxed(state.away));
   }
+  if (endpoints_ != nullptr) {
+    for (const rma::Endpoint* const endpoint : endpoints_->all())
+      far.by_servers += endpoint->answered();
+    const char* const asked = std::getenv("MPIR_CVAR_CH4_NUM_VCIS");
+    if (!abi.is_open_mpi && asked != nullptr)
+      report::record_interfaces(std::strtoull(asked, nullptr, 10));
+  }
+  record_between_nodes(far);
   report::record_one_sided(done);
   for (const int unit : units_) report::record_server_unit(static_cast<uint64_t>(unit));
   if (const std::string& file = api::saturation_maps().file_of_node; !file.empty())
@@ -435,6 +535,7 @@ void Node::end() {
   const std::lock_guard lock(mutex_);
   end_servers();
   rma::tell_served_from(domain());
+  endpoints_.reset();
   domain_.reset();
   team_.reset();  // its memory goes with it, and MPI's groups, which MPI_Finalize must find freed
 }
@@ -497,9 +598,9 @@ void end_one_sided() {
   if (node == nullptr) return;
   node->end_groups();
   end_between_nodes();
+  node->leave_endpoints();
   if (report::recording()) {
     node->record();
-    record_between_nodes();
   }
   node->end();
 }

@@ -19,6 +19,7 @@
 
 #include "mpi/job/team.h"
 #include "mpi/one_sided/between_nodes.h"
+#include "mpi/one_sided/endpoints.h"
 #include "api/team.h"
 #include "report/tally.h"
 #include "rma/client.h"
@@ -50,6 +51,15 @@ class Node final : public tutti_team {
   void enter(api::OneSided& group);
   void leave(api::OneSided& group, int place);
   exec::WaitStyle wait_style() const;
+  // Collective over the communicator, of all ranks of MPI_COMM_WORLD, on several nodes; before the
+  // servers that TUTTI_SERVERS asks for start. `members`: as above; `in_world`: the ranks there.
+  // Makes the endpoints of the node's servers, once.
+  void make_endpoints(Comm communicator, const std::vector<int>& members,
+                      const std::vector<int>& in_world, int own_rank);
+  // The way by which a group hands transfers with other nodes to servers; null if there is none for
+  // it. *place is then its place, for leave_handing().
+  std::unique_ptr<rma::Handing> handing(int* place);
+  void leave_handing(int place);
   // In the node's memory, until end().
   ServersTold servers_told() const { return {&domain().enabled(), &domain().awake()}; }
   // Lets the processes of servers that run now, of all ranks, copy from and into this one.
@@ -59,6 +69,8 @@ class Node final : public tutti_team {
   void record();
   // For MPI_Finalize: completes all transfers of this process.
   void end_groups();
+  // Then: returns when all ranks have ended their transfers.
+  void leave_endpoints();
   // After that, when this process answers no other one any more.
   void end();
   // For fork: no other thread changes anything from hold() to release(). become_alone() is for the
@@ -68,6 +80,7 @@ class Node final : public tutti_team {
   void become_alone();
 
  private:
+  void free_all_places();
   void find_domains();
   void find_memory();
   bool make_queues(Team::NodeWords& words);
@@ -76,6 +89,8 @@ class Node final : public tutti_team {
   bool has_servers() const { return threads_ || processes_; }
   void end_servers();
   std::vector<int> units_of_servers() const;
+  placement::CoreMask cores_of_ranks() const;
+  int far_place(int place) const;
   const rma::Domain& domain() const;
   rma::ServerRange own_servers() const;
   rma::Crew crew(int servers) const;
@@ -96,12 +111,15 @@ class Node final : public tutti_team {
   std::atomic<bool> started_asked_{false};
 
   std::mutex mutex_;                               // guards all below
+  std::unique_ptr<Endpoints> endpoints_;           // its servers'; null: none
+  bool made_endpoints_ = false;                    // or has tried to
   std::optional<rma::ServerThreads> threads_;      // the servers of this process are either these,
   std::optional<rma::ServerProcesses> processes_;  // or these
   std::vector<int32_t> places_;                    // the places of the servers that it has had last
   std::vector<int> units_;                         // where they run; empty: where the ranks do
   bool were_processes_ = false;
   std::set<int> free_places_;  // free client places of this process
+  std::set<int> free_far_;     // those for transfers with other nodes
   std::set<api::OneSided*> groups_;
   api::OneSided::Counts ended_;  // the counts of groups that were freed
 };

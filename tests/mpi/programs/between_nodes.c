@@ -214,12 +214,13 @@ static void computes(void) {
 }
 
 // The last rank disables the servers of its node and calls nothing for some time, so that the first
-// one waits. The servers go on once they are enabled, without any other call of that rank.
+// one waits. That has disabled its own node's, and so hands them nothing. The servers go on once
+// they are enabled, without any other call of that rank.
 static void disabled(int seconds) {
   void** flags = addresses_of((void*)&flag);
   const long one = 1, two = 2;
   const int last = ranks - 1;
-  if (rank == last) tutti_servers_disable(tutti_node_team());
+  if (rank == last || rank == 0) tutti_servers_disable(tutti_node_team());
   MPI_Barrier(MPI_COMM_WORLD);
   others_have_left();
   if (rank == 0) {
