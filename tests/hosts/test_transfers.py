@@ -76,6 +76,16 @@ def test_any_server_of_the_node_exchanges_transfers_of_any_rank(program, tmp_pat
         assert done["transfers_between_nodes"]["answered_by_servers"] > 0
 
 
+@pytest.mark.parametrize("mpi", MPIS)
+def test_servers_that_are_stopped(program, tmp_path, mpi):
+    """Others answer in their stead, and ranks start transfers themselves; what was begun is done."""
+    report = tmp_path / "report.json"
+    settings = {"TUTTI_SERVERS": "1", "TUTTI_SERVE": "all"}
+    expect_ok(mpi, 2, program(mpi), "stopped", report=report, **settings)
+    done = json.loads(report.read_text())["endpoints"]
+    assert done["handed"] >= 4 and done["lost"] == 0
+
+
 @pytest.mark.slow
 @pytest.mark.alone
 @pytest.mark.skipif(shutil.which("valgrind") is None, reason="needs valgrind")

@@ -243,6 +243,38 @@ static void disabled(int seconds) {
   free(flags);
 }
 
+// The last rank stops its servers and calls nothing: its process still answers the servers of the
+// first rank's node. Then the first rank stops its own, with transfers outstanding.
+static void stopped(void) {
+  const int last = ranks - 1;
+  tutti_team* const team = tutti_node_team();
+  void** flags = addresses_of((void*)&flag);
+  unsigned char bytes[100], got[100];
+  for (int step = 0; step < 4; ++step) {
+    if (rank == last && step == 1) ok(tutti_servers_stop(team));
+    if (rank == last && step == 2) ok(tutti_servers_start(team, 1, TUTTI_SERVE_ALL));
+    MPI_Barrier(MPI_COMM_WORLD);
+    others_have_left();
+    if (rank == 0) {
+      unsigned char* const remote = there[last] + (size_t)step * sizeof bytes;
+      memset(bytes, step + 1, sizeof bytes);
+      ok(tutti_put(group, last, remote, bytes, sizeof bytes, NULL));
+      if (step == 3) ok(tutti_servers_stop(team));
+      ok(tutti_wait_all(group));
+      ok(tutti_get_strict(group, last, got, remote, sizeof got));
+      CHECK(memcmp(got, bytes, sizeof got) == 0, "step %d", step);
+      ok(tutti_put_strict(group, last, flags[last], &(long){step + 1}, sizeof(long)));
+    } else if (rank == last) {
+      while (flag != step + 1) {
+      }
+      for (size_t i = 0; i < sizeof bytes; ++i)
+        CHECK(area[(size_t)step * sizeof bytes + i] == step + 1, "step %d", step);
+    }
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  free(flags);
+}
+
 static void pause_for(int seconds) {
   struct timespec time = {seconds, 0};
   nanosleep(&time, NULL);
@@ -351,6 +383,7 @@ int main(int argc, char** argv) {
   if (strcmp(what, "mistakes") == 0) mistakes(), groups(), forks();
   if (strcmp(what, "computes") == 0) computes();
   if (strcmp(what, "disabled") == 0) disabled(2);
+  if (strcmp(what, "stopped") == 0) stopped();
   if (strcmp(what, "ends") == 0) ends();
   if (strcmp(what, "late") == 0) is_late(0);
   if (strcmp(what, "killed") == 0) is_late(1);
