@@ -23,6 +23,23 @@ double bytes_of(const Combination& one) {
   return static_cast<double>(one.cores * one.messages * one.bytes);
 }
 
+// The rows of one kind, a row for each combination.
+void add_bandwidths(const rma::SaturationMap& map, const char* row, const std::vector<double>& puts,
+                    const std::vector<double>& gets, size_t servers) {
+  for (const rma::Kind kind : {rma::Kind::put, rma::Kind::get}) {
+    const std::vector<double>& bandwidths = kind == rma::Kind::put ? puts : gets;
+    size_t at = 0;
+    for_each_combination(map, kind, [&](const Combination& one) {
+      row_begin_call(row, kind == rma::Kind::put ? "put" : "get", one.bytes);
+      row_integer("cores", static_cast<int64_t>(one.cores));
+      row_integer("messages", static_cast<int64_t>(one.messages));
+      if (servers > 0) row_integer("servers", static_cast<int64_t>(servers));
+      row_number("ns", bytes_of(one) / bandwidths[at++]);
+      row_end();
+    });
+  }
+}
+
 void add_hand_over(const rma::SaturationMap& map) {
   row_begin_call("hand_over", "client", 0);
   row_number("ns", map.hand_over.client);
@@ -65,17 +82,9 @@ void add_rows(const rma::SaturationMap& map) {
   row_text("where", map.where.c_str());
   row_text("scope", of_node ? "node" : "between nodes");
   row_end();
-  for (const rma::Kind kind : {rma::Kind::put, rma::Kind::get}) {
-    const std::vector<double>& bandwidths = kind == rma::Kind::put ? map.puts : map.gets;
-    size_t at = 0;
-    for_each_combination(map, kind, [&](const Combination& one) {
-      row_begin_call("saturation", kind == rma::Kind::put ? "put" : "get", one.bytes);
-      row_integer("cores", static_cast<int64_t>(one.cores));
-      row_integer("messages", static_cast<int64_t>(one.messages));
-      row_number("ns", bytes_of(one) / bandwidths[at++]);
-      row_end();
-    });
-  }
+  add_bandwidths(map, "saturation", map.puts, map.gets, 0);
+  const rma::SaturationMap::Served& served = map.served;
+  if (served.servers > 0) add_bandwidths(map, "served", served.puts, served.gets, served.servers);
   if (of_node) add_hand_over(map);
 }
 

@@ -39,8 +39,8 @@ rma::SaturationMap empty_map(size_t cores, size_t messages, size_t first_bytes, 
 // Gives it values. `time` returns the nanoseconds in which all cores of a combination transfer.
 void fill_map(rma::SaturationMap& map, const std::function<double(const Combination&)>& time);
 
-// Adds the rows of a map: of each combination, and of handing transfers over to a server, if the
-// map is that of a node.
+// Adds the rows of a map: of each combination, of each by servers if they were measured, and of
+// handing transfers over to a server, if the map is that of a node.
 void add_rows(const rma::SaturationMap& map);
 
 }  // namespace tutti::bench

@@ -27,6 +27,9 @@ Tutti tutti_functions(void) {
   find(&tutti.node_team, "tutti_node_team");
   find(&tutti.servers_start, "tutti_servers_start");
   find(&tutti.servers_stop, "tutti_servers_stop");
+  find(&tutti.servers_count, "tutti_servers_count");
+  find(&tutti.servers_enable, "tutti_servers_enable");
+  find(&tutti.servers_disable, "tutti_servers_disable");
   find(&tutti.servers_wake, "tutti_servers_wake");
   find(&tutti.servers_sleep, "tutti_servers_sleep");
   find(&tutti.error_message, "tutti_error_message");

@@ -23,6 +23,9 @@ typedef struct {
   tutti_team* (*node_team)(void);
   tutti_status (*servers_start)(tutti_team*, int, tutti_serve);
   tutti_status (*servers_stop)(tutti_team*);
+  int (*servers_count)(const tutti_team*);
+  tutti_status (*servers_enable)(tutti_team*);
+  tutti_status (*servers_disable)(tutti_team*);
   tutti_status (*servers_wake)(tutti_team*);
   tutti_status (*servers_sleep)(tutti_team*);
   const char* (*error_message)(void);

@@ -13,6 +13,9 @@
 // MILLISECONDS, and three repetitions at least, are spent on each combination. The bandwidth is
 // that of the median.
 //
+// If the job has servers that get everything (tutti-run --servers N --serve all), all this is
+// measured twice: by the clients, and by servers.
+//
 // Besides the map, a row says how many bytes should be under way by it. TUTTI_UNDER_WAY should be
 // large, because the map is to say how much must be.
 #include "saturation_map.h"
@@ -20,6 +23,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "rma/pieces.h"
@@ -136,7 +140,21 @@ extern "C" void measure_saturation(const Ranks* ranks, int argc, char** argv) {
   rma::SaturationMap map =
       empty_map(static_cast<size_t>(bench.pair.pairs), static_cast<size_t>(messages),
                 static_cast<size_t>(first), static_cast<size_t>(last), rma::Scope::between_nodes);
-  fill_map(map, [&](const Combination& one) { return time_of(bench, one); });
+  const Tutti& tutti = bench.pair.tutti;
+  tutti_team* const team = tutti.node_team();
+  const auto fill = [&](rma::SaturationMap& filled, bool by_servers) {
+    require_ok(&tutti, by_servers ? tutti.servers_enable(team) : tutti.servers_disable(team));
+    MPI_Barrier(MPI_COMM_WORLD);
+    fill_map(filled, [&](const Combination& one) { return time_of(bench, one); });
+  };
+  rma::SaturationMap served = map;
+  fill(map, false);
+  int servers = tutti.servers_count(team);  // at least, on each node
+  MPI_Allreduce(MPI_IN_PLACE, &servers, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  if (servers > 0) {
+    fill(served, true);
+    map.served = {static_cast<size_t>(servers), std::move(served.puts), std::move(served.gets)};
+  }
   add_rows(map);
   const char* const library = name_of_mpi();
   const bool open_mpi = std::string_view(library).starts_with("Open MPI");

@@ -32,19 +32,13 @@ def map_of(rows: Sequence[PrintedRow]) -> dict[str, Any]:
     """The map of a program's rows (bench/saturation_map.h)."""
     (head,) = rows_of(rows, "map")
     cells = rows_of(rows, "saturation")
-    times = times_by(cells, "call", "cores", "messages", "bytes")
     map_: dict[str, Any] = {"format": "tutti-saturation 1"}
     map_ |= {name: head[name] for name in ("where", "scope")}
     for axis in ("cores", "messages", "bytes"):
         map_[axis] = list(dict.fromkeys(row[axis] for row in cells))
-    for kind in KINDS:
-        map_[kind + "s"] = [
-            [
-                [round(cores * count * size / time, 6) for size, time in by_size.items()]
-                for count, by_size in by_messages.items()
-            ]
-            for cores, by_messages in times[kind].items()
-        ]
+    map_ |= _bandwidths(cells)
+    if served := rows_of(rows, "served"):
+        map_["served"] = {"servers": served[0]["servers"], **_bandwidths(served)}
     if costs := rows_of(rows, "hand_over"):
         of = {row["call"]: row["ns"] for row in costs}
         map_["hand_over"] = {
@@ -55,6 +49,21 @@ def map_of(rows: Sequence[PrintedRow]) -> dict[str, Any]:
     for row in rows_of(rows, "under_way"):
         map_ |= {"mpi": row["call"], "under_way": row["bytes"]}
     return map_
+
+
+def _bandwidths(cells: Sequence[PrintedRow]) -> dict[str, Any]:
+    """GB/s of puts and gets, by cores, then messages, then bytes."""
+    times = times_by(cells, "call", "cores", "messages", "bytes")
+    return {
+        kind + "s": [
+            [
+                [round(cores * count * size / time, 6) for size, time in by_size.items()]
+                for count, by_size in by_messages.items()
+            ]
+            for cores, by_messages in times[kind].items()
+        ]
+        for kind in KINDS
+    }
 
 
 def where(map_: dict[str, Any]) -> str:

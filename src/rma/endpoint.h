@@ -24,7 +24,7 @@ namespace tutti::rma {
 
 class Endpoint {
  public:
-  // Who answers for a rank of the job: a rank of the wire, which knows the rank by a number.
+  // The rank of the wire that answers for a rank of the job, and the number by which it knows it.
   struct Way {
     int32_t answers = -1;  // -1: nobody
     int32_t number = 0;

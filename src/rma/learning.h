@@ -1,4 +1,4 @@
-// Which transfers gain by servers, learned while a program runs, where no map says it.
+// Learning, while a program runs, which transfers gain by servers, where no map says it.
 //
 // A client's transfers come in phases: it starts some, and waits until all are complete. The class
 // of a phase is the kind and the size of its first transfer, and how many its client is expected to
@@ -59,7 +59,7 @@ class Learning {
   }
 
  private:
-  static constexpr uint32_t tries = 8;          // of each way at first
+  static constexpr uint32_t tries = 8;          // so many phases go each way at first
   static constexpr uint32_t phases_a_try = 64;  // later
   static constexpr double least_gain = 1.05;
   static constexpr double forgets = 1.02;
@@ -70,7 +70,7 @@ class Learning {
     uint32_t phases = 0;
   };
   struct Class {
-    std::array<Way, 2> ways{};  // by the client, by servers
+    std::array<Way, 2> ways{};  // the client itself, servers
     uint32_t since_try = 0;
   };
 

@@ -178,6 +178,30 @@ Policy policy_of(const SaturationMap& map, const Crew& crew) {
   return policy;
 }
 
+Policy policy_between_nodes(const SaturationMap& map, size_t clients) {
+  Policy policy;
+  size_t cores = 0;  // the index of the largest number of cores that is at most `clients`
+  while (cores + 1 < map.cores.size() && map.cores[cores + 1] <= clients) ++cores;
+  const size_t counts = map.messages.size(), sizes = map.bytes.size();
+  for (const Kind kind : {Kind::put, Kind::get}) {
+    const bool puts = kind == Kind::put;
+    std::vector<Rule>& rules = puts ? policy.puts : policy.gets;
+    const std::vector<double>& served = puts ? map.served.puts : map.served.gets;
+    for (size_t size = 0; size < sizes; ++size) {
+      const auto gains = [&](size_t count) {
+        return served[(cores * counts + count) * sizes + size] >=
+               least_gain * map.bandwidth(kind, cores, count, size);
+      };
+      size_t first = counts;  // from this number of messages on
+      while (first > 0 && gains(first - 1)) --first;
+      const size_t least = first == counts ? UINT32_MAX : map.messages[first];
+      rules.push_back(
+          {.most_bytes = map.bytes[size], .least_waiting = static_cast<uint32_t>(least)});
+    }
+  }
+  return policy;
+}
+
 size_t bytes_under_way(const SaturationMap& map, size_t piece) {
   double most = 0;
   for (const Kind kind : {Kind::put, Kind::get}) {

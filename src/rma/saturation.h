@@ -41,7 +41,14 @@ struct SaturationMap {
   // GB/s of all cores together, by cores, then messages, then bytes; positive.
   std::vector<double> puts, gets;
   HandOver hand_over;  // costs on a node; nothing between nodes, where clients start all themselves
-  std::string where;   // the name of the machine, for people
+  // Between nodes, the same bandwidths if so many servers of each node exchange all transfers; 0:
+  // not measured.
+  struct Served {
+    size_t servers = 0;
+    std::vector<double> puts, gets;
+  };
+  Served served{};
+  std::string where;  // the name of the machine, for people
   Scope scope = Scope::node;
 
   double bandwidth(Kind kind, size_t cores_at, size_t messages_at, size_t bytes_at) const {
@@ -93,6 +100,11 @@ inline constexpr double least_gain = 1.05;
 // the client, and so do those beyond as many for each server as were measured of a core. The map is
 // of a node.
 Policy policy_of(const SaturationMap& map, const Crew& crew);
+
+// The selective policy for transfers with other nodes, by a map between nodes that servers were
+// measured for, where so many clients of a node start transfers at once: for each size of the map,
+// the least number of messages from which on servers gain. Servers take turns after each message.
+Policy policy_between_nodes(const SaturationMap& map, size_t clients);
 
 // The bytes that keep the way from one rank to one of another node full, by a map between nodes:
 // what the way takes in the time in which a reply to the shortest message comes, and two pieces of

@@ -72,6 +72,14 @@ HandOver hand_over_of(const JsonPart& part, const SaturationMap& map) {
   return cost;
 }
 
+SaturationMap::Served served_of(const JsonPart& part, const SaturationMap& map) {
+  constexpr double most_servers = 64;
+  part.must_be_object({"servers", "puts", "gets"});
+  return {.servers = static_cast<size_t>(part.at("servers").number(most_servers, true)),
+          .puts = grid(part, "puts", map),
+          .gets = grid(part, "gets", map)};
+}
+
 Scope scope_of(const JsonPart& document) {
   if (!document.has("scope")) return Scope::node;
   const std::string name = document.text("scope");
@@ -101,6 +109,8 @@ SaturationMap read_saturation(std::string_view text, std::string_view file) {
   map.puts = grid(document, "puts", map);
   map.gets = grid(document, "gets", map);
   map.scope = scope_of(document);
+  if (map.scope == Scope::between_nodes && document.has("served"))
+    map.served = served_of(document.at("served"), map);
   if (map.scope == Scope::node) map.hand_over = hand_over_of(document.at("hand_over"), map);
   return map;
 }

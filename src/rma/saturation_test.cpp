@@ -230,5 +230,37 @@ TEST(SaturationPolicy, HoldsItsPromisesForAnyMap) {
   }
 }
 
+// Servers were measured beside two clients: they gain from 4 messages of 8 bytes on, and never at
+// 1024 bytes.
+TEST(Saturation, ThePolicyBetweenNodesHasAThresholdForEachSize) {
+  const char* const text = R"({"format": "tutti-saturation 1", "where": "here",
+    "scope": "between nodes", "cores": [1, 2], "messages": [1, 4, 16], "bytes": [8, 1024],
+    "puts": [[[1, 1], [1, 1], [1, 1]], [[2, 2], [2, 2], [2, 2]]],
+    "gets": [[[1, 1], [1, 1], [1, 1]], [[2, 2], [2, 2], [2, 2]]],
+    "served": {"servers": 2,
+      "puts": [[[1, 1], [1, 1], [1, 1]], [[2, 2], [3, 2], [3, 2.05]]],
+      "gets": [[[2, 2], [1, 2], [1, 2]], [[1, 1], [1, 1], [1, 1]]]}})";
+  const SaturationMap map = read_saturation(text, "map");
+  EXPECT_EQ(map.served.servers, 2u);
+  const Policy two = policy_between_nodes(map, 2);
+  const auto served = [](const Policy& policy, Kind kind, size_t bytes, size_t waiting) {
+    return is_for_servers(policy, {.kind = kind, .bytes = bytes, .waiting = waiting});
+  };
+  EXPECT_FALSE(served(two, Kind::put, 8, 3));
+  EXPECT_TRUE(served(two, Kind::put, 8, 4));
+  EXPECT_TRUE(served(two, Kind::put, 5, 100));
+  EXPECT_FALSE(served(two, Kind::put, 1024, 100));
+  EXPECT_FALSE(served(two, Kind::put, 2000, 100));  // longer than the map's
+  EXPECT_FALSE(served(two, Kind::get, 8, 100));
+  const Policy one = policy_between_nodes(map, 1);
+  EXPECT_FALSE(served(one, Kind::put, 8, 100));
+  EXPECT_TRUE(served(one, Kind::get, 1024, 1));
+  EXPECT_FALSE(served(one, Kind::get, 8, 100));  // with fewer messages alone
+  EXPECT_EQ(policy_between_nodes(map, 9).puts.size(), 2u);
+  std::string wrong = text;
+  wrong.replace(wrong.find("\"servers\": 2"), 12, "\"servers\": 0.5");
+  EXPECT_THROW(read_saturation(wrong, "map"), Error);
+}
+
 }  // namespace
 }  // namespace tutti::rma

@@ -87,7 +87,7 @@ class TestWires {
 
   std::mutex mutex_;
   int failure_ = Wire::success;
-  std::map<std::pair<int, int>, std::deque<Mail>> mail_;  // by receiver and tag
+  std::map<std::pair<int, int>, std::deque<Mail>> mail_;  // indexed by receiver and tag
 };
 
 }  // namespace tutti::rma

@@ -34,6 +34,13 @@ size_t bytes_of_team(shm::Segment::Kind kind, int ranks) {
   return round_up(bytes, shm::page_size);
 }
 
+// The queues to servers and the slots of their clients (rma/domain.h) take no more, if servers are
+// asked for. Without this room they would find none behind the areas of communicators.
+size_t room_for_servers(size_t ranks) {
+  if (options().servers.count == 0) return 0;
+  return (size_t{20} << 20) + ranks * (size_t{128} << 10);
+}
+
 // Creates the node's segment. The pages of a memfd take no memory before they are used, so a memfd
 // has room for the deep rings of several communicators, unless a limit forbids its size. A segment
 // in /dev/shm is smaller.
@@ -44,7 +51,8 @@ shm::Segment make_segment(shm::Segment::Kind kind, int ranks) {
   const size_t more = bytes_of_team(kind, ranks);
   if (asked == 0 && kind == shm::Segment::Kind::memfd) {
     try {
-      return shm::Segment::create(kind, deep_areas * shm::deep_area(ranks) * all + more);
+      return shm::Segment::create(
+          kind, deep_areas * shm::deep_area(ranks) * all + more + room_for_servers(all));
     } catch (const Error& error) {
       log_line(LogLevel::info, "%s; long messages go through smaller rings", error.what());
     }

@@ -240,6 +240,24 @@ def test_the_map_says_how_much_is_under_way(program, mpi, map_between_nodes):
     assert f"{64 << 10} bytes are under way at once to a rank" in result.stderr
 
 
+@pytest.mark.parametrize("mpi", MPIS)
+def test_the_map_says_which_transfers_servers_get(program, tmp_path, mpi):
+    """It is measured with servers, too. Servers that gain by it get all, and else none."""
+    settings = {"TUTTI_SERVERS": "1", "TUTTI_SERVE": "all"}
+    found = map_of(measured(mpi, "saturation", 1, 8, 8, 2, **settings))
+    assert found["served"]["servers"] == 1
+    file, report = tmp_path / "map.json", tmp_path / "report.json"
+    for factor, served in ((2, True), (1, False)):
+        for kind in ("puts", "gets"):
+            found[kind] = [[[1e-3], [1e-3]]]
+            found["served"][kind] = [[[factor * 1e-3], [factor * 1e-3]]]
+        file.write_text(json.dumps(found | {"bytes": [1 << 20]}))
+        selective = SERVERS | {"TUTTI_SATURATION": str(file)}
+        expect_ok(mpi, 2, program(mpi), "random", report=report, **selective)
+        done = json.loads(report.read_text())["endpoints"]
+        assert done["count"] == 2 and (done["handed"] > 0) == served
+
+
 @pytest.mark.parametrize(("mpi", "settings"), [("mpich", {}), ("openmpi", SERVERS)])
 def test_a_killed_target(program, mpi, settings):
     """The job ends as the launcher sees to it, although a rank waits for the target."""

@@ -139,9 +139,11 @@ def test_a_small_map(mpi, tmp_path):
     map_ = saturation_nodes.measure(Between([mpi], HOSTS, 2, ["0"], 1), (8, 64), 2)
     assert (map_["scope"], map_["network"]) == ("between nodes", "2 emulated nodes, delay 0")
     assert (map_["cores"], map_["messages"], map_["bytes"]) == ([1, 2], [1, 2], [8, 16, 32, 64])
-    for kind in ("puts", "gets"):
-        assert [[len(row) for row in rows] for rows in map_[kind]] == [[4, 4], [4, 4]]
-        assert all(rate > 0 for rows in map_[kind] for row in rows for rate in row)
+    assert map_["served"]["servers"] == 1
+    for bandwidths in (map_, map_["served"]):
+        for kind in ("puts", "gets"):
+            assert [[len(row) for row in rows] for rows in bandwidths[kind]] == [[4, 4], [4, 4]]
+            assert all(rate > 0 for rows in bandwidths[kind] for row in rows for rate in row)
     piece = (63 if mpi.family == "openmpi" else 64) << 10
     assert map_["under_way"] >= 2 * piece and "hand_over" not in map_
     stream = StringIO()

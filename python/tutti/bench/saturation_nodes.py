@@ -17,6 +17,8 @@ from tutti.saturation import map_of, show_map, show_messages
 
 # The map says how much must be under way, so nothing keeps it low while it is measured.
 UNLIMITED = {"TUTTI_UNDER_WAY": "16M"}
+# Everything is measured by ranks, and then by servers.
+SERVED = {"TUTTI_SERVERS": "1", "TUTTI_SERVE": "all"}
 
 
 def measure(
@@ -34,7 +36,7 @@ def measure(
         hosts.link(delay)
         variant = Variant(mpi, "default", True)
         rows = run_pairs(
-            hosts, plan.per_node, variant, "saturation", words, Path(directory), UNLIMITED
+            hosts, plan.per_node, variant, "saturation", words, Path(directory), UNLIMITED | SERVED
         )
     return map_of(rows) | {"mpi": mpi.label, "network": f"{NODES} emulated nodes, delay {delay}"}
 

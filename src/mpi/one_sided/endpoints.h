@@ -32,7 +32,7 @@ class Endpoints {
   struct Place {
     int32_t node = 0;    // the first rank of MPI_COMM_WORLD on the rank's node
     int32_t member = 0;  // its number among the node's processes
-    int32_t domain = 0;  // of its node
+    int32_t domain = 0;  // its domain there
   };
   // Collective over a communicator of all ranks of MPI_COMM_WORLD, of which this is `rank` there.
   // `servers`: of each domain. Null at all ranks if the host does not permit it, or has no
@@ -70,7 +70,7 @@ class Endpoints {
   };
   Endpoints() = default;
 
-  PrivateCommunicator leaving_;  // of all ranks
+  PrivateCommunicator leaving_;  // has all ranks
   std::vector<std::unique_ptr<Held>> held_;
   int64_t made_by_ = 0;  // the process; a forked child must not call MPI
 };

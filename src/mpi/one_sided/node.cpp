@@ -281,6 +281,10 @@ std::unique_ptr<rma::Handing> Node::handing(int* place) {
     shm::publish(domain().clients_in_use(), in_use);
   rma::Handing::Settings settings;
   settings.servers = own_servers();
+  const std::optional<rma::SaturationMap>& map = api::saturation_maps().between_nodes;
+  if (map && map->served.servers > 0 && !far_policy_)
+    far_policy_ = rma::policy_between_nodes(*map, static_cast<size_t>(members_));
+  if (far_policy_) settings.policy = &*far_policy_;
   if (const auto* const heap = shm::process_heap(); heap != nullptr)
     settings.heap = {reinterpret_cast<uint64_t>(heap->base()), heap->bytes()};
   return std::make_unique<rma::Handing>(domain(), far_place(*place), settings);

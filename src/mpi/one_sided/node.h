@@ -118,8 +118,9 @@ class Node final : public tutti_team {
   std::vector<int32_t> places_;                    // the places of the servers that it has had last
   std::vector<int> units_;                         // where they run; empty: where the ranks do
   bool were_processes_ = false;
-  std::set<int> free_places_;  // free client places of this process
-  std::set<int> free_far_;     // those for transfers with other nodes
+  std::set<int> free_places_;              // free client places of this process
+  std::optional<rma::Policy> far_policy_;  // follows from a map; none: groups learn
+  std::set<int> free_far_;                 // those for transfers with other nodes
   std::set<api::OneSided*> groups_;
   api::OneSided::Counts ended_;  // the counts of groups that were freed
 };
