@@ -74,8 +74,8 @@ void free_handles() noexcept;
 // that completes requests costs one load more.
 inline constinit shm::Word own_handles{0};
 inline bool has_own_requests() { return shm::load_relaxed(own_handles) != 0; }
-// From now on messages are watched, because ranks that wait for them sleep (exec/idle.h) or a report
-// tells of them. Inside MPI_Init.
+// From now on messages are watched, because ranks that wait for them sleep (exec/idle.h) or because
+// a report tells of them. Inside MPI_Init.
 void watch_messages() noexcept;
 // The OwnRequest of a handle; null if the request is the host's.
 OwnRequest* own_request(Request handle);
