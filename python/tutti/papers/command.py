@@ -19,7 +19,16 @@ from tutti.bench.present import Output
 from tutti.bench.progress import with_progress
 from tutti.errors import RunError, UserError
 from tutti.options import AsJson, JsonFile, option
-from tutti.papers.row import CONTRADICTED, VERDICTS, Compared, Found, Row, compared, verdict_of
+from tutti.papers.row import (
+    CONTRADICTED,
+    FAILED,
+    VERDICTS,
+    Compared,
+    Found,
+    Row,
+    compared,
+    verdict_of,
+)
 from tutti.papers.table import ROWS
 from tutti.tables import number, table_of, words
 
@@ -34,7 +43,9 @@ class Result:
 
     @property
     def verdict(self) -> str:
-        return self.row.verdict if not self.values else verdict_of(self.row, self.values)
+        if self.failure:
+            return FAILED
+        return verdict_of(self.row, self.values) if self.values else self.row.verdict
 
     @property
     def changed(self) -> bool:
@@ -85,19 +96,22 @@ def run_row(row: Row) -> Result:
         return Result(row, [])
     try:
         found = _found(tuple(command_lines(row)))
+        return Result(row, [compared(value, found) for value in row.values])
     except RunError as error:
         return Result(row, [], str(error))
-    return Result(row, [compared(value, found) for value in row.values])
+    except (LookupError, ValueError) as error:
+        return Result(row, [], f"the commands' documents lack a value of the row: {error}")
 
 
 def sum_of(verdicts: Sequence[str]) -> dict[str, int]:
     counts = Counter(verdicts)
-    return {verdict: counts[verdict] for verdict in VERDICTS}
+    return {verdict: counts[verdict] for verdict in (*VERDICTS, FAILED)}
 
 
 def sum_text(verdicts: Sequence[str]) -> str:
     counts = sum_of(verdicts)
-    return f"{len(verdicts)} rows: " + ", ".join(f"{n} {verdict}" for verdict, n in counts.items())
+    told = [f"{n} {verdict}" for verdict, n in counts.items() if n or verdict != FAILED]
+    return f"{len(verdicts)} rows: " + ", ".join(told)
 
 
 def contradicted_first(rows: Sequence[Row]) -> list[Row]:

@@ -14,6 +14,7 @@ REPRODUCED, PARTLY, IN_VIEW, CONTRADICTED, OUT_OF_REACH = VERDICTS = (
     "contradicted",
     "out of reach",
 )
+FAILED = "failed"  # no row's recorded verdict: its commands gave no values
 WHOLE = "--segment 67108864"  # vectors go in one piece
 SHIFTS = {"K": 10, "M": 20}
 
@@ -83,6 +84,7 @@ class Row:
     commands: tuple[str, ...] = ()  # words of `tutti`, run in an empty folder
     values: tuple[Value, ...] = ()
     why: str = ""  # the reason, unless it is simply reproduced
+    is_part: bool = False  # the values are less than the sentence: at best they hold partly
     files: dict[str, dict[str, Any]] = field(default_factory=dict)  # machines that they need
     minutes: float = 0  # if the commands take long
 
@@ -119,8 +121,11 @@ def compared(value: Value, found: Found) -> Compared:
 
 
 def verdict_of(row: Row, values: Sequence[Compared]) -> str:
-    """Judges by today's numbers. That a figure was chosen in view is the row's own word."""
+    """Judges by today's numbers. The row itself says whether a figure was chosen in view, and
+    whether the values are only a part of the sentence."""
     held = sum(one.holds for one in values)
-    if held == len(values):
-        return row.verdict if row.verdict == IN_VIEW else REPRODUCED
-    return PARTLY if held else CONTRADICTED
+    if held < len(values):
+        return PARTLY if held else CONTRADICTED
+    if row.verdict == IN_VIEW:
+        return IN_VIEW
+    return PARTLY if row.is_part else REPRODUCED
