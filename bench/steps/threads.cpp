@@ -16,6 +16,7 @@ namespace tutti::bench {
 void measure_algorithms(int argc, char** argv);
 void measure_alltoall(int argc, char** argv);
 void measure_array(int argc, char** argv);
+void measure_latency(int argc, char** argv);
 void measure_limits(int argc, char** argv);
 void measure_matrix(int argc, char** argv);
 void measure_saturation(int argc, char** argv);
@@ -31,9 +32,10 @@ struct Kind {
 
 constexpr Kind kinds[] = {
     {"algorithms", measure_algorithms}, {"alltoall", measure_alltoall},
-    {"array", measure_array},           {"limits", measure_limits},
-    {"matrix", measure_matrix},         {"saturation", measure_saturation},
-    {"steps", measure_steps},           {"transfers", measure_transfers},
+    {"array", measure_array},           {"latency", measure_latency},
+    {"limits", measure_limits},         {"matrix", measure_matrix},
+    {"saturation", measure_saturation}, {"steps", measure_steps},
+    {"transfers", measure_transfers},
 };
 
 void measure(int argc, char** argv) {

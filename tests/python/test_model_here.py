@@ -168,6 +168,26 @@ def test_this_machine_is_measured_and_read(tutti, tmp_path):
 
 
 @TWO_UNITS
+def test_latencies_of_lines_over_the_size_of_the_data(tutti, tmp_path):
+    file, stem = tmp_path / "latency.json", tmp_path / "latency"
+    result = tutti(
+        "model", "measure", "--latency", "--output", str(file), "--plot", str(stem), seconds=300
+    )
+    assert result.returncode == 0, result.stderr
+    assert "64 MiB" in result.stdout and f"written to {file}" in result.stdout
+    assert all(stem.with_suffix(suffix).stat().st_size > 1000 for suffix in (".png", ".svg"))
+    found = json.loads(file.read_text())
+    assert found["format"] == "tutti-latency 1"
+    own, *others = found["curves"]
+    assert own["name"] == "own" and len(set(own["processing_units"])) == 1
+    assert others and all(one["name"].startswith("same ") for one in others)
+    assert all(len(set(one["processing_units"])) == 2 for one in others)
+    for curve in found["curves"]:
+        assert list(curve["ns"]) == [str(1024 << i) for i in range(17)]
+        assert all(ns > 0 for ns in curve["ns"].values())
+
+
+@TWO_UNITS
 def test_predictions_beside_measurements(tutti, tmp_path):
     words = ("--collectives", "barrier,allreduce", "--bytes", "8,4K", "--repetitions", "2")
     result = tutti("model", "check", *words, "--json")
@@ -265,6 +285,8 @@ def test_a_machine_from_a_file(tutti, tmp_path):
         (("check", "--mpi", "mpich", "--reach", "threads"), "--reach: ranks of MPI jobs are"),
         (("rules", "--machine", "hmpi-xeon", "--ranks", "1000"), "has 192 cores"),
         (("measure", "--output", "nowhere/here.json"), "--output:"),
+        (("measure", "--latency", "--network"), "--latency: it measures no messages"),
+        (("measure", "--plot", "here"), "--plot: it draws the curves of --latency"),
     ],
 )
 def test_bad_options_are_one_line(tutti, words, line):
@@ -280,6 +302,9 @@ def test_bad_options_are_one_line(tutti, words, line):
         ("steps", [], "give --cores"),
         ("steps", ["--cores", "0,x"], "'0,x' is no list of cores"),
         ("steps", ["--cores", "0,1000"], "may not run on core 1000"),
+        ("latency", ["--cores", "0", "--bytes", "1024,1024"], "--cores needs 2 or more"),
+        ("latency", ["--cores", "0", "--bytes", "4096,1024"], "the first and the last number"),
+        ("latency", ["--cores", "0", "--bytes", "64,1024"], "'64' is no number from 128"),
         ("algorithms", ["--cores", "0"], "give --cores, --sizes and at least one"),
         ("algorithms", ["--sizes", "7"], "'7' is no number from 8"),
         ("algorithms", ["--sizes"], "--sizes: its value is missing"),

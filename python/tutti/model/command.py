@@ -18,6 +18,7 @@ from tutti.choose.proposals import proposals, table_text
 from tutti.errors import UserError
 from tutti.model import check as checking
 from tutti.model.algorithms import Late, checked_reach
+from tutti.model.latency import draw_latency, latency_document, latency_table, measure_latency
 from tutti.model.measure import measure, units_here
 from tutti.model.messages import choose_mpi, measure_messages, parse_between
 from tutti.model.plot import draw
@@ -53,6 +54,7 @@ from tutti.plan.command.files import (
 from tutti.plan.command.machines import SHAPES, levels_of, nodes_of, shape_of_costs
 from tutti.predict.machines import known_costs, known_files, model_of, read_model
 from tutti.predict.prediction import Cell, Where, parse_late, predict, shared_levels
+from tutti.tables import new_console
 
 app = typer.Typer(help="Predict how long collectives take on a machine.", no_args_is_help=True)
 
@@ -298,12 +300,21 @@ def measure_command(
             "are measured then."
         ),
     ] = None,
+    latency: Annotated[
+        bool,
+        option(
+            "Measure how long a read of a modified line takes instead, over the size of the data: "
+            "of the own core, and of one at each level.",
+            "--latency",
+        ),
+    ] = False,
     output: Output = None,
+    plot: Plot = None,
     as_json: AsJson = False,
 ) -> None:
     """Measure what the steps of programs cost on this machine.
 
-    The other commands take the file as --machine.
+    The other commands take the file as --machine. --plot draws the curves of --latency.
 
     It takes seconds. Run it while nothing else does.
     """
@@ -318,6 +329,13 @@ def measure_command(
             "--machine": machine,
         },
     )
+    if latency:
+        if network:
+            raise UserError("--latency: it measures no messages; leave --network out")
+        _show_latency(file, plot_stem(plot), as_json)
+        return
+    if plot is not None:
+        raise UserError("--plot: it draws the curves of --latency; give that, too")
     between = parse_between(hosts, launch, delay)
     base = json.loads(read_model(machine).text) if machine is not None else None
     chosen = choose_mpi(mpi) if network else None
@@ -341,6 +359,21 @@ def measure_command(
             )
     if file is not None and not as_json:
         print(f"written to {file}")
+
+
+def _show_latency(file: Path | None, stem: Path | None, as_json: bool) -> None:
+    curves = with_progress(len(units_here()), "measuring", measure_latency)
+    text = json.dumps(latency_document(curves), indent=1)
+    written = draw_latency(curves, stem) if stem is not None else []
+    if file is not None:
+        file.write_text(text + "\n", encoding="utf-8")
+        written.insert(0, file)
+    if as_json:
+        print(text)
+        return
+    new_console(80).print(latency_table(curves))
+    if written:
+        print(f"written to {', '.join(map(str, written))}")
 
 
 def _late_rank(text: str | None, ranks: Sequence[int]) -> Late | None:

@@ -308,7 +308,7 @@ HMPI = (
         "hmpi/19",
         "latencies of modified lines over the data's size on the Xeon: 1.2, 28.5 and 105.2 ns",
         OUT_OF_REACH,
-        why=NO_MACHINE + "; no command measures this curve yet",
+        why=NO_MACHINE + "; `tutti model measure --latency` draws the curves of any machine",
     ),
     Row(
         "hmpi/21",
