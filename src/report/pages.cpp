@@ -220,18 +220,19 @@ void write_table(FILE* file, const Report& report) {
     fprintf(file, "tutti:   missing, because processes have ended: ranks %s\n",
             text_of(report.missing).c_str());
   if (!report.why_no_team.empty()) fprintf(file, "tutti:   off: %s\n", report.why_no_team.c_str());
-  fprintf(file, "tutti:   %-18s %-12s %12s %11s %12s %11s %7s %14s  %s\n", "collective", "size",
-          "tutti calls", "mean us", "host calls", "mean us", "waiting", "bytes", "algorithm");
+  fprintf(file, "tutti:   %-18s %-12s %12s %11s %12s %11s %14s %7s  %s\n", "collective", "size",
+          "tutti calls", "mean us", "host calls", "mean us", "bytes", "waiting", "algorithm");
   for (size_t row = 0; row < row_count; ++row) {
     const Row& line = report.total.rows[row];
     if (line.calls + line.host_calls == 0) continue;
-    fprintf(file, "tutti:   %-18s %-12s %12llu %11.2f %12llu %11.2f %6.0f%% %14llu  %s\n",
+    fprintf(file, "tutti:   %-18s %-12s %12llu %11.2f %12llu %11.2f %14llu %6.0f%%  %s\n",
             std::string(kind_of(row)).c_str(), size_range(row).c_str(),
             static_cast<unsigned long long>(line.calls),
             mean_microseconds(line.nanoseconds, line.calls),
             static_cast<unsigned long long>(line.host_calls),
-            mean_microseconds(line.host_nanoseconds, line.host_calls), waiting_percent(line),
-            static_cast<unsigned long long>(line.bytes), report.algorithms[row].c_str());
+            mean_microseconds(line.host_nanoseconds, line.host_calls),
+            static_cast<unsigned long long>(line.bytes), waiting_percent(line),
+            report.algorithms[row].c_str());
   }
   write_shares(file, report.total, report.most);
   for (size_t reason = 1; reason < reason_count; ++reason)

@@ -22,8 +22,8 @@ std::string Place::mark() const {
   // A rank that looks for messages again and again does so at changing places.
   const bool is_inside = doing == Doing::mpi;
   return std::string(words[static_cast<size_t>(is_inside ? doing : Doing::computes)]) + "|" +
-         (is_inside ? function + "|" + std::to_string(frame) + "|" + site : "") + "|" + std::to_string(number) + "|" +
-         std::to_string(calls);
+         (is_inside ? function + "|" + std::to_string(frame) + "|" + site : "") + "|" +
+         std::to_string(number) + "|" + std::to_string(calls);
 }
 
 Json json_of(const Place& place) {
