@@ -204,8 +204,12 @@ def marked_line(source, case):
 
 
 def last_table(text):
-    """The lines of the last table, with folded lines in one."""
-    head, *rest = text[text.rindex("tutti: where the ranks are") :].splitlines()
+    """The lines of the last table, with folded lines in one. A collective that fails may end ranks,
+    whose end another table tells; then the table of the failure counts.
+    """
+    table = "tutti: where the ranks are"
+    begin = text.find(f"{table} (a collective has failed)")
+    head, *rest = text[begin if begin >= 0 else text.rindex(table) :].splitlines()
     lines = list(takewhile(lambda line: line.startswith("  "), rest))
     assert all(len(line) <= 80 for line in [head, *lines]), text
     rows = re.sub(r"\n {6}(?!at )", " ", "\n".join(lines))

@@ -26,7 +26,7 @@ class Curve:
 
     name: str
     units: list[int]  # the processing units of the reader and of who modified the lines
-    ns: dict[int, float]  # by bytes of the data
+    ns: dict[int, float]  # the key is the number of bytes of the data
 
 
 def measure_latency(say: Callable[[str], None] = lambda line: None) -> list[Curve]:

@@ -279,7 +279,7 @@ void settle() {
     life().world = true;
     note_world_of_self(true);
   }
-  if (!options().disable) begin_roll_of_world(rank, several_nodes);
+  if (!options().disable && !simulated) begin_roll_of_world(rank, several_nodes);
   set_up_if_due(host().comm_world);
   meet_parents(true);
 }

@@ -371,7 +371,7 @@ void RecordRequest::say_late(int rank, const char* what) const {
 
 // For the usual test this costs a count; a look at the clock follows many tests.
 void RecordRequest::note_late() {
-  constexpr uint32_t tests_before_look = 256;
+  constexpr uint32_t tests_before_look = 32;  // where ranks share cores each may take a time slice
   constexpr auto looks_every = std::chrono::milliseconds(100);
   if (++tests_.late % tests_before_look != 0) return;
   const auto now = Clock::now();
