@@ -3,7 +3,7 @@
 // Each rank of a node has a doorbell, on which its threads sleep when they have waited for long.
 // Whoever does something that a rank may wait for rings for it, or for all ranks of the node, if
 // they sleep. Nobody rings for a message from another node or for one of the host's own; it is
-// found when a sleep ends. A sleep takes 1% of the time that the wait has taken so far, and 10 ms
+// found when a sleep ends. A sleep takes 1% of the time that the wait has taken so far, and 20 ms
 // at most, or 2 ms in a job of several nodes. (A wake-up takes 33 us of a core in a virtual
 // machine.)
 //

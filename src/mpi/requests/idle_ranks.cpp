@@ -51,7 +51,7 @@ void sleep_when_idle(Team* team) {
   int ranks = 0;
   host().Comm_size(host().comm_world, &ranks);
   const bool one_node = ranks == (team != nullptr ? team->ranks() : 1);
-  const std::chrono::milliseconds longest{one_node ? 10 : 2};
+  const std::chrono::milliseconds longest{one_node ? 20 : 2};
   watch_messages();
   if (team != nullptr)
     team->sleep_when_idle(longest);
