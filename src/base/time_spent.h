@@ -23,7 +23,8 @@ inline constinit bool waits_are_timed = false;
 // This thread's waits so far. A wait that ends within the first polls is not among them.
 inline constinit thread_local std::chrono::nanoseconds waited_so_far{0};
 
-// The time of a thread since the object was made, if it runs. Else only its end may follow.
+// Measures the time of a thread since it was made. Without `runs` it reads no clock, and read()
+// must not be called.
 class Stopwatch {
  public:
   explicit Stopwatch(bool runs = true) {

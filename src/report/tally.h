@@ -122,7 +122,8 @@ struct Numbers {
   PointToPoint point_to_point;
   uint64_t lifetime_nanoseconds = 0;  // from MPI_Init to MPI_Finalize
 };
-// How much of its time a rank waits, as a word that is the larger the more (or the less) it waits.
+// A rank and the share of its time that it waits, in one word. The largest word of all ranks is
+// that of the rank that waits most, or least.
 class WaitingShare {
  public:
   WaitingShare() = default;

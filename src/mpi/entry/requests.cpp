@@ -24,15 +24,10 @@ void begin_timed() {
 }
 
 int end_timed(int code) {
-  if (!report::recording()) return code;
+  if (!timed_call) return code;
   host_wait.end_timed();
   report::record_point_to_point(timed_call->read());
-  return code;
-}
-
-int end_start(int code, Comm comm, int other) {
-  end_timed(code);
-  if (code == MPI_SUCCESS && exec::sleeps_when_idle()) ring_rank(comm, other);
+  timed_call.reset();
   return code;
 }
 

@@ -116,7 +116,7 @@ class LaneRequest : public OwnRequest {
   std::vector<std::byte> kept_;  // packed data
   Packed in_, out_;
   size_t bytes_ = 0;  // bytes of a block, for the report
-  TimeSpent spent_;   // on the start, for the report
+  TimeSpent spent_;   // on the start and the completion, for the report
 };
 
 }  // namespace tutti::mpi
