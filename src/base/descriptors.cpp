@@ -17,12 +17,13 @@ int move_high(int descriptor) {
   return high;
 }
 
+void Descriptor::close() {
+  if (number_ >= 0) ::close(std::exchange(number_, -1));
+}
+
 bool is_high(int descriptor) { return descriptor >= first_high; }
 
 // The table keeps its size when the descriptor is closed.
-void make_room_for_high_descriptors() {
-  const int low = open("/", O_PATH | O_CLOEXEC);
-  if (low >= 0) close(move_high(low));
-}
+void make_room_for_high_descriptors() { const Descriptor some(open("/", O_PATH | O_CLOEXEC)); }
 
 }  // namespace tutti

@@ -7,6 +7,7 @@
 
 #include <fstream>
 #include <string>
+#include <utility>
 
 namespace tutti {
 namespace {
@@ -40,6 +41,21 @@ TEST(Descriptors, StayWhereTheLimitIsLow) {
   EXPECT_EQ(move_high(low), low);
   setrlimit(RLIMIT_NOFILE, &before);
   close(low);
+}
+
+TEST(Descriptors, AreClosedByTheirOwner) {
+  int number = -1;
+  {
+    Descriptor first(open("/", O_PATH));
+    number = first.number();
+    EXPECT_GE(number, 200);
+    Descriptor second = std::move(first);
+    EXPECT_FALSE(first);
+    EXPECT_EQ(second.number(), number);
+    EXPECT_EQ(fcntl(number, F_GETFD), FD_CLOEXEC);
+  }
+  EXPECT_EQ(fcntl(number, F_GETFD), -1);
+  EXPECT_FALSE(Descriptor(-1));
 }
 
 TEST(Descriptors, TheTableHasRoomForThem) {

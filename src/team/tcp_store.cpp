@@ -38,10 +38,10 @@ struct Header {
 using Clock = Store::Clock;
 
 // Both return false if the other side has closed the connection, or the deadline has come.
-bool send_all(int socket, const void* data, size_t bytes) {
+bool send_all(const Descriptor& socket, const void* data, size_t bytes) {
   const auto* from = static_cast<const std::byte*>(data);
   while (bytes > 0) {
-    const ssize_t sent = send(socket, from, bytes, MSG_NOSIGNAL);
+    const ssize_t sent = send(socket.number(), from, bytes, MSG_NOSIGNAL);
     if (sent < 0 && errno == EINTR) continue;
     if (sent <= 0) return false;
     from += sent;
@@ -50,10 +50,10 @@ bool send_all(int socket, const void* data, size_t bytes) {
   return true;
 }
 
-bool receive_all(int socket, void* data, size_t bytes, Clock::time_point deadline) {
+bool receive_all(const Descriptor& socket, void* data, size_t bytes, Clock::time_point deadline) {
   auto* to = static_cast<std::byte*>(data);
   while (bytes > 0) {
-    pollfd waits{socket, POLLIN, 0};
+    pollfd waits{socket.number(), POLLIN, 0};
     const auto left =
         std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
     const int ready =
@@ -61,7 +61,7 @@ bool receive_all(int socket, void* data, size_t bytes, Clock::time_point deadlin
     if (ready < 0 && errno == EINTR) continue;
     if (ready == 0 && Clock::now() < deadline) continue;
     if (ready <= 0) return false;
-    const ssize_t got = recv(socket, to, bytes, 0);
+    const ssize_t got = recv(socket.number(), to, bytes, 0);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return false;
     to += got;
@@ -88,34 +88,26 @@ class Server {
  public:
   Server(const std::string& host, int port) {
     const auto addresses = addresses_of(host, port);
-    socket_ = socket(addresses->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (socket_ < 0) throw_errno("no socket for the store");
+    socket_ = Descriptor(socket(addresses->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    if (!socket_) throw_errno("no socket for the store");
     const int on = 1;
-    setsockopt(socket_, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    if (bind(socket_, addresses->ai_addr, addresses->ai_addrlen) != 0 ||
-        listen(socket_, 128) != 0) {
-      const int error = errno;
-      close(socket_);
-      errno = error;
+    setsockopt(socket_.number(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    if (bind(socket_.number(), addresses->ai_addr, addresses->ai_addrlen) != 0 ||
+        listen(socket_.number(), 128) != 0)
       throw_errno("rank 0 cannot serve the store at tcp://" + host + ":" + std::to_string(port));
-    }
-    socket_ = move_high(socket_);
     accepting_ = std::thread([this] { accept_all(); });
   }
   ~Server() {
-    shutdown(socket_, SHUT_RDWR);
+    shutdown(socket_.number(), SHUT_RDWR);
     accepting_.join();
-    close(socket_);
+    socket_.close();
     {
       const std::lock_guard lock(mutex_);
       ending_ = true;
-      for (const Client& client : clients_) shutdown(client.socket, SHUT_RDWR);
+      for (const Client& client : clients_) shutdown(client.socket.number(), SHUT_RDWR);
     }
     came_.notify_all();
-    for (Client& client : clients_) {
-      client.thread.join();
-      close(client.socket);
-    }
+    for (Client& client : clients_) client.thread.join();
   }
   Server(const Server&) = delete;
 
@@ -136,8 +128,8 @@ class Server {
 
  private:
   struct Client {
-    explicit Client(int its) : socket(its) {}
-    const int socket;
+    explicit Client(Descriptor its) : socket(std::move(its)) {}
+    const Descriptor socket;
     std::atomic<bool> ended{false};
     std::thread thread;
   };
@@ -150,28 +142,27 @@ class Server {
         continue;
       }
       client->thread.join();
-      close(client->socket);
       client = clients_.erase(client);
     }
   }
 
   void accept_all() {
     for (;;) {
-      const int client = accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC);
-      if (client < 0 && (errno == EINTR || errno == ECONNABORTED)) continue;
-      if (client < 0) return;
+      Descriptor client(accept4(socket_.number(), nullptr, nullptr, SOCK_CLOEXEC));
+      if (!client && (errno == EINTR || errno == ECONNABORTED)) continue;
+      if (!client) return;
       const std::lock_guard lock(mutex_);
       sweep();
-      Client& made = clients_.emplace_back(move_high(client));
+      Client& made = clients_.emplace_back(std::move(client));
       made.thread = std::thread([this, &made] {
         serve(made.socket);
-        shutdown(made.socket, SHUT_RDWR);
+        shutdown(made.socket.number(), SHUT_RDWR);
         made.ended = true;
       });
     }
   }
 
-  void serve(int client) {
+  void serve(const Descriptor& client) {
     for (;;) {
       Header header{};
       if (!receive_all(client, &header, sizeof header, Clock::time_point::max())) return;
@@ -196,7 +187,7 @@ class Server {
     }
   }
 
-  int socket_ = -1;
+  Descriptor socket_;
   std::thread accepting_;
   std::mutex mutex_;  // guards what follows
   std::condition_variable came_;
@@ -213,9 +204,6 @@ class TcpStore final : public Store {
       server_ = std::make_unique<Server>(host, port);
     else
       connect_to(host, port, Clock::now() + limit);
-  }
-  ~TcpStore() override {
-    if (socket_ >= 0) close(socket_);
   }
 
   std::string name() const override { return "the store at " + name_; }
@@ -254,14 +242,13 @@ class TcpStore final : public Store {
     for (;;) {
       const auto addresses = addresses_of(host, port);
       for (const addrinfo* one = addresses.get(); one != nullptr; one = one->ai_next) {
-        const int made = socket(one->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        if (made >= 0 && connect(made, one->ai_addr, one->ai_addrlen) == 0) {
-          socket_ = move_high(made);
+        Descriptor made(socket(one->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+        if (made && connect(made.number(), one->ai_addr, one->ai_addrlen) == 0) {
+          socket_ = std::move(made);
           const int on = 1;
-          setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+          setsockopt(socket_.number(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
           return;
         }
-        if (made >= 0) close(made);
       }
       if (Clock::now() >= deadline)
         throw Error(Code::unavailable, "nobody serves " + name() + "; start rank 0 there");
@@ -271,7 +258,7 @@ class TcpStore final : public Store {
 
   bool ask(const Header& header, const std::string& key, const void* value,
            std::vector<std::byte>* answer, Clock::time_point deadline) {
-    if (socket_ < 0) return false;
+    if (!socket_) return false;
     Header answered{};
     bool is_here = send_all(socket_, &header, sizeof header) &&
                    send_all(socket_, key.data(), key.size()) &&
@@ -280,13 +267,13 @@ class TcpStore final : public Store {
                    answered.magic == magic && answered.value_bytes <= longest_value;
     answer->resize(is_here ? answered.value_bytes : 0);
     is_here = is_here && receive_all(socket_, answer->data(), answer->size(), deadline);
-    if (!is_here) close(std::exchange(socket_, -1));
+    if (!is_here) socket_.close();
     return is_here;
   }
 
   const std::string name_;
   std::unique_ptr<Server> server_;
-  int socket_ = -1;
+  Descriptor socket_;
 };
 
 }  // namespace

@@ -36,27 +36,23 @@ constexpr auto driven_by_a_rank = std::chrono::milliseconds(1);
 // A clock that wakes the server. Any thread may set it.
 class Alarm {
  public:
-  Alarm() : file_(move_high(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC))) {}
-  Alarm(const Alarm&) = delete;
-  ~Alarm() {
-    if (works()) close(file_);
-  }
-  bool works() const { return file_ >= 0; }
+  Alarm() : file_(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC)) {}
+  bool works() const { return static_cast<bool>(file_); }
   // At this time of the steady clock, or at once if it has passed.
   void set(Clock::time_point time) {
     const int64_t nanoseconds = std::max<int64_t>(1, time.time_since_epoch().count());
     itimerspec spec{};
     spec.it_value = {nanoseconds / 1'000'000'000, nanoseconds % 1'000'000'000};
-    timerfd_settime(file_, TFD_TIMER_ABSTIME, &spec, nullptr);
+    timerfd_settime(file_.number(), TFD_TIMER_ABSTIME, &spec, nullptr);
   }
   void sleep() {
     uint64_t times = 0;
-    while (read(file_, &times, sizeof times) < 0 && errno == EINTR) {
+    while (read(file_.number(), &times, sizeof times) < 0 && errno == EINTR) {
     }
   }
 
  private:
-  int file_;
+  const Descriptor file_;
 };
 
 // Lanes with operations under way, or a group's transfers between nodes.

@@ -12,10 +12,10 @@ using Clock = std::chrono::steady_clock;
 // A rank's watchdog may wait so long for its own threads.
 constexpr auto longest_silence = std::chrono::milliseconds(700);
 
-int error_of(int connection) {
+int error_of(const Descriptor& connection) {
   int error = 0;
   socklen_t bytes = sizeof error;
-  return getsockopt(connection, SOL_SOCKET, SO_ERROR, &error, &bytes) == 0 ? error : errno;
+  return getsockopt(connection.number(), SOL_SOCKET, SO_ERROR, &error, &bytes) == 0 ? error : errno;
 }
 
 }  // namespace
@@ -25,36 +25,16 @@ Inquiry::Inquiry(std::vector<Door> doors, std::string request)
   if (!doors_.empty()) try_door();
 }
 
-Inquiry& Inquiry::operator=(Inquiry&& other) noexcept {
-  end_connection();
-  doors_ = std::move(other.doors_);
-  request_ = std::move(other.request_);
-  text_ = std::move(other.text_);
-  at_ = other.at_;
-  state_ = other.state_;
-  all_closed_ = other.all_closed_;
-  connection_ = std::exchange(other.connection_, -1);
-  process_ = other.process_;
-  begun_ = other.begun_;
-  return *this;
-}
-
-void Inquiry::end_connection() {
-  if (connection_ >= 0) close(std::exchange(connection_, -1));
-}
-
-int Inquiry::release() { return std::exchange(connection_, -1); }
-
 pollfd Inquiry::waits() const {
   const auto events = static_cast<short>(state_ == State::connects ? POLLOUT : POLLIN);
-  return {is_open() ? connection_ : -1, events, 0};
+  return {is_open() ? connection_.number() : -1, events, 0};
 }
 
 void Inquiry::try_door() {
   for (; at_ < doors_.size(); ++at_) {
     const Door& door = doors_[at_];
     connection_ = begin_connecting(door);
-    if (connection_ < 0) continue;
+    if (!connection_) continue;
     process_ = door.secret.empty() ? own_users_process(connection_) : 0;
     state_ = State::connects;
     text_.clear();
@@ -68,7 +48,7 @@ void Inquiry::try_door() {
 }
 
 void Inquiry::try_next() {
-  end_connection();
+  connection_.close();
   ++at_;
   try_door();
 }
@@ -97,7 +77,7 @@ void Inquiry::go_on(short events) {
   }
   if (goes_on) return;
   if (state_ == State::asked) return try_next();
-  end_connection();
+  connection_.close();
   state_ = State::answered;
 }
 

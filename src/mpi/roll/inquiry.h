@@ -34,9 +34,6 @@ class Inquiry {
   };
 
   Inquiry(std::vector<Door> doors, std::string request);
-  ~Inquiry() { end_connection(); }
-  Inquiry(Inquiry&& other) noexcept { *this = std::move(other); }
-  Inquiry& operator=(Inquiry&& other) noexcept;
 
   State state() const { return state_; }
   bool is_open() const { return state_ < State::answered; }
@@ -52,20 +49,19 @@ class Inquiry {
   // For the poll of the owner. The descriptor is -1, which poll ignores, if nothing is to come.
   pollfd waits() const;
   void go_on(short events);
-  // Gives the connection of a rank that has greeted to the caller, who closes it.
-  int release();
+  // Gives the connection of a rank that has greeted to the caller.
+  Descriptor release() { return std::move(connection_); }
 
  private:
   void try_door();
   void try_next();
-  void end_connection();
 
   std::vector<Door> doors_;
   std::string request_, text_;
   size_t at_ = 0;
   State state_ = State::nobody;
   bool all_closed_ = true;
-  int connection_ = -1;
+  Descriptor connection_;
   int64_t process_ = 0;
   std::chrono::steady_clock::time_point begun_;
 };

@@ -26,14 +26,8 @@ constexpr size_t longest_job = 80;
 constexpr size_t prefix_of_mapped = 12;  // ::ffff:, before an IPv4 address
 
 // Linux keeps O_NONBLOCK with the open file, which both numbers name.
-int new_socket(int family) {
-  const int made = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  return made < 0 ? -1 : move_high(made);
-}
-
-int next_connection(int listener) {
-  const int connection = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
-  return connection < 0 ? -1 : move_high(connection);
+Descriptor new_socket(int family) {
+  return Descriptor(socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 }
 
 in6_addr mapped(const in_addr& address) {
@@ -68,9 +62,9 @@ void find_addresses(Contact* own) {
   if (own->addresses == 0) add(mapped(in_addr{htonl(INADDR_LOOPBACK)}));
 }
 
-bool listens(int listener, const void* address, socklen_t bytes) {
-  return bind(listener, static_cast<const sockaddr*>(address), bytes) == 0 &&
-         listen(listener, most_waiting) == 0;
+bool listens(const Descriptor& listener, const void* address, socklen_t bytes) {
+  return listener && bind(listener.number(), static_cast<const sockaddr*>(address), bytes) == 0 &&
+         listen(listener.number(), most_waiting) == 0;
 }
 
 }  // namespace
@@ -125,41 +119,35 @@ std::string text_of_secret(const Contact& contact) {
   return text;
 }
 
-int listen_here(const std::string& job, int rank, int ranks) {
-  const int listener = new_socket(AF_UNIX);
-  if (listener < 0) return -1;
+Descriptor listen_here(const std::string& job, int rank, int ranks) {
+  Descriptor listener = new_socket(AF_UNIX);
   const Door door = door_here(job, rank, ranks);
-  if (listens(listener, &door.address, door.bytes)) return listener;
-  close(listener);
-  return -1;
+  if (!listens(listener, &door.address, door.bytes)) listener.close();
+  return listener;
 }
 
-int listen_to_nodes(Contact* own) {
+Descriptor listen_to_nodes(Contact* own) {
   if (getrandom(own->secret.data(), own->secret.size(), 0) !=
       static_cast<ssize_t>(own->secret.size()))
-    return -1;
+    return {};
   // A socket of IPv6 takes connections of both kinds, where the system has IPv6.
-  int listener = new_socket(AF_INET6);
+  Descriptor listener = new_socket(AF_INET6);
   const int no = 0;
   sockaddr_in6 six{};
   six.sin6_family = AF_INET6;
-  const bool has_six = listener >= 0 &&
-                       setsockopt(listener, IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof no) == 0 &&
-                       listens(listener, &six, sizeof six);
+  const bool has_six =
+      setsockopt(listener.number(), IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof no) == 0 &&
+      listens(listener, &six, sizeof six);
   if (!has_six) {
-    if (listener >= 0) close(listener);
     listener = new_socket(AF_INET);
     sockaddr_in four{};
     four.sin_family = AF_INET;
-    if (listener < 0 || !listens(listener, &four, sizeof four)) {
-      if (listener >= 0) close(listener);
-      return -1;
-    }
+    if (!listens(listener, &four, sizeof four)) return {};
   }
   // The port lies at the same place in both kinds of addresses.
   static_assert(offsetof(sockaddr_in, sin_port) == offsetof(sockaddr_in6, sin6_port));
   socklen_t bytes = sizeof six;
-  if (getsockname(listener, reinterpret_cast<sockaddr*>(&six), &bytes) == 0) {
+  if (getsockname(listener.number(), reinterpret_cast<sockaddr*>(&six), &bytes) == 0) {
     own->port = six.sin6_port;
     find_addresses(own);
   }
@@ -167,70 +155,68 @@ int listen_to_nodes(Contact* own) {
 }
 
 // Root may ask for any user's job.
-int64_t own_users_process(int connection) {
+int64_t own_users_process(const Descriptor& connection) {
   ucred other{};
   socklen_t bytes = sizeof other;
-  if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &other, &bytes) != 0) return 0;
+  if (getsockopt(connection.number(), SOL_SOCKET, SO_PEERCRED, &other, &bytes) != 0) return 0;
   return other.uid == geteuid() || other.uid == 0 || geteuid() == 0 ? other.pid : 0;
 }
 
-int accept_own_user(int listener) {
-  const int connection = next_connection(listener);
-  if (connection < 0 || own_users_process(connection) != 0) return connection;
-  close(connection);
-  return -1;
+Descriptor accept_own_user(const Descriptor& listener) {
+  Descriptor connection = accept_from_node(listener);
+  if (connection && own_users_process(connection) == 0) connection.close();
+  return connection;
 }
 
-int accept_from_node(int listener) { return next_connection(listener); }
-
-int begin_connecting(const Door& door) {
-  const int connection = new_socket(door.address.ss_family);
-  if (connection < 0) return -1;
-  const bool begun =
-      connect(connection, reinterpret_cast<const sockaddr*>(&door.address), door.bytes) == 0 ||
-      errno == EINPROGRESS;
-  if (begun && (door.address.ss_family != AF_UNIX || own_users_process(connection) != 0))
-    return connection;
-  close(connection);
-  return -1;
+Descriptor accept_from_node(const Descriptor& listener) {
+  return Descriptor(accept4(listener.number(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
 }
 
-bool send_text(int connection, const std::string& text) {
+Descriptor begin_connecting(const Door& door) {
+  Descriptor connection = new_socket(door.address.ss_family);
+  const auto* const address = reinterpret_cast<const sockaddr*>(&door.address);
+  const bool begun = connect(connection.number(), address, door.bytes) == 0 || errno == EINPROGRESS;
+  if (!begun || (door.address.ss_family == AF_UNIX && own_users_process(connection) == 0))
+    connection.close();
+  return connection;
+}
+
+bool send_text(const Descriptor& connection, const std::string& text) {
   constexpr int longest_wait = 500;
   for (size_t sent = 0; sent < text.size();) {
-    const ssize_t bytes =
-        send(connection, text.data() + sent, text.size() - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+    const ssize_t bytes = send(connection.number(), text.data() + sent, text.size() - sent,
+                               MSG_NOSIGNAL | MSG_DONTWAIT);
     if (bytes >= 0) {
       sent += static_cast<size_t>(bytes);
       continue;
     }
-    pollfd waits{connection, POLLOUT, 0};
+    pollfd waits{connection.number(), POLLOUT, 0};
     if ((errno != EAGAIN && errno != EINTR) || poll(&waits, 1, longest_wait) <= 0) return false;
   }
   return true;
 }
 
-std::string receive_line(int connection, int milliseconds) {
+std::string receive_line(const Descriptor& connection, int milliseconds) {
   constexpr size_t longest_line = 4096;
   std::string line;
   const auto end = Clock::now() + std::chrono::milliseconds(milliseconds);
   while (line.size() < longest_line) {
-    pollfd waits{connection, POLLIN, 0};
+    pollfd waits{connection.number(), POLLIN, 0};
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count();
     const int ready = poll(&waits, 1, static_cast<int>(std::max<int64_t>(left, 0)));
     if (ready < 0 && errno == EINTR) continue;
     char byte = 0;
-    if (ready <= 0 || recv(connection, &byte, 1, MSG_DONTWAIT) != 1) break;
+    if (ready <= 0 || recv(connection.number(), &byte, 1, MSG_DONTWAIT) != 1) break;
     if (byte == '\n') return line;
     line += byte;
   }
   return {};
 }
 
-bool receive_more(int connection, std::string* text) {
+bool receive_more(const Descriptor& connection, std::string* text) {
   char some[4096];
   for (;;) {
-    const ssize_t bytes = recv(connection, some, sizeof some, MSG_DONTWAIT);
+    const ssize_t bytes = recv(connection.number(), some, sizeof some, MSG_DONTWAIT);
     if (bytes < 0 && errno == EINTR) continue;
     if (bytes < 0) return errno == EAGAIN;
     if (bytes == 0) return false;

@@ -17,6 +17,8 @@
 #include <string>
 #include <vector>
 
+#include "base/descriptors.h"
+
 namespace tutti::mpi::roll {
 
 // The address of a rank for other nodes. A plain value, which is the same in all processes.
@@ -40,24 +42,24 @@ Door door_here(const std::string& job, int rank, int ranks);
 std::vector<Door> doors_between(int rank, const Contact& contact);
 std::string text_of_secret(const Contact& contact);
 
-// Both return a descriptor that accepts connections, or -1 if the system gives none. *own gets
+// Both return a descriptor that accepts connections, or none if the system gives none. *own gets
 // port, addresses and secret.
-int listen_here(const std::string& job, int rank, int ranks);
-int listen_to_nodes(Contact* own);
-// The next connection; -1 if none waits. The first takes connections of this user alone.
-int accept_own_user(int listener);
-int accept_from_node(int listener);
+Descriptor listen_here(const std::string& job, int rank, int ranks);
+Descriptor listen_to_nodes(Contact* own);
+// The next connection, if one waits. The first takes connections of this user alone.
+Descriptor accept_own_user(const Descriptor& listener);
+Descriptor accept_from_node(const Descriptor& listener);
 
-// Returns a connection that may not be complete yet, or -1 if the door is closed.
-int begin_connecting(const Door& door);
+// Returns a connection that may not be complete yet, or none if the door is closed.
+Descriptor begin_connecting(const Door& door);
 // The process at the other end of a connection on this node; 0 if it is another user's.
-int64_t own_users_process(int connection);
+int64_t own_users_process(const Descriptor& connection);
 
 // False if the other end has gone, or reads nothing.
-bool send_text(int connection, const std::string& text);
+bool send_text(const Descriptor& connection, const std::string& text);
 // One line without its end; empty if none has come within so many milliseconds.
-std::string receive_line(int connection, int milliseconds);
+std::string receive_line(const Descriptor& connection, int milliseconds);
 // Appends what has come. False at the end of the text.
-bool receive_more(int connection, std::string* text);
+bool receive_more(const Descriptor& connection, std::string* text);
 
 }  // namespace tutti::mpi::roll

@@ -62,14 +62,6 @@ class Watchdog final : private Server {
         tracking_(rank, InHost::ended),
         whose_(spawned != 0 ? "; spawned processes" : ""),
         cause_of_exit_("rank " + std::to_string(rank) + " calls exit without MPI_Finalize") {}
-  ~Watchdog() {
-    for (const int file : {listener_, node_listener_, ends_})
-      if (file >= 0) close(file);
-    for (const int watcher : watchers_) close(watcher);
-    drop_due();
-    for (const Watched& one : watched_)
-      if (one.connection >= 0) close(one.connection);
-  }
   Watchdog(const Watchdog&) = delete;
 
   const char* cause_of_exit() const { return cause_of_exit_.c_str(); }
@@ -80,7 +72,7 @@ class Watchdog final : private Server {
   Contact listen_between_nodes() {
     Contact own;
     node_listener_ = listen_to_nodes(&own);
-    if (node_listener_ >= 0) secret_ = text_of_secret(own);
+    if (node_listener_) secret_ = text_of_secret(own);
     own.first_of_node = ranks_of_job_.here().front();
     return own;
   }
@@ -88,10 +80,9 @@ class Watchdog final : private Server {
 
   bool start() {
     listener_ = listen_here(ranks_of_job_.job(), rank_, ranks_);
-    ends_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (listener_ < 0 || ends_ < 0) return false;
+    ends_ = Descriptor(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    if (!listener_ || !ends_) return false;
     begin_watching();
-    ends_ = move_high(ends_);
     begin_asking();
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
@@ -113,7 +104,7 @@ class Watchdog final : private Server {
   }
   void stop() {
     const uint64_t one = 1;
-    (void)!write(ends_, &one, sizeof one);
+    (void)!write(ends_.number(), &one, sizeof one);
     pthread_join(thread_, nullptr);
     end_asking();
   }
@@ -131,12 +122,12 @@ class Watchdog final : private Server {
   // if MPI has ended.
   struct Watched {
     int rank;
-    int connection = -1;
+    Descriptor connection{};
     bool said_bye = false, has_ended = false;
   };
   struct Due {
     std::string word, cause;
-    int connection;  // -1: none waits for the answer
+    Descriptor connection;  // none: nobody waits for the answer
   };
 
   void run() {
@@ -147,10 +138,10 @@ class Watchdog final : private Server {
         serve_due();
       } catch (const std::exception& error) {  // memory lacks, most likely
         log_once("roll", LogLevel::info, "the watchdog: %s", error.what());
-        drop_due();
+        due_.clear();
       }
     }
-    for (const int watcher : watchers_) send_text(watcher, "bye\n");
+    for (const Descriptor& watcher : watchers_) send_text(watcher, "bye\n");
   }
 
   // False if the watchdog ends.
@@ -162,9 +153,9 @@ class Watchdog final : private Server {
       milliseconds_left =
           static_cast<int>(std::max<int64_t>(0, std::chrono::ceil<milliseconds>(left).count()));
     }
-    std::vector<pollfd> files{
-        {ends_, POLLIN, 0}, {listener_, POLLIN, 0}, {node_listener_, POLLIN, 0}};
-    for (const Watched& one : watched_) files.push_back({one.connection, POLLIN, 0});
+    std::vector<pollfd> files{{ends_.number(), POLLIN, 0}};
+    for (const pollfd& listener : listeners()) files.push_back(listener);
+    for (const Watched& one : watched_) files.push_back({one.connection.number(), POLLIN, 0});
     poll(files.data(), files.size(), milliseconds_left);
     if (files[0].revents != 0) return false;
     if ((files[1].revents | files[2].revents) != 0) serve_rank();
@@ -175,54 +166,46 @@ class Watchdog final : private Server {
   }
 
   std::vector<pollfd> listeners() const override {
-    return {{listener_, POLLIN, 0}, {node_listener_, POLLIN, 0}};
+    return {{listener_.number(), POLLIN, 0}, {node_listener_.number(), POLLIN, 0}};
   }
   void serve_rank() override {
-    for (int connection; (connection = accept_own_user(listener_)) >= 0;)
-      take(connection, receive_line(connection, request_milliseconds));
-    for (int connection;
-         node_listener_ >= 0 && (connection = accept_from_node(node_listener_)) >= 0;) {
+    while (Descriptor connection = accept_own_user(listener_)) {
+      const std::string line = receive_line(connection, request_milliseconds);
+      take(std::move(connection), line);
+    }
+    while (Descriptor connection = accept_from_node(node_listener_)) {
       const std::string line = receive_line(connection, request_milliseconds);
       if (line.starts_with(secret_ + " "))
-        take(connection, line.substr(secret_.size() + 1));
-      else
-        close(connection);
+        take(std::move(connection), line.substr(secret_.size() + 1));
     }
   }
 
   // Requests that need the other ranks' answers are done later, because these may ask this rank.
-  void take(int connection, const std::string& line) {
+  void take(Descriptor connection, const std::string& line) {
     const std::string word = line.substr(0, line.find(' '));
     const std::string cause = word.size() < line.size() ? line.substr(word.size() + 1) : "";
     if (is_one_of(word, {ask_table, ask_json, ask_node, ask_sure_node, ask_print, ask_print_now,
                          ask_print_if_awaited, ask_watch, ask_place, ask_sure_place}))
       send_text(connection, std::string(is_there));
     if (word == ask_watch) {
-      watchers_.push_back(connection);
+      watchers_.push_back(std::move(connection));
     } else if (is_one_of(word, {ask_place, ask_sure_place})) {
       if (word == ask_sure_place) tracking_.become_sure();
       send_text(connection, json_text(json_of(tracking_.places())));
-      close(connection);
     } else if (!word.empty()) {
-      due_.push_back({word, cause, connection});
-    } else {
-      close(connection);
+      due_.push_back({word, cause, std::move(connection)});
     }
   }
 
-  void drop_due() {
-    for (const Due& due : std::exchange(due_, {}))
-      if (due.connection >= 0) close(due.connection);
-  }
   void serve_due() {
     for (const Due& due : std::exchange(due_, {})) serve(due);
   }
   void serve_node() override {
-    for (const Due& due : std::exchange(due_, {})) {
+    for (Due& due : std::exchange(due_, {})) {
       if (is_one_of(due.word, {ask_node, ask_sure_node}))
         serve(due);
       else
-        due_.push_back(due);
+        due_.push_back(std::move(due));
     }
   }
 
@@ -241,7 +224,6 @@ class Watchdog final : private Server {
     } else {
       print(due);
     }
-    if (due.connection >= 0) close(due.connection);
   }
 
   static Json json_of(const std::vector<Place>& places) {
@@ -313,7 +295,7 @@ class Watchdog final : private Server {
 
   void watch_others() {
     for (Watched& one : watched_) {
-      if (one.connection >= 0 || one.has_ended) continue;
+      if (one.connection || one.has_ended) continue;
       Inquiry inquiry(ranks_of_job_.doors_of({one.rank}), std::string(ask_watch));
       if (is_taken(&inquiry)) one.connection = inquiry.release();
     }
@@ -324,7 +306,7 @@ class Watchdog final : private Server {
     const bool is_connected = receive_more(one->connection, &text);
     one->said_bye = one->said_bye || text.starts_with("bye");
     if (is_connected) return;
-    close(std::exchange(one->connection, -1));
+    one->connection.close();
     one->has_ended = true;
     if (one->said_bye || ends_ill_) return;
     // Programs may end without MPI_Finalize at all ranks; then nobody waits.
@@ -342,7 +324,7 @@ class Watchdog final : private Server {
     const std::vector<int> lower(here.begin(), std::find(here.begin(), here.end(), rank_));
     Inquiry inquiry(ranks_of_job_.doors_of(lower), request(word, cause));
     if (is_taken(&inquiry)) return;
-    due_.push_back({std::string(word), cause, -1});
+    due_.push_back({std::string(word), cause, {}});
   }
 
   void look() {
@@ -364,11 +346,11 @@ class Watchdog final : private Server {
   Tracking tracking_;
   const std::string whose_, cause_of_exit_;
   pthread_t thread_{};
-  int listener_ = -1, node_listener_ = -1, ends_ = -1;
+  Descriptor listener_, node_listener_, ends_;
   std::string secret_;
   std::vector<Watched> watched_;
   std::atomic<bool> ends_ill_{false};
-  std::vector<int> watchers_;  // connections of ranks that watch this one
+  std::vector<Descriptor> watchers_;  // connections of ranks that watch this one
   std::vector<Due> due_;
   Clock::time_point printed_{};
   std::optional<double> printed_after_limit_;  // the last table that no progress has caused
