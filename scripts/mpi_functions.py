@@ -424,13 +424,15 @@ def c_entries(table: Table) -> str:
     for around in table.arounds:
         arguments = ", ".join(map(name_of, around.parameters))
         declared = ", ".join(around.parameters)
-        others += c_entries_of(
-            around.name,
-            declared,
-            f"mpi::{around.hook}({around.hook_arguments()}, "
-            f"[=](const mpi::AbiHost& host = mpi::abi_host()) "
-            f"{{ return host.{around.name}({arguments}); }})",
-        )
+        call = f"host.{around.name}({arguments})"
+        if around.is_large:
+            call = f"host.{around.name} != nullptr ? {call} : MPI_ERR_OTHER"
+        by_host = f"[=](const mpi::AbiHost& host = mpi::abi_host()) {{ return {call}; }}"
+        given = ", ".join([*around.hook_arguments(), by_host])
+        entries = c_entries_of(around.name, declared, f"mpi::{around.hook}({given})")
+        if around.is_large:
+            entries = guarded("TUTTI_LARGE_COUNTS", entries)
+        others += guarded(around.condition, entries)
     makers = []
     for maker in table.makers:
         arguments = ", ".join(map(name_of, maker.parameters))

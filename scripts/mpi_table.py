@@ -98,10 +98,16 @@ class Around:
     parameters: list[str]
     hook: str
     arguments: list[str]
+    condition: str = ""
+    is_large: bool = False  # the form with large counts, which a host may lack
 
-    def hook_arguments(self) -> str:
+    def large(self) -> Around:
+        parameters = [re.sub(r"^int (\w*count)$", r"MPI_Count \1", one) for one in self.parameters]
+        return replace(self, name=f"{self.name}_c", parameters=parameters, is_large=True)
+
+    def hook_arguments(self) -> list[str]:
         """The hook's arguments before the callable."""
-        return ", ".join(self.requests() if one == "requests" else one for one in self.arguments)
+        return [self.requests() if one == "requests" else one for one in self.arguments]
 
     def requests(self) -> str:
         declared = next(one for one in self.parameters if "MPI_Request" in one)
@@ -192,13 +198,15 @@ def read_line(table: Table, line: str, where: str) -> None:
         got = take(r"function\s+(\w+)\((.*)\)\s+([\w:]+)(?:\s+if\s+(\w+))?", line, where)
         table.functions.append(Function(got[1], split(got[2]), got[3], got[4] or ""))
     elif kind == "around":
-        got = take(r"around\s+(\w+)\((.*)\)\s+([\w:]+)\((.*)\)", line, where)
-        around = Around(got[1], split(got[2]), got[3], split(got[4]))
+        got = take(
+            r"around\s+(\w+)\((.*)\)\s+([\w:]+)\((.*)\)(\s+large)?(?:\s+if\s+(\w+))?", line, where
+        )
+        around = Around(got[1], split(got[2]), got[3], split(got[4]), got[6] or "")
         names = [*map(name_of, around.parameters), "requests", "true", "false"]
         unknown = [one for one in around.arguments if one not in names]
         if unknown:
             raise TableError(f"{where}: {around.name} has no parameter {', '.join(unknown)}")
-        table.arounds.append(around)
+        table.arounds += [around, around.large()] if got[5] else [around]
     elif kind in ("make", "free"):
         got = take(
             r"(make|free)\s+(\w+)\s+(\w+)\(([^()]*)\)(?:\s+(request|group|session))?(\s+recent)?"

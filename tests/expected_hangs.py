@@ -160,12 +160,9 @@ BUGS = {
 # The cases of hangs.c that hang under Tutti, too: it raises an error for a neighbour that is not
 # mutual.
 C_BUGS = [case for case in BUGS if case not in ("exception", "neighbour_not_mutual")]
+
+
 # mpi4py calls functions with large counts, whose peers are not seen.
-PYTHON_BUGS = BUGS | {
-    "wrong_tag": Expected("MPI_Recv", f"rank {{last}} makes MPI_Recv, {THE_BARRIER}"),
-}
-
-
 def list_of(ranks):
     """0, 1 and 0-2, as the table has them."""
     return ", ".join(map(str, ranks)) if len(ranks) < 3 else f"{ranks[0]}-{ranks[-1]}"
@@ -221,7 +218,7 @@ def check_table(text, case, ranks, source="hangs.c"):
     how they differ.
     """
     assert "tutti: where the ranks are" in text, text
-    expected, last = (PYTHON_BUGS if source == "hangs.py" else BUGS)[case], ranks - 1
+    expected, last = BUGS[case], ranks - 1
     words = {
         "last": last,
         "before_last": last - 1,

@@ -24,6 +24,8 @@ GOLDEN = Path(__file__).with_name("mpi_functions.golden")
 OTHERS = (
     "function Abort(",
     "function Cancel(",
+    "around Isend(",
+    "around Put(",
     "around Wait(",
     "make made Comm_split(",
     "free comm Comm_free(",

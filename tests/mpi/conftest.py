@@ -74,8 +74,9 @@ def compiled(tmp_path_factory):
     directory /= "programs"
     directory.mkdir(exist_ok=True)
 
-    def compile_program(host, name, nonblocking=False, tool=False):
+    def compile_program(host, name, nonblocking=False, tool=False, large=False):
         headers = ["nonblocking.h"] * nonblocking + ["wrapping_tool.c"] * tool
+        headers += ["large_messages.h"] * large
         program = directory / ".".join([name, *(header[:-2] for header in headers), host.name])
         include = [word for header in headers for word in ("-include", support.PROGRAMS / header)]
         with open(f"{program}.lock", "w", encoding="ascii") as lock:

@@ -17,7 +17,17 @@ def test_a_rank_that_waits_leaves_its_core(host, compiled, ranks):
     """Each call waits for 0.2 s. The first millisecond of each yields, and a rank that polls would
     use half a core at least.
     """
-    job = [host.launcher, "-n", ranks, TUTTI_RUN, "--idle", "sleep", compiled(host, "idle"), 0.2, 3]
+    check_that_ranks_sleep(host, ranks, compiled(host, "idle"))
+
+
+@pytest.mark.parametrize("name", ["mpich", "mpiabi"])
+def test_a_rank_that_waits_for_a_message_of_large_count(host_named, compiled, name):
+    host = host_named(name)
+    check_that_ranks_sleep(host, 3, compiled(host, "idle", large=True))
+
+
+def check_that_ranks_sleep(host, ranks, program):
+    job = [host.launcher, "-n", ranks, TUTTI_RUN, "--idle", "sleep", program, 0.2, 3]
     result = expect_ok(run(job, environment=clean_environment() | host.environment, timeout=100))
     shares = dict(re.findall(r"^(\w+): ([\d.]+) % of a core", result.stdout, re.MULTILINE))
     assert len(shares) == CALLS

@@ -17,6 +17,11 @@ static_assert(sizeof(MPI_Count) == sizeof(Count) && sizeof(MPI_Aint) == sizeof(A
 const AbiFacts abi{
     .name = own::name,
     .is_open_mpi = own::is_open_mpi,
+#ifdef TUTTI_LARGE_COUNTS
+    .large_counts = true,
+#else
+    .large_counts = false,
+#endif
     .in_place = MPI_IN_PLACE,
     .status_ignore = reinterpret_cast<Status*>(MPI_STATUS_IGNORE),
     .undefined = MPI_UNDEFINED,

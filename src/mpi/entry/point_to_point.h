@@ -5,11 +5,14 @@
 // Tutti's, which match the same messages. Whoever has started one side of a message rings for the
 // rank of the other side, which may wait for the message, for its acknowledgement or for memory.
 // Else each function only calls the host's. Blocking calls also note their peer and tag for
-// the roll call (host/last_message.h). Each returns the host's error code. Any thread.
+// the roll call (host/last_message.h). Counts are of int or, in the large-count forms, MPI_Count.
+// Each returns the host's error code. Any thread.
 #pragma once
 
 #include <algorithm>
+#include <climits>
 #include <cstddef>
+#include <type_traits>
 #include <vector>
 
 #include "base/time_spent.h"
@@ -89,6 +92,19 @@ int started_at_entry(MPI_Comm comm, int other, ByHost by_host) {
   return by_host_or(by_host, [=] { return started(comm, other, by_host); });
 }
 
+// The host's function for counts of a type.
+template <auto plain, auto large, class Count>
+constexpr auto by_count() {
+  if constexpr (std::is_same_v<Count, int>)
+    return plain;
+  else
+    return large;
+}
+template <class Count>
+constexpr auto isend_by = by_count<&AbiHost::Isend, &AbiHost::Isend_c, Count>();
+template <class Count>
+constexpr auto irecv_by = by_count<&AbiHost::Irecv, &AbiHost::Irecv_c, Count>();
+
 template <class Isend>
 int send_asleep(Isend isend, MPI_Comm comm, int dest) {
   MPI_Request request = null_request();
@@ -96,40 +112,41 @@ int send_asleep(Isend isend, MPI_Comm comm, int dest) {
   return code == MPI_SUCCESS ? sleep_until_complete(&request, MPI_STATUS_IGNORE) : code;
 }
 
-// `isend` is the non-blocking form of the same mode.
-template <auto isend, class ByHost>
-int send_by(LastMessage::By by, const void* buf, int count, MPI_Datatype type, int dest, int tag,
+// `plain` and `large` are the non-blocking forms of the same mode.
+template <auto plain, auto large, class Count, class ByHost>
+int send_by(LastMessage::By by, const void* buf, Count count, MPI_Datatype type, int dest, int tag,
             MPI_Comm comm, ByHost by_host) {
   note_send(by, dest, tag, comm);
   return by_host_or(by_host, [=] {
     return send_asleep(
         [&](MPI_Request* made) {
-          return (abi_host().*isend)(buf, count, type, dest, tag, comm, made);
+          return (abi_host().*by_count<plain, large, Count>())(buf, count, type, dest, tag, comm,
+                                                               made);
         },
         comm, dest);
   });
 }
 template <class... Arguments>
 int send(Arguments... arguments) {
-  return send_by<&AbiHost::Isend>(LastMessage::By::send, arguments...);
+  return send_by<&AbiHost::Isend, &AbiHost::Isend_c>(LastMessage::By::send, arguments...);
 }
 template <class... Arguments>
 int ssend(Arguments... arguments) {
-  return send_by<&AbiHost::Issend>(LastMessage::By::ssend, arguments...);
+  return send_by<&AbiHost::Issend, &AbiHost::Issend_c>(LastMessage::By::ssend, arguments...);
 }
 template <class... Arguments>
 int rsend(Arguments... arguments) {
-  return send_by<&AbiHost::Irsend>(LastMessage::By::rsend, arguments...);
+  return send_by<&AbiHost::Irsend, &AbiHost::Irsend_c>(LastMessage::By::rsend, arguments...);
 }
 
-template <class ByHost>
-int recv(void* buf, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+template <class Count, class ByHost>
+int recv(void* buf, Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
          MPI_Status* status, ByHost by_host) {
   note_receive(LastMessage::By::recv, source, tag, comm);
   return by_host_or(by_host, [=] {
     MPI_Request request = null_request();
     const int code = started(comm, source, [&] {
-      return abi_host().Irecv(buf, count, type, source, tag, comm, &request);
+      return (abi_host().*irecv_by<Count>)(buf, count, type, source, tag, comm, &request);
     });
     if (code != MPI_SUCCESS) return code;
     return started(comm, source, [&] { return sleep_until_complete(&request, status); });
@@ -137,12 +154,12 @@ int recv(void* buf, int count, MPI_Datatype type, int source, int tag, MPI_Comm 
 }
 
 // A receive beside a send that could not start is taken back.
-template <class Isend>
-int exchange_asleep(void* buf, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+template <class Count, class Isend>
+int exchange_asleep(void* buf, Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
                     MPI_Status* status, int dest, Isend isend) {
   MPI_Request receive = null_request();
   int code = started(comm, source, [&] {
-    return abi_host().Irecv(buf, count, type, source, tag, comm, &receive);
+    return (abi_host().*irecv_by<Count>)(buf, count, type, source, tag, comm, &receive);
   });
   if (code != MPI_SUCCESS) return code;
   code = send_asleep(isend, comm, dest);
@@ -152,31 +169,35 @@ int exchange_asleep(void* buf, int count, MPI_Datatype type, int source, int tag
   return code;
 }
 
-template <class ByHost>
-int sendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag,
-             void* recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag,
+template <class Count, class ByHost>
+int sendrecv(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
+             void* recvbuf, Count recvcount, MPI_Datatype recvtype, int source, int recvtag,
              MPI_Comm comm, MPI_Status* status, ByHost by_host) {
   note_send(LastMessage::By::sendrecv, dest, sendtag, comm);
   note_receive(LastMessage::By::sendrecv, source, recvtag, comm);
   return by_host_or(by_host, [=] {
-    return exchange_asleep(
-        recvbuf, recvcount, recvtype, source, recvtag, comm, status, dest, [&](MPI_Request* made) {
-          return abi_host().Isend(sendbuf, sendcount, sendtype, dest, sendtag, comm, made);
-        });
+    return exchange_asleep(recvbuf, recvcount, recvtype, source, recvtag, comm, status, dest,
+                           [&](MPI_Request* made) {
+                             return (abi_host().*isend_by<Count>)(sendbuf, sendcount, sendtype,
+                                                                  dest, sendtag, comm, made);
+                           });
   });
 }
 
-template <class ByHost>
-int sendrecv_replace(void* buf, int count, MPI_Datatype type, int dest, int sendtag, int source,
+template <class Count, class ByHost>
+int sendrecv_replace(void* buf, Count count, MPI_Datatype type, int dest, int sendtag, int source,
                      int recvtag, MPI_Comm comm, MPI_Status* status, ByHost by_host) {
   note_send(LastMessage::By::sendrecv_replace, dest, sendtag, comm);
   note_receive(LastMessage::By::sendrecv_replace, source, recvtag, comm);
   return by_host_or(by_host, [=] {
+    if (count > INT_MAX) return by_host();  // MPI packs so many elements by other functions
     const AbiHost& mpi = abi_host();
+    const int elements = static_cast<int>(count);
     int bytes = 0, packed = 0;
-    int code = mpi.Pack_size(count, type, comm, &bytes);
+    int code = mpi.Pack_size(elements, type, comm, &bytes);
     std::vector<std::byte> sent(static_cast<size_t>(std::max(bytes, 1)));  // Open MPI refuses null
-    if (code == MPI_SUCCESS) code = mpi.Pack(buf, count, type, sent.data(), bytes, &packed, comm);
+    if (code == MPI_SUCCESS)
+      code = mpi.Pack(buf, elements, type, sent.data(), bytes, &packed, comm);
     if (code != MPI_SUCCESS) return code;
     return exchange_asleep(
         buf, count, type, source, recvtag, comm, status, dest, [&](MPI_Request* made) {

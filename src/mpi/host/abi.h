@@ -14,6 +14,7 @@ namespace tutti::mpi {
 struct AbiFacts {
   std::string_view name;
   bool is_open_mpi;  // Open MPI behaves otherwise than all others where the standard leaves it open
+  bool large_counts;  // its mpi.h, and so Tutti, has the large-count forms
   void* in_place;
   Status* status_ignore;
   int undefined, proc_null, any_source, tag_ub, keyval_invalid, comm_type_shared;

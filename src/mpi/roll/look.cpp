@@ -249,7 +249,7 @@ Place place_of(pid_t thread) {
       note_left_to_host(stack, &place);
     else if (is_blocking_collective(function))
       note_served(&place);
-    else if (!has_large_counts)  // forms that Tutti does not see
+    else if (abi.large_counts || !has_large_counts)  // else Tutti has not seen the call
       note_message(stack.message, &place);
   } else {
     note_system_call(stack, &place);
