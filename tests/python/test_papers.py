@@ -75,6 +75,13 @@ def test_a_row_whose_commands_fail_counts_as_failed():
     assert "failed" not in sum_text([row.verdict for row in ROWS])
 
 
+def test_a_command_that_takes_too_long_is_stopped():
+    line = "model predict bcast --machine hmpi-xeon --ranks 12 --bytes 8 --algorithm flat"
+    value = Value("time", 10, lambda f: f.us("flat", "8"))
+    result = run_row(Row("x/1", "says", "in view", (line,), (value,)), seconds=0.01)
+    assert result.verdict == "failed" and "no end within 0.01 s" in result.failure
+
+
 def test_rows_give_today_what_the_table_says(tutti):
     result = tutti("papers", "hmpi/24", "numacol/5-superdome", "--json")
     assert result.returncode == 0, result.stderr

@@ -1,6 +1,8 @@
 """The command `tutti papers`."""
 
 import json
+import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -33,6 +35,7 @@ from tutti.papers.table import ROWS
 from tutti.tables import number, table_of, words
 
 WIDTH = 80
+LONGEST = 3600.0
 
 
 @dataclass(frozen=True)
@@ -64,9 +67,9 @@ def named_rows(names: Sequence[str]) -> list[Row]:
     return found
 
 
-def run_command(line: str, folder: Path) -> dict[str, Any] | None:
-    """Runs a line of `command_lines`; the document that it writes, if it is one of Tutti's that
-    does."""
+def run_command(line: str, folder: Path, seconds: float) -> dict[str, Any] | None:
+    """Runs a line of `command_lines`, for so many seconds at most; the document that it writes, if
+    it is one of Tutti's that does."""
     program, *arguments = split(line)
     if program == "echo":
         content, _, file = arguments
@@ -74,28 +77,40 @@ def run_command(line: str, folder: Path) -> dict[str, Any] | None:
         return None
     has_document = arguments[0] != "plan"
     arguments += ["--json"] if has_document else []
-    done = subprocess.run(
-        [sys.executable, "-m", "tutti.cli", *arguments], cwd=folder, capture_output=True, text=True
-    )
-    if done.returncode != 0:
-        raise RunError(f"{line}: {done.stderr.strip() or 'it ended without a word'}")
-    document: dict[str, Any] | None = json.loads(done.stdout) if has_document else None
+    with subprocess.Popen(
+        [sys.executable, "-m", "tutti.cli", *arguments],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        try:
+            written, errors = process.communicate(timeout=seconds)
+        except BaseException as cause:
+            os.killpg(process.pid, signal.SIGKILL)
+            if not isinstance(cause, subprocess.TimeoutExpired):
+                raise
+            raise RunError(f"{line}: no end within {seconds:g} s; give more --seconds") from None
+    if process.returncode != 0:
+        raise RunError(f"{line}: {errors.strip() or 'it ended without a word'}")
+    document: dict[str, Any] | None = json.loads(written) if has_document else None
     return document
 
 
 @lru_cache(maxsize=4)
-def _found(lines: tuple[str, ...]) -> Found:
+def _found(lines: tuple[str, ...], seconds: float) -> Found:
     """Several rows read the same commands: `command_lines` of them, which also name the files."""
     with tempfile.TemporaryDirectory(prefix="tutti-papers-") as name:
-        documents = [run_command(line, Path(name)) for line in lines]
+        documents = [run_command(line, Path(name), seconds) for line in lines]
     return Found([one for one in documents if one is not None])
 
 
-def run_row(row: Row) -> Result:
+def run_row(row: Row, seconds: float = LONGEST) -> Result:
     if not row.commands:
         return Result(row, [])
     try:
-        found = _found(tuple(command_lines(row)))
+        found = _found(tuple(command_lines(row)), seconds)
         return Result(row, [compared(value, found) for value in row.values])
     except RunError as error:
         return Result(row, [], str(error))
@@ -224,6 +239,9 @@ def papers(
     ] = None,
     list_: Annotated[bool, option("List the rows and run nothing.", "--list")] = False,
     quick: Annotated[bool, option("Leave out rows that take a minute or more.")] = False,
+    seconds: Annotated[
+        float, option("Stop a command that takes more seconds than this.", min=0.001)
+    ] = LONGEST,
     as_json: AsJson = False,
     json_file: JsonFile = None,
 ) -> None:
@@ -241,7 +259,7 @@ def papers(
         results = []
         for row in chosen:
             before(row.name)
-            results.append(run_row(row))
+            results.append(run_row(row, seconds))
         return results
 
     results = with_progress(len(chosen), chosen[0].name if chosen else "", work)
