@@ -169,17 +169,19 @@ def list_of(ranks):
 
 
 def read_until(process, stream, words, seconds):
-    """What a process writes, until that has all these words, the process ends or time is over."""
+    """What a process writes, until that has all these words and no more comes, the process ends or
+    time is over.
+    """
     os.set_blocking(stream.fileno(), False)
-    text, end = "", time.monotonic() + seconds
-    while not all(word in text for word in words) and time.monotonic() < end:
+    text, end, has_ended = "", time.monotonic() + seconds, False
+    while time.monotonic() < end and not has_ended:
         has_ended = process.poll() is not None
-        text += (stream.read() or b"").decode(errors="replace")
-        if has_ended:
+        more = (stream.read() or b"").decode(errors="replace")
+        text += more
+        if not more and text.endswith("\n") and all(word in text for word in words):
             break
-        time.sleep(0.05)
-    time.sleep(0.2)  # for the rest of the line
-    return text + (stream.read() or b"").decode(errors="replace")
+        time.sleep(0.1)
+    return text
 
 
 def end_session(process):

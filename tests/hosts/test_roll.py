@@ -36,7 +36,7 @@ def running_job(mpi, program, case, **variables):
 def first_table(mpi, program, case):
     """The table that a rank prints first. Nodes whose ranks end later may print one of their own."""
     with running_job(mpi, program, case, TUTTI_STALL_SECONDS="1") as process:
-        text = read_until(process, process.stdout, ["  difference: "], 20)
+        text = read_until(process, process.stdout, ["  difference: "], 100)
     head = "tutti: where the ranks are"
     assert head in text, text
     return head + text.split(head)[1]

@@ -5,10 +5,12 @@ import shutil
 import signal
 import subprocess
 import sys
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from expected_hangs import end_session, read_until
 from open_mpi import WITHOUT_LIBFABRIC
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -29,6 +31,11 @@ OPENMPI_POLITE = WITHOUT_LIBFABRIC | {
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
 }
 
+
+# For programs that allocate long buffers for every call and free them. glibc returns their pages to
+# the kernel and asks for them again at the next call, which takes most of such a program's time.
+# The shorter tests of the same programs run without it.
+KEEPS_PAGES = {"MALLOC_TRIM_THRESHOLD_": "1000000000", "MALLOC_MMAP_THRESHOLD_": "33554432"}
 
 INTEL = {"I_MPI_ROOT": str(ROOT / ".mpi" / "intel"), "I_MPI_FABRICS": "shm"}
 
@@ -130,6 +137,23 @@ def run(command, *, environment=None, timeout=60, cwd=None) -> subprocess.Comple
     return subprocess.CompletedProcess(command, process.returncode, out, err)
 
 
+@contextmanager
+def started(command, environment):
+    """A job in a session of its own whose stderr the caller reads. It is ended."""
+    with subprocess.Popen(
+        [str(word) for word in command],
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    ) as process:
+        try:
+            yield process
+        finally:
+            end_session(process)
+
+
 # Open MPI's launcher (PMIx 5) sometimes fails with this message on a busy machine, before it has
 # started a process.
 LAUNCHER_FAILED = "PMIx server's listener thread failed to start"
@@ -162,14 +186,24 @@ def job(
     return result
 
 
-def careless_parent(directory) -> Path:
-    """A program that starts the command of its arguments, does not wait for its end, and ends itself
-    after 8 s.
+def job_of_careless_parents(host, ranks, directory, words, program, *arguments, variables=None):
+    """Starts ranks whose parents do not wait for their end, and expects these words of the ranks.
+    After that the parents end, and the job must end, too.
     """
+    lasts = subprocess.Popen(["sleep", "1000"])
     wrapper = directory / "careless"
-    wrapper.write_text('#!/bin/sh\n"$@" &\nexec sleep 8\n')
+    wrapper.write_text(f'#!/bin/sh\n"$@" &\nexec tail --pid={lasts.pid} -s 0.1 -f /dev/null\n')
     wrapper.chmod(0o755)
-    return wrapper
+    command = [host.launcher, "-n", ranks, wrapper, TUTTI_RUN, program, *arguments]
+    environment = clean_environment() | host.environment | (variables or {})
+    with started(command, environment) as process:
+        try:
+            text = read_until(process, process.stderr, [words], 100)
+        finally:
+            lasts.kill()
+            lasts.wait()
+        process.wait(timeout=100)
+    assert words in text, text
 
 
 def expect_ok(result):

@@ -7,7 +7,16 @@ import re
 
 import pytest
 import support
-from support import expect_ok, fortran_program, job, preloaded, wrapping_tool
+from expected_hangs import read_until
+from support import (
+    KEEPS_PAGES,
+    expect_ok,
+    fortran_program,
+    job,
+    job_of_careless_parents,
+    preloaded,
+    wrapping_tool,
+)
 
 pytestmark = pytest.mark.mpi
 # Communicators set up when they are made, so that Tutti serves the first calls, too.
@@ -92,7 +101,7 @@ def test_results_of_many_ranks(host_named, compiled, name, program, ranks):
     """test_matrix has 4 and 7 ranks, and test_tutti_serves_them has 2 and 3."""
     host = host_named(name)
     program = compiled(host, program, nonblocking=True)
-    expect_ok(job(host, ranks, program, variables=AT_ONCE, timeout=120))
+    expect_ok(job(host, ranks, program, variables=AT_ONCE | KEEPS_PAGES, timeout=120))
 
 
 @pytest.mark.parametrize("ranks", [2, 3, 5])
@@ -109,7 +118,7 @@ def test_calls_made_again(host, compiled, tmp_path, ranks):
 def test_results_with_other_waits(host_named, compiled):
     host = host_named("mpich")
     program = compiled(host, "parts", nonblocking=True)
-    variables = AT_ONCE | {"TUTTI_WAIT": "yield"}
+    variables = AT_ONCE | KEEPS_PAGES | {"TUTTI_WAIT": "yield"}
     expect_ok(job(host, 3, program, variables=variables, timeout=120))
 
 
@@ -266,25 +275,43 @@ def test_a_dead_rank_is_found(host_named, compiled, tmp_path, way):
     """Ranks that wait for it report it and end the job, even if its parent has not waited for it
     yet.
     """
-    host, wrapper = host_named("mpich"), support.careless_parent(tmp_path)
+    host = host_named("mpich")
     program = compiled(host, "missing_rank")
-    command = [host.launcher, "-n", 3, wrapper, support.TUTTI_RUN, program, "killed", way]
-    environment = support.clean_environment() | host.environment | AT_ONCE
-    result = support.run(command, environment=environment, timeout=40)
-    assert "rank 2 ended before it started a non-blocking allreduce" in result.stderr, result.stderr
+    job_of_careless_parents(
+        host,
+        3,
+        tmp_path,
+        "rank 2 ended before it started a non-blocking allreduce",
+        program,
+        "killed",
+        way,
+        variables=AT_ONCE,
+    )
 
 
 @pytest.mark.parametrize("way", ["wait", "waitall", "waitany", "waitsome", "test"])
-def test_a_late_rank_is_named(host, compiled, way):
-    """Once by each rank that waits for it; the operation then completes."""
+def test_a_late_rank_is_named(host, compiled, tmp_path, way):
+    """Once by each rank that waits for it; the operation then completes. The late rank comes after
+    that. The others sleep while they wait, except on MPICH.
+    """
+    words = "warning: no progress for 1 s"
+    idle = "auto" if host.name == "mpich" else "sleep"
     variables = AT_ONCE | {"TUTTI_STALL_SECONDS": "1"}
-    program = compiled(host, "missing_rank")
-    result = expect_ok(job(host, 3, program, "late", way, variables=variables, timeout=40))
-    lines = [line for line in result.stderr.splitlines() if "warning: no progress for 1 s" in line]
+    program, file = compiled(host, "missing_rank"), tmp_path / "come"
+    command = [host.launcher, "-n", 3, support.TUTTI_RUN, "--idle", idle]
+    environment = support.clean_environment() | host.environment | variables
+    with support.started([*command, program, "late", way, file], environment) as process:
+        named = [f"[rank {rank}] {words}" for rank in (0, 1)]
+        text = read_until(process, process.stderr, named, 100)
+        file.touch()
+        process.wait(timeout=100)
+        text += read_until(process, process.stderr, [words], 100)
+    assert process.returncode == 0, text
+    lines = [line for line in text.splitlines() if words in line]
     assert len(lines) == 2 and all(
         "non-blocking allreduce" in line and "rank 2 of its communicator has not started it" in line
         for line in lines
-    ), result.stderr
+    ), text
 
 
 def test_the_watchdog_ends_a_job(host, compiled):

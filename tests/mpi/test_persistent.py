@@ -6,8 +6,7 @@ import json
 import re
 
 import pytest
-import support
-from support import expect_ok, fortran_program, job
+from support import expect_ok, fortran_program, job, job_of_careless_parents
 
 pytestmark = pytest.mark.mpi
 ALL = {
@@ -59,19 +58,9 @@ def test_a_dead_rank_is_found(host_named, compiled, tmp_path):
     """Ranks that wait for it report it and end the job, even if its parent has not waited for it
     yet.
     """
-    host, wrapper = host_named("mpich"), support.careless_parent(tmp_path)
-    command = [
-        host.launcher,
-        "-n",
-        2,
-        wrapper,
-        support.TUTTI_RUN,
-        compiled(host, "persistent_killed"),
-    ]
-    result = support.run(
-        command, environment=support.clean_environment() | host.environment, timeout=40
-    )
-    assert "rank 1 ended before it started a persistent barrier" in result.stderr, result.stderr
+    host = host_named("mpich")
+    words, program = "rank 1 ended before it started a persistent barrier", "persistent_killed"
+    job_of_careless_parents(host, 2, tmp_path, words, compiled(host, program))
 
 
 def test_long_waits_sleep(host_named, compiled):

@@ -237,7 +237,13 @@ Place place_of(pid_t thread) {
         has_large_counts = source.symbol.ends_with("_c");
       }
     } else if (in_mpi) {
-      if (function.empty()) function = mpi_name(called_at(stack.frames[at]));
+      // The frame of the function may be missing, because the function ends with another call; then
+      // the innermost name is that of a host's function which waits for it.
+      const std::string called = called_at(stack.frames[at]);
+      if (std::string name = mpi_name(called); !name.empty()) {
+        function = std::move(name);
+        has_large_counts = called.ends_with("_c");
+      }
       if (!function.empty()) break;
     }
   }

@@ -1,8 +1,8 @@
 // All ranks but the last one wait for a non-blocking allreduce that the last one has not started.
 //
-//   missing_rank killed|late|never|stopped wait|waitall|waitany|waitsome|test
+//   missing_rank killed|late|never|stopped wait|waitall|waitany|waitsome|test [FILE]
 //
-// The last rank is killed, or comes 2.5 s late, or not at all, or is stopped by a signal.
+// The last rank is killed, or comes when FILE exists, or not at all, or is stopped by a signal.
 #include <signal.h>
 #include <unistd.h>
 
@@ -15,21 +15,23 @@ static int complete(const char* way, MPI_Request* request) {
   if (strcmp(way, "waitany") == 0) return MPI_Waitany(1, request, &index, MPI_STATUS_IGNORE);
   if (strcmp(way, "waitsome") == 0)
     return MPI_Waitsome(1, request, &completed, &index, MPI_STATUSES_IGNORE);
-  while (code == MPI_SUCCESS && completed == 0)
+  while (code == MPI_SUCCESS && completed == 0) {
     code = MPI_Test(request, &completed, MPI_STATUS_IGNORE);
+    usleep(100);
+  }
   return code;
 }
 
 int main(int argc, char** argv) {
   start(&argc, &argv);
-  CHECK(argc == 3, "two arguments");
+  CHECK(argc >= 3, "two arguments, and a file for late");
   set_up(MPI_COMM_WORLD);
   for (int round = 0; round < 4; ++round) {
     if (round == 3 && world_rank == world_size - 1) {
       if (strcmp(argv[1], "killed") == 0) raise(SIGKILL);
       if (strcmp(argv[1], "stopped") == 0) raise(SIGSTOP);
-      usleep(2500000);
       while (strcmp(argv[1], "never") == 0) sleep(1);
+      while (access(argv[3], F_OK) != 0) usleep(10000);
     }
     int sum = -1;
     MPI_Request request;
