@@ -8,7 +8,7 @@ import json
 import re
 
 import pytest
-from support import HOSTS_AND_RANKS, expect_ok, job
+from support import HOSTS_AND_RANKS, KEEPS_PAGES, expect_ok, job
 
 NEW = ["gather", "scatter", "allgather", "alltoall", "reduce_scatter", "scan", "exscan"]
 pytestmark = pytest.mark.mpi
@@ -35,9 +35,11 @@ def test_results_and_that_tutti_served_them(host, compiled, tmp_path, ranks):
 @pytest.mark.parametrize(("name", "ranks"), HOSTS_AND_RANKS)
 def test_results_thoroughly(host_named, compiled, name, ranks):
     host = host_named(name)
-    expect_ok(
-        job(host, ranks, compiled(host, "parts"), "thorough", options=["--check"], timeout=120)
+    program, options = compiled(host, "parts"), ["--check"]
+    result = job(
+        host, ranks, program, "thorough", options=options, variables=KEEPS_PAGES, timeout=120
     )
+    expect_ok(result)
 
 
 def algorithms(**choice):
@@ -63,7 +65,9 @@ VARIABLES = {
 def test_results_with_other_settings(host_named, compiled, variables):
     host = host_named("openmpi")
     ranks = 2 if variables.get("TUTTI_WAIT") == "spin" else 4
-    expect_ok(job(host, ranks, compiled(host, "parts"), variables=variables, timeout=120))
+    expect_ok(
+        job(host, ranks, compiled(host, "parts"), variables=variables | KEEPS_PAGES, timeout=120)
+    )
 
 
 def test_random_calls(host, compiled):
@@ -75,4 +79,5 @@ def test_random_calls(host, compiled):
 @pytest.mark.parametrize("name", ["mpich", "openmpi"])
 def test_many_random_calls(host_named, compiled, name, ranks):
     host = host_named(name)
-    expect_ok(job(host, ranks, compiled(host, "soak"), 1000, ranks, timeout=120))
+    program = compiled(host, "soak")
+    expect_ok(job(host, ranks, program, 1000, ranks, variables=KEEPS_PAGES, timeout=120))
