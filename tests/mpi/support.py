@@ -1,5 +1,6 @@
 """Starts MPI programs as users do, with and without Tutti, and ends them if they take too long."""
 
+import fcntl
 import os
 import shutil
 import signal
@@ -7,6 +8,7 @@ import subprocess
 import sys
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = Path(__file__).resolve().parent / "programs"
 BUILD = Path(os.environ.get("TEST_TUTTI_BUILD", ROOT / "build"))
 TUTTI_RUN = BUILD / "bin" / "tutti-run"
+made_here = Path()  # for programs that the tests compile; conftest.py sets it
 
 # The hosts' own calls, with which the programs compare, yield while they wait if ranks share cores.
 MPICH_POLITE = {"MPIR_CVAR_POLLS_BEFORE_YIELD": "1"} | {
@@ -215,20 +218,32 @@ def expect_ok(result):
     return result
 
 
-def wrapping_tool(host, directory, *options, name="wrapping_tool") -> Path:
+def compiled_once(name, command) -> Path:
+    """The file NAME that a compiler makes, in a directory of its own, in which the compiler runs. The
+    processes that run tests in parallel share the files of one run.
+    """
+    words = [str(word) for word in command]
+    directory = made_here / sha256("\0".join(words).encode()).hexdigest()[:16]
+    directory.mkdir(parents=True, exist_ok=True)
+    made, unfinished = directory / name, directory / "unfinished"
+    with open(directory / "lock", "w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not made.exists():
+            subprocess.run([*words, "-o", unfinished], cwd=directory, check=True, timeout=120)
+            unfinished.rename(made)
+    return made
+
+
+def wrapping_tool(host, *options, name="wrapping_tool", file=None) -> Path:
     """Compiles programs/NAME.c as a library that can be preloaded."""
-    tool = directory / f"lib{name}.so"
-    command = [host.compiler, "-shared", "-fPIC", "-O1", "-g", *options, "-o", tool]
-    subprocess.run([*command, PROGRAMS / f"{name}.c"], check=True, timeout=120)
-    return tool
+    command = [host.compiler, "-shared", "-fPIC", "-O1", "-g", PROGRAMS / f"{name}.c", *options]
+    return compiled_once(file or f"lib{name}.so", command)
 
 
-def library_before_host(host, directory, name) -> Path:
+def library_before_host(host, name) -> Path:
     """Compiles programs/NAME.c, which defines functions that Tutti takes for the host's."""
     options = ["-Wl,--no-as-needed", "-ldl"]
-    return wrapping_tool(host, directory, *options, name=name).rename(
-        directory / f"libmpi_{name}.so"
-    )
+    return wrapping_tool(host, *options, name=name, file=f"libmpi_{name}.so")
 
 
 def preloaded(tool):
@@ -256,16 +271,16 @@ def reader_of_docs(host, directory):
     return work, environment
 
 
-def fortran_program(host, name, face, directory, *options) -> Path:
-    """Compiles programs/NAME.F90 with one of Fortran's interfaces of MPI.
-
-    `face` is MPIF, USE_MPI or USE_F08. Skips the test if the MPI has no Fortran compiler.
-    """
+def fortran_compiler(host) -> str:
+    """Skips the test if the MPI has none."""
     compiler = host.compiler.replace("mpicc", "mpif90")
     if shutil.which(compiler) is None:
         pytest.skip(f"{host.name} has no Fortran compiler")
-    program = directory / f"{name}.{face}"
+    return compiler
+
+
+def fortran_program(host, name, face, *options) -> Path:
+    """Compiles programs/NAME.F90 with one of Fortran's interfaces of MPI: MPIF, USE_MPI or USE_F08."""
     flags = ["-w", "-fallow-argument-mismatch", f"-D{face}", *options]
-    command = [compiler, *flags, "-o", program, PROGRAMS / f"{name}.F90"]
-    subprocess.run(command, check=True, timeout=120)
-    return program
+    command = [fortran_compiler(host), *flags, PROGRAMS / f"{name}.F90"]
+    return compiled_once(f"{name}.{face}", command)

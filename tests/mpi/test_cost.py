@@ -106,7 +106,7 @@ def test_instructions_of_a_short_allreduce(host_named, compiled, tmp_path):
 def test_instructions_below_a_tool(host_named, compiled, tmp_path, place):
     """Tutti adds none. The tool and its call through the linker's table add 15 at most."""
     host = host_named("mpich")
-    tool = support.wrapping_tool(host, tmp_path, "-ldl", name="counting_tool")
+    tool = support.wrapping_tool(host, "-ldl", name="counting_tool")
     most = 199 + 15
     assert instructions_of_an_allreduce(host, compiled, tmp_path, most, tool, place) <= most
 

@@ -153,7 +153,7 @@ def test_sessions_alone_are_served(host, compiled):
 def test_fortran(host_named, name, face, tmp_path):
     """The makings are seen in every Fortran interface, and count as those in C do."""
     host, report = host_named(name), tmp_path / "report.json"
-    program = fortran_program(host, "first_calls", face, tmp_path)
+    program = fortran_program(host, "first_calls", face)
     expect_ok(job(host, 3, program, options=[f"--report={report}"], variables=USUAL))
     calls, reasons = host_calls(report)
     assert calls > 0 and reasons == {}, reasons

@@ -30,8 +30,8 @@ def fortran_host(request, host_named):
 
 
 @pytest.fixture
-def program(fortran_host, face, tmp_path):
-    return fortran_program(fortran_host, "collectives", face, tmp_path)
+def program(fortran_host, face):
+    return fortran_program(fortran_host, "collectives", face)
 
 
 @pytest.mark.parametrize("face", FACES)
@@ -63,6 +63,6 @@ def test_fortran_sessions(host_named, face, tmp_path):
     """Tutti sees the session when it begins, and serves calls before MPI_Init."""
     host = host_named("debian-mpich")  # the others have no sessions, or no Fortran library
     report = tmp_path / "report.json"
-    program = fortran_program(host, "sessions", face, tmp_path)
+    program = fortran_program(host, "sessions", face)
     expect_ok(job(host, 2, program, options=[f"--report={report}"]))
     assert sum(row["calls"] for row in json.loads(report.read_text())["collectives"]) == 2 * 49

@@ -59,9 +59,9 @@ def test_collectives_of_the_host(host_named, compiled, name, case):
 
 
 @pytest.mark.parametrize("case", ["skipped_barrier", "other_count", "wrong_tag", "endless_loop"])
-def test_fortran(host_named, case, tmp_path):
+def test_fortran(host_named, case):
     host = host_named("debian-mpich")
-    program = fortran_program(host, "hangs", "USE_MPI", tmp_path, "-g")
+    program = fortran_program(host, "hangs", "USE_MPI", "-g")
     check_table(table(host, 3, [program, case]), case, 3, "hangs.F90")
 
 

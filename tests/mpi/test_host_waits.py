@@ -26,12 +26,12 @@ pytestmark = [
 
 
 @pytest.fixture
-def polls(host_named, compiled, tmp_path):
+def polls(host_named, compiled):
     """polls(rounds, ranks, **variables): how often ranks on one core poll UCX while each gets `rounds`
     messages from its neighbour. With `moved`, they move there after MPI_Init.
     """
     host = host_named("debian-mpich")
-    tool = wrapping_tool(host, tmp_path, name="counting_ucx")
+    tool = wrapping_tool(host, name="counting_ucx")
     core = str(min(os.sched_getaffinity(0)))
 
     def count(rounds, ranks=3, moved=False, **variables):

@@ -149,12 +149,12 @@ def test_ranks_that_are_moved_to_one_core(host, compiled, ranks):
 
 @pytest.mark.parametrize("name", ["mpich", "openmpi"])
 @pytest.mark.parametrize("ranks", [2, 3, 7])
-def test_set_up_polls(host_named, compiled, tmp_path, name, ranks):
+def test_set_up_polls(host_named, compiled, name, ranks):
     """The host's blocking collectives poll without rest, so ranks without cores of their own waited
     in them for long.
     """
     host = host_named(name)
-    tool = library_before_host(host, tmp_path, "host_of_set_up")
+    tool = library_before_host(host, "host_of_set_up")
     result = expect_ok(job(host, ranks, compiled(host, "begin"), variables=preloaded(tool)))
     assert lines_with(result, "the host was asked for") == []
 
@@ -167,7 +167,7 @@ def test_a_rank_that_cannot_attach(host_named, compiled, tmp_path, name, refused
     with the host MPI. Rank 0 attaches to nothing.
     """
     host, report = host_named(name), tmp_path / "report.json"
-    tool = library_before_host(host, tmp_path, "host_of_set_up")
+    tool = library_before_host(host, "host_of_set_up")
     result = job(
         host, 3, compiled(host, "derived"), options=[f"--report={report}"],
         variables=preloaded(tool) | {"REFUSE_RANK": str(refused), "TUTTI_SHM": shm},

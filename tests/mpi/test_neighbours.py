@@ -106,10 +106,10 @@ def test_one_rank_lists_a_graph(host, compiled, ranks):
 
 
 @pytest.mark.parametrize("ranks", [2, 4])
-def test_how_often_ranks_meet_for_a_graph(host_named, compiled, tmp_path, ranks):
+def test_how_often_ranks_meet_for_a_graph(host_named, compiled, ranks):
     """Once for the numbers of edges, and once for the edges of both kinds together."""
     host = host_named("mpich")
-    tool = library_before_host(host, tmp_path, "counting_host")
+    tool = library_before_host(host, "counting_host")
     program = compiled(host, "dist_graphs")
     result = expect_ok(job(host, ranks, program, "one", variables=preloaded(tool)))
     made = re.findall(r"the host made (\d+) alltoalls and (\d+) alltoallvs", result.stderr)
@@ -142,7 +142,7 @@ def test_fortran(host_named, name, face, tmp_path):
     host, report = host_named(name), tmp_path / "report.json"
     mpich = host.abi == "mpich"
     options = ["-DPERSISTENT"] if mpich else []
-    program = fortran_program(host, "neighbours", face, tmp_path, *options)
+    program = fortran_program(host, "neighbours", face, *options)
     expect_ok(job(host, 3, program, options=[f"--report={report}"], variables=AT_ONCE))
     calls, host_calls, _, reasons = served(report)
     # Rounds with calls, and starts of a persistent one.

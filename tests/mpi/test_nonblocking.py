@@ -173,10 +173,10 @@ MOST_HOSTS = [name for name in ALL_HOSTS if name != "debian-mpich"]
 @pytest.mark.parametrize("what", ["orders", "mixed", "freed"])
 @pytest.mark.parametrize("linked", [False, True])
 @pytest.mark.parametrize("name", MOST_HOSTS)
-def test_tools_that_wrap_requests(host_named, compiled, tmp_path, name, linked, what):
+def test_tools_that_wrap_requests(host_named, compiled, name, linked, what):
     """Issue 33: a tool calls PMPI_Wait and its like, which know Tutti's requests, too."""
     host = host_named(name)
-    variables = AT_ONCE | ({} if linked else preloaded(wrapping_tool(host, tmp_path)))
+    variables = AT_ONCE | ({} if linked else preloaded(wrapping_tool(host)))
     program = compiled(host, "outstanding", tool=linked)
     result = expect_ok(job(host, 3, program, what, variables=variables, timeout=60))
     assert [
@@ -187,10 +187,10 @@ def test_tools_that_wrap_requests(host_named, compiled, tmp_path, name, linked, 
 
 @pytest.mark.parametrize("face", ["MPIF", "USE_F08"])
 @pytest.mark.parametrize("name", ["debian-mpich", "debian-openmpi"])
-def test_tools_that_wrap_requests_in_fortran(host_named, name, face, tmp_path):
+def test_tools_that_wrap_requests_in_fortran(host_named, name, face):
     host = host_named(name)
-    tool = wrapping_tool(host, tmp_path, "-DFORTRAN")
-    program = fortran_program(host, "nonblocking", face, tmp_path)
+    tool = wrapping_tool(host, "-DFORTRAN")
+    program = fortran_program(host, "nonblocking", face)
     result = expect_ok(job(host, 3, program, variables=AT_ONCE | preloaded(tool)))
     assert "the tool has seen" in result.stderr and "inactive" not in result.stderr, result.stderr
 
@@ -337,7 +337,7 @@ def test_a_stopped_rank_is_named_as_such(host_named, compiled):
 @pytest.mark.parametrize("name", ["debian-mpich", "debian-openmpi"])
 def test_fortran(host_named, name, face, tmp_path):
     host, report = host_named(name), tmp_path / "report.json"
-    program = fortran_program(host, "nonblocking", face, tmp_path)
+    program = fortran_program(host, "nonblocking", face)
     expect_ok(job(host, 3, program, options=[f"--report={report}"], variables=AT_ONCE))
     calls, _, _, kinds = served_by_records(report)
     assert calls == 3 * (42 * 5 + 1)  # the blocking barrier shares a row

@@ -107,7 +107,7 @@ def test_fortran(host_named, face, tmp_path):
         "debian-mpich"
     )  # the only MPI here with a Fortran library and persistent collectives
     report = tmp_path / "report.json"
-    program = fortran_program(host, "persistent", face, tmp_path)
+    program = fortran_program(host, "persistent", face)
     expect_ok(job(host, 3, program, options=[f"--report={report}"]))
     served = {
         row["collective"]: row["calls"]

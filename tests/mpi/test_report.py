@@ -124,7 +124,7 @@ def test_an_aborted_jobs_table(host_named, compiled):
 @pytest.mark.parametrize("face", ["MPIF", "USE_MPI", "USE_F08"])
 def test_a_fortran_job_that_aborts(host_named, tmp_path, name, face):
     host, report = host_named(name), tmp_path / "report.json"
-    program = fortran_program(host, "aborted", face, tmp_path)
+    program = fortran_program(host, "aborted", face)
     result = job(host, 2, program, options=[f"--report={report}"], timeout=40)
     assert result.returncode != 0
     assert json.loads(report.read_text())["aborted_by"] == 1

@@ -3,11 +3,18 @@
 import json
 import os
 import re
-import subprocess
 
 import pytest
 import support
-from support import expect_ok, fortran_program, job, preloaded, wrapping_tool
+from support import (
+    compiled_once,
+    expect_ok,
+    fortran_compiler,
+    fortran_program,
+    job,
+    preloaded,
+    wrapping_tool,
+)
 
 pytestmark = pytest.mark.mpi
 
@@ -25,28 +32,23 @@ def sources(*names):
     return [support.PROGRAMS / name for name in names]
 
 
-def compiled_with(host, directory, place, *options):
+def compiled_with(host, place, *options):
     """The program, with the tool in it or linked to it, and the tool as a library."""
-    tool = wrapping_tool(host, directory, *options, "-ldl", name="counting_tool")
-    program = directory / f"program.{place}"
-    command = [host.compiler, "-O1", "-g", "-o", program, *sources("under_tools.c")]
+    tool = wrapping_tool(host, *options, "-ldl", name="counting_tool")
+    command = [host.compiler, "-O1", "-g", *sources("under_tools.c")]
     if place == "linked":
         command += [*options, *sources("counting_tool.c"), "-ldl"]
     elif place == "library":
-        command += [f"-L{directory}", "-Wl,--no-as-needed", "-lcounting_tool",
-                    f"-Wl,-rpath,{directory}"]  # fmt: skip
-    subprocess.run(command, check=True, timeout=120)
-    return program, tool
+        command += [f"-L{tool.parent}", "-Wl,--no-as-needed", "-lcounting_tool",
+                    f"-Wl,-rpath,{tool.parent}"]  # fmt: skip
+    return compiled_once("program", command), tool
 
 
 def placed(host, place, tool, tutti=True):
     """The words before the program that put the tool in its place."""
-    libraries = {
-        "before": [tool, host.interposer],
-        "after": [host.interposer, tool],
-    }.get(place, [host.interposer])
-    if not tutti:
-        libraries.remove(host.interposer)
+    alone = [wrapping_tool(host, "-ldl", name="polite_ucx")] if host.name == "debian-mpich" else []
+    below = [host.interposer] if tutti else alone
+    libraries = {"before": [tool, *below], "after": [*below, tool]}.get(place, below)
     own = os.environ.get("LD_PRELOAD", "")
     return ["env", "LD_PRELOAD=" + ":".join(filter(None, [own, *map(str, libraries)]))]
 
@@ -80,7 +82,7 @@ def share_served(calls):
 def test_a_tool_sees_what_it_sees_alone(host_named, tmp_path, name, place):
     """Tutti serves the calls below it."""
     host, report = host_named(name), tmp_path / "report.json"
-    program, tool = compiled_with(host, tmp_path, place)
+    program, tool = compiled_with(host, place)
     alone = run(host, 3, [*placed(host, place, tool, tutti=False), program])
     variables = {"TUTTI_REPORT": str(report)}
     result = run(host, 3, [*placed(host, place, tool), program], variables)
@@ -93,7 +95,7 @@ def test_a_tool_sees_what_it_sees_alone(host_named, tmp_path, name, place):
 @pytest.mark.parametrize("name", ["mpich", "openmpi"])
 def test_the_launcher_puts_tutti_behind_tools(host_named, tmp_path, name):
     host, report = host_named(name), tmp_path / "report.json"
-    program, tool = compiled_with(host, tmp_path, "before")
+    program, tool = compiled_with(host, "before")
     alone = expect_ok(job(host, 2, program, tutti=False, variables=preloaded(tool)))
     result = expect_ok(job(host, 2, program, options=[f"--report={report}"],
                            variables=preloaded(tool)))  # fmt: skip
@@ -105,7 +107,7 @@ def test_the_launcher_puts_tutti_behind_tools(host_named, tmp_path, name):
 def test_a_tool_beside_two_interposers(host_named, tmp_path, at):
     """Interpreters that Hydra starts get both. The one whose MPI it is serves."""
     host, report = host_named("mpich"), tmp_path / "report.json"
-    program, tool = compiled_with(host, tmp_path, "before")
+    program, tool = compiled_with(host, "before")
     alone = run(host, 3, [*placed(host, "before", tool, tutti=False), program])
     libraries = [host_named("mpiabi").interposer, host.interposer]
     libraries.insert(at, tool)
@@ -119,12 +121,10 @@ def test_a_tool_beside_two_interposers(host_named, tmp_path, at):
 @pytest.mark.parametrize(("name", "face"), in_fortran("MPIF", "USE_MPI"))
 def test_a_tool_in_fortran(host_named, tmp_path, name, place, face):
     host, report = host_named(name), tmp_path / "report.json"
-    compiler = host.compiler.replace("mpicc", "mpif90")
-    tool = tmp_path / "libfortran_tool.so"
-    subprocess.run([compiler, "-shared", "-fPIC", f"-J{tmp_path}", "-o", tool,
-                    *sources("fortran_tool.F90")], check=True, timeout=120)  # fmt: skip
+    command = [fortran_compiler(host), "-shared", "-fPIC", *sources("fortran_tool.F90")]
+    tool = compiled_once("libfortran_tool.so", command)
     parts = sources("fortran_tool.F90") if place == "linked" else []
-    program = fortran_program(host, "under_tools", face, tmp_path, *parts, f"-J{tmp_path}")
+    program = fortran_program(host, "under_tools", face, *parts)
     alone = run(host, 3, [*placed(host, place, tool, tutti=False), program])
     variables = {"TUTTI_REPORT": str(report)}
     result = run(host, 3, [*placed(host, place, tool), program], variables)
@@ -137,8 +137,8 @@ def test_a_tool_in_fortran(host_named, tmp_path, name, place, face):
 def test_a_tool_in_c_under_a_program_in_fortran(host_named, tmp_path, name, place, face):
     """MPICH's routines call MPI_*, which the tool counts, and Open MPI's call PMPI_*."""
     host, report = host_named(name), tmp_path / "report.json"
-    tool = wrapping_tool(host, tmp_path, "-ldl", name="counting_tool")
-    program = fortran_program(host, "under_tools", face, tmp_path)
+    tool = wrapping_tool(host, "-ldl", name="counting_tool")
+    program = fortran_program(host, "under_tools", face)
     alone = run(host, 2, [*placed(host, place, tool, tutti=False), program])
     variables = {"TUTTI_REPORT": str(report)}
     result = run(host, 2, [*placed(host, place, tool), program], variables)
@@ -162,7 +162,7 @@ def at_rank_0(directory, tool):
 def test_a_tool_at_one_rank(host_named, tmp_path, name, options):
     """Who serves is the same at all ranks."""
     host, report = host_named(name), tmp_path / "report.json"
-    program, tool = compiled_with(host, tmp_path, "before", *options)
+    program, tool = compiled_with(host, "before", *options)
     words = [at_rank_0(tmp_path, tool), support.TUTTI_RUN, f"--report={report}", program]
     result = run(host, 3, words)
     assert len(seen(result)) == 1, result.stderr
@@ -181,7 +181,7 @@ def test_a_tool_that_does_not_come_back(host_named, tmp_path, name, place, optio
     """AROUND: Tutti notes what a tool does around the call. BYPASS: the host serves at all ranks what
     the tool hides, and Tutti serves the rest."""
     host, report = host_named(name), tmp_path / "report.json"
-    program, tool = compiled_with(host, tmp_path, place, option)
+    program, tool = compiled_with(host, place, option)
     alone = run(host, 3, [*placed(host, place, tool, tutti=False), program])
     variables = {"TUTTI_REPORT": str(report)}
     result = run(host, 3, [*placed(host, place, tool), program], variables)
@@ -198,7 +198,7 @@ def test_a_tool_that_does_not_come_back(host_named, tmp_path, name, place, optio
 def test_a_tool_that_hides_completions(host_named, tmp_path, name):
     """Only Tutti can complete its requests, so it is off at all ranks, and one line says why."""
     host = host_named(name)
-    program, tool = compiled_with(host, tmp_path, "before", "-DBYPASS_WAIT")
+    program, tool = compiled_with(host, "before", "-DBYPASS_WAIT")
     result = run(host, 3, [at_rank_0(tmp_path, tool), support.TUTTI_RUN, program])
     lines = [line for line in result.stderr.splitlines() if "do not come back by PMPI_*" in line]
     assert len(lines) == 1 and "libcounting_tool.so hides MPI_Wait" in lines[0], result.stderr
@@ -208,7 +208,7 @@ def test_a_tool_that_hides_completions(host_named, tmp_path, name):
 def test_calls_of_the_hosts_own_library(host_named, tmp_path, name):
     """ROMIO calls PMPI_* while it holds the host's lock: those calls stay with the host."""
     host = host_named(name)
-    program, _ = compiled_with(host, tmp_path, "before")
+    program, _ = compiled_with(host, "before")
     romio = {"OMPI_MCA_io": "^ompio"}  # Open MPI has an implementation of its own, too
     calls = []
     for words in ([], [tmp_path / "file"]):
