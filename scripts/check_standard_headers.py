@@ -29,7 +29,7 @@ NAMES = {
     "atomic": """atomic atomic_signal_fence atomic_thread_fence memory_order_acq_rel
         memory_order_acquire memory_order_relaxed memory_order_release memory_order_seq_cst""",
     "barrier": "barrier",
-    "bit": "bit_cast bit_ceil bit_floor bit_width endian",
+    "bit": "bit_cast bit_ceil bit_floor bit_width countr_zero endian",
     "bitset": "bitset",
     "charconv": "from_chars",
     "chrono": "chrono",
@@ -84,6 +84,7 @@ NAMES = {
         underlying_type_t""",
     "unordered_map": "erase_if unordered_map",
     "utility": "exchange forward get in_place in_range index_sequence make_index_sequence make_pair move pair swap",
+    "variant": "get get_if variant visit",
     "vector": "begin end erase erase_if size vector",
 }
 # A header that declares these is enough for them wherever it is included, by the standard.

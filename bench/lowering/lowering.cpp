@@ -93,17 +93,20 @@ Phases one_round(plan::Collective collective, const Cluster& cluster, int rank, 
   bench::begin_most();
   Timer timer;
   const LargePieces::Work work;
-  plan::Plan plan = algo::generate(collective, result.algorithm, cluster.ranks, 0, cluster.levels);
-  result.transfers = plan.transfers.size();
+  plan::Written written =
+      algo::written(collective, result.algorithm, cluster.ranks, 0, cluster.levels);
+  const auto* const symmetric = std::get_if<plan::Symmetric>(&written);
+  result.transfers = plan::plan_in(written).transfers.size();
+  if (symmetric != nullptr) result.transfers *= symmetric->order.size();
   phases.generate = timer.lap();
-  const plan::Plan staged = plan::stage(std::move(plan), cluster.nodes);
+  const plan::Written staged = plan::stage_for_one(std::move(written), cluster.nodes);
   phases.stage = timer.lap();
   const plan::Carrier carrier =
       plan::lines_serve(staged) ? plan::Carrier::line : plan::Carrier::slot;
   const size_t without = held_bytes();
   const plan::Program program = plan::program_of(staged, rank, carrier);
   phases.lower = timer.lap();
-  result.staged = staged.transfers.size();
+  result.staged = static_cast<size_t>(program.transfers);
   result.steps = program.steps.size();
   result.program_bytes = held_bytes() - without;
   result.most_bytes = bench::most_more_bytes();

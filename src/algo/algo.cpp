@@ -80,14 +80,14 @@ plan::Plan tree_on_levels(const Request& request) {
 }
 
 // The algorithm for all rank counts, roots and elements. It needs little room in the slots.
-plan::Plan flat(const Request& request) {
+plan::Written flat(const Request& request) {
   if (plan::parted(request.collective))
     return one_hand_over(request.collective, request.ranks, request.root, most_window);
   return plan::is_scan(request.collective) ? scan_chain(request.collective, request.ranks)
                                            : one_tree(request, {0});
 }
 
-plan::Plan one_step(const Request& request) {
+plan::Written one_step(const Request& request) {
   const int ranks = request.ranks;
   if (plan::parted(request.collective))
     return one_hand_over(request.collective, ranks, request.root, ranks + ranks % 2);
@@ -135,7 +135,7 @@ plan::Plan in_tiles(const Request& request) {
   return plan;
 }
 
-plan::Plan directly(const Request& request) {
+plan::Written directly(const Request& request) {
   const int window = request.form.degree + request.form.degree % 2;
   return one_hand_over(request.collective, request.ranks, request.root, window);
 }
@@ -377,15 +377,20 @@ const std::vector<Algorithm>& algorithms() {
   return made;
 }
 
-plan::Plan generate(Collective collective, std::string_view spec, int ranks, int root,
-                    const placement::Levels& levels) {
+plan::Written written(Collective collective, std::string_view spec, int ranks, int root,
+                      const placement::Levels& levels) {
   const Algorithm& algorithm = named(spec);
   Request request{collective, ranks, root, levels, {}};
   check_request(algorithm, request);
   request.form = form_of(algorithm, spec, ranks);
-  plan::Plan plan = algorithm.generate(request);
-  plan.algorithm = std::string(spec);
-  return plan;
+  plan::Written written = algorithm.write(request);
+  plan::plan_in(written).algorithm = std::string(spec);
+  return written;
+}
+
+plan::Plan generate(Collective collective, std::string_view spec, int ranks, int root,
+                    const placement::Levels& levels) {
+  return plan::whole(written(collective, spec, ranks, root, levels));
 }
 
 ServedAs served_as(std::string_view spec, size_t bytes) {

@@ -9,12 +9,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "algo/branch.h"
-#include "plan/plan.h"
+#include "plan/symmetric.h"
 #include "placement/levels.h"
 
 namespace tutti::algo {
@@ -59,7 +60,7 @@ struct Algorithm {
   bool takes_degree = false;
   int default_degree = 0;
   std::vector<plan::Collective> collectives;
-  plan::Plan (*generate)(const Request&) = nullptr;
+  std::function<plan::Written(const Request&)> write;
   std::vector<std::string_view> words = {};     // accepted after the name; "SHAPE": a tree's shape
   std::vector<std::string_view> variants = {};  // specs `tutti tune` tries besides the bare name
   bool by_levels = false;  // the plan depends on the levels (tiled: only with the word `levels`)
@@ -76,6 +77,9 @@ const std::vector<Algorithm>& algorithms();
 // spec that is not valid and for levels of another rank count.
 plan::Plan generate(plan::Collective collective, std::string_view spec, int ranks, int root,
                     const placement::Levels& levels = {});
+// The same as its generator writes it: where ranks do alike, for one of them.
+plan::Written written(plan::Collective collective, std::string_view spec, int ranks, int root,
+                      const placement::Levels& levels = {});
 
 // The algorithm that serves calls of `bytes` bytes by a spec, and from how many bytes to how many
 // it does. A ring with a threshold needs no token for shorter parts, so `direct` serves them.

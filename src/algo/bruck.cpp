@@ -1,6 +1,8 @@
 #include "algo/bruck.h"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 namespace tutti::algo {
 namespace {
@@ -23,14 +25,11 @@ void allgather(Plan& plan) {
   }
 }
 
-// tmp[rank].k is at first the part for rank (rank + k) mod p. Every later transfer has a block of
-// its own after these.
+// The patterns of rank 0. tmp[rank].k is at first the part for rank (rank + k) mod p. Every later
+// transfer has a block of its own after these.
 void alltoall(Plan& plan) {
   const int32_t ranks = plan.ranks;
-  for (int32_t rank = 0; rank < ranks; ++rank) {
-    for (int32_t k = 1; k < ranks; ++k)
-      plan.copy(plan::tmp(rank, k), plan::in(rank, (rank + k) % ranks));
-  }
+  for (int32_t k = 1; k < ranks; ++k) plan.copy(plan::tmp(0, k), plan::in(0, k));
   std::vector<int32_t> place(
       static_cast<size_t>(ranks));  // indexed by k: the block of the parts going k on
   for (int32_t k = 0; k < ranks; ++k) place[static_cast<size_t>(k)] = k;
@@ -39,31 +38,27 @@ void alltoall(Plan& plan) {
     for (int32_t k = distance; k < ranks; ++k) {
       if ((k & distance) == 0) continue;
       const bool arrives = k < 2 * distance;
-      for (int32_t rank = 0; rank < ranks; ++rank) {
-        const int32_t behind = (rank + ranks - distance) % ranks, from = (rank + ranks - k) % ranks;
-        plan.copy(arrives ? plan::out(rank, from) : plan::tmp(rank, next),
-                  plan::tmp(behind, place[static_cast<size_t>(k)]));
-      }
+      plan.copy(arrives ? plan::out(0, ranks - k) : plan::tmp(0, next),
+                plan::tmp(ranks - distance, place[static_cast<size_t>(k)]));
       if (!arrives) place[static_cast<size_t>(k)] = next++;
     }
   }
-  for (int32_t rank = 0; rank < ranks; ++rank)
-    plan.copy(plan::out(rank, rank), plan::in(rank, rank));
+  plan.copy(plan::out(0, 0), plan::in(0, 0));
 }
 
 }  // namespace
 
-Plan bruck(plan::Collective collective, int ranks) {
+plan::Written bruck(plan::Collective collective, int ranks) {
   Plan plan;
   plan.collective = collective;
   plan.ranks = ranks;
   plan.blocks = ranks;
   if (collective == plan::Collective::allgather) {
     allgather(plan);
-  } else {
-    alltoall(plan);
+    return plan;
   }
-  return plan;
+  alltoall(plan);
+  return plan::in_rank_order(std::move(plan));
 }
 
 }  // namespace tutti::algo

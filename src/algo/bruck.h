@@ -13,11 +13,11 @@
 // Communications in Multiport Message-Passing Systems", 1997.
 #pragma once
 
-#include "plan/plan.h"
+#include "plan/symmetric.h"
 
 namespace tutti::algo {
 
-// allgather and alltoall.
-plan::Plan bruck(plan::Collective collective, int ranks);
+// allgather and alltoall, which is symmetric.
+plan::Written bruck(plan::Collective collective, int ranks);
 
 }  // namespace tutti::algo

@@ -64,7 +64,7 @@ class Writer {
       const int32_t from = exchange ? member(item / size) : member(item);
       append(regions, plan::out(member(rank), plan::parted_out(plan_.collective) ? from : 0));
     };
-    const Plan part = one_hand_over(plan_.collective, size, place, size + size % 2);
+    const Plan part = plan::whole(one_hand_over(plan_.collective, size, place, size + size % 2));
     composer_.embed({part, members, in, out});
   }
 

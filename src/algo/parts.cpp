@@ -1,6 +1,7 @@
 #include "algo/parts.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace tutti::algo {
 namespace {
@@ -43,18 +44,12 @@ void scatter(Plan& plan, int32_t window) {
   plan.copy(plan::out(root), plan::in(root, root));
 }
 
+// The patterns of rank 0. It starts with its right neighbour, so that ranks do not all read the same one.
 void allgather(Plan& plan) {
-  for (int32_t rank = 0; rank < plan.ranks; ++rank) {
-    if (plan.ranks > 1) plan.copy(plan::tmp(rank), plan::in(rank));
-  }
-  for (int32_t rank = 0; rank < plan.ranks; ++rank) {
-    plan.copy(plan::out(rank, rank), plan::in(rank));
-    // Each rank starts with its right neighbour, so that they do not all read the same rank.
-    for (int32_t step = 1; step < plan.ranks; ++step) {
-      const int32_t other = (rank + step) % plan.ranks;
-      plan.copy(plan::out(rank, other), plan::tmp(other));
-    }
-  }
+  if (plan.ranks > 1) plan.copy(plan::tmp(0), plan::in(0));
+  plan.copy(plan::out(0, 0), plan::in(0));
+  for (int32_t other = 1; other < plan.ranks; ++other)
+    plan.copy(plan::out(0, other), plan::tmp(other));
 }
 
 // The distances of partners, in the order 1, p - 1, 2, p - 2, ... A pair of distances d and p - d
@@ -65,22 +60,18 @@ int32_t distance(int32_t ranks, int32_t step) {
   return step % 2 == 1 ? (step + 1) / 2 : ranks - step / 2;
 }
 
+// The patterns of rank 0.
 void alltoall(Plan& plan, int32_t window) {
   const int32_t ranks = plan.ranks;
   const auto put = [&](int32_t step, int32_t place) {
-    for (int32_t rank = 0; rank < ranks; ++rank) {
-      plan.copy(plan::tmp(rank, place), plan::in(rank, (rank + distance(ranks, step)) % ranks));
-    }
+    plan.copy(plan::tmp(0, place), plan::in(0, distance(ranks, step)));
   };
   const auto take = [&](int32_t step, int32_t place) {
-    for (int32_t rank = 0; rank < ranks; ++rank) {
-      const int32_t from = (rank + ranks - distance(ranks, step)) % ranks;
-      plan.copy(plan::out(rank, from), plan::tmp(from, place));
-    }
+    const int32_t from = ranks - distance(ranks, step);
+    plan.copy(plan::out(0, from), plan::tmp(from, place));
   };
   in_groups(ranks, window, put, take);
-  for (int32_t rank = 0; rank < ranks; ++rank)
-    plan.copy(plan::out(rank, rank), plan::in(rank, rank));
+  plan.copy(plan::out(0, 0), plan::in(0, 0));
 }
 
 void reduce_scatter(Plan& plan, int32_t window) {
@@ -104,14 +95,12 @@ void reduce_scatter(Plan& plan, int32_t window) {
 
 }  // namespace
 
-Plan one_hand_over(Collective collective, int ranks, int root, int window) {
+plan::Written one_hand_over(Collective collective, int ranks, int root, int window) {
   Plan plan;
   plan.collective = collective;
   plan.ranks = ranks;
   plan.root = root;
   plan.blocks = ranks;
-  if (plan::exchanges(collective) || collective == Collective::allgather)
-    plan.transfers.reserve(2 * static_cast<size_t>(ranks) * static_cast<size_t>(ranks));
   if (collective == Collective::gather) gather(plan);
   if (collective == Collective::scatter) scatter(plan, window);
   if (collective == Collective::allgather) allgather(plan);
@@ -122,6 +111,8 @@ Plan one_hand_over(Collective collective, int ranks, int root, int window) {
   if (window < ranks - 1) {
     for (plan::Transfer& transfer : plan.transfers) transfer.stage = 0;
   }
+  if (collective == Collective::allgather || collective == Collective::alltoall)
+    return plan::in_rank_order(std::move(plan));
   return plan;
 }
 

@@ -13,13 +13,13 @@
 // section 3.4, on shared memory.
 #pragma once
 
-#include "plan/plan.h"
+#include "plan/symmetric.h"
 
 namespace tutti::algo {
 
 inline constexpr int most_window = 16;
 
 // gather, scatter, allgather, alltoall and reduce_scatter.
-plan::Plan one_hand_over(plan::Collective collective, int ranks, int root, int window);
+plan::Written one_hand_over(plan::Collective collective, int ranks, int root, int window);
 
 }  // namespace tutti::algo

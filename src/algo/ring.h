@@ -23,12 +23,14 @@
 // "Interprocessor collective communication library (InterCom)", 1994, for the bcast.
 #pragma once
 
-#include "plan/plan.h"
+#include "plan/symmetric.h"
 #include "placement/levels.h"
 
 namespace tutti::algo {
 
-// allgather, reduce_scatter, allreduce and bcast. Without a root, `root` is 0.
-plan::Plan ring(plan::Collective collective, int ranks, int root, const placement::Levels& levels);
+// allgather, reduce_scatter, allreduce and bcast. Without a root, `root` is 0. All are symmetric
+// but bcast.
+plan::Written ring(plan::Collective collective, int ranks, int root,
+                   const placement::Levels& levels);
 
 }  // namespace tutti::algo

@@ -83,6 +83,64 @@ TEST(Slices, GiveTheProgramsOfManyRanks) {
   }
 }
 
+// Visits the plans whose generators write what one rank does.
+void for_each_symmetric(int ranks, auto&& visit) {
+  for (const Algorithm& algorithm : algorithms()) {
+    for (const Collective collective : algorithm.collectives) {
+      for (const std::string& spec : specs(algorithm)) {
+        for (const bool has_levels : {false, true}) {
+          const placement::Levels known = has_levels ? levels(ranks) : placement::Levels{};
+          const plan::Written plan = written(collective, spec, ranks, 0, known);
+          if (const auto* const symmetric = std::get_if<plan::Symmetric>(&plan)) {
+            SCOPED_TRACE(std::string(plan::name(collective)) + " " + spec + ", ranks " +
+                         std::to_string(ranks) + (has_levels ? ", levels" : ""));
+            visit(*symmetric);
+          }
+        }
+      }
+    }
+  }
+}
+
+void expect_same_of_patterns(const plan::Symmetric& symmetric, const std::vector<int>& ranks) {
+  const std::optional<plan::Symmetric> patterns = plan::stage(symmetric, {});
+  ASSERT_TRUE(patterns);
+  const Plan staged = plan::stage(plan::whole(symmetric));
+  ASSERT_EQ(staged.transfers.size(),
+            patterns->plan.transfers.size() * static_cast<size_t>(staged.ranks));
+  EXPECT_EQ(plan::pairs_decide(*patterns), plan::pairs_decide(staged));
+  for (const int lines : {1, 2, 3, staged.ranks, INT32_MAX})
+    EXPECT_EQ(plan::lines_serve(*patterns, lines), plan::lines_serve(staged, lines)) << lines;
+  for (const Carrier carrier : {Carrier::line, Carrier::slot}) {
+    if (carrier == Carrier::line && !plan::lines_serve(staged)) continue;
+    for (const Program& program :
+         plan::lower(staged, plan::depend(staged, carrier, true), ranks, carrier)) {
+      const Program own = plan::program_of(*patterns, program.rank, carrier);
+      if (own == program) continue;
+      ADD_FAILURE() << "the patterns give\n"
+                    << print(own) << "and the whole plan gives\n"
+                    << print(program);
+      return;
+    }
+  }
+}
+
+TEST(Slices, OfSymmetricPlansAreThoseOfTheWholePlan) {
+  int plans = 0;
+  for (const int ranks : {1, 2, 3, 4, 5, 7, 8, 13, 16, 17}) {
+    for_each_symmetric(ranks, [&](const plan::Symmetric& symmetric) {
+      expect_same_of_patterns(symmetric, all(ranks));
+      ++plans;
+    });
+  }
+  for (const int ranks : {63, 64, 65, 127, 128, 255, 256}) {
+    for_each_symmetric(ranks, [&](const plan::Symmetric& symmetric) {
+      expect_same_of_patterns(symmetric, {0, 1, ranks / 2, ranks - 1});
+    });
+  }
+  EXPECT_EQ(plans, 10 * 2 * 10);
+}
+
 TEST(Slices, GiveRightPrograms) {
   for (const int ranks : {2, 3, 5, 8}) {
     for_each_plan(ranks, [&](const Plan& plan, const Plan& staged, Carrier carrier) {

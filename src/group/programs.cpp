@@ -11,6 +11,7 @@
 #include "base/large_vector.h"
 #include "plan/check.h"
 #include "plan/simulate.h"
+#include "plan/symmetric.h"
 
 namespace tutti::group {
 namespace {
@@ -50,7 +51,7 @@ const placement::Nodes& nodes_of(const ProgramRequest& request) {
   return request.nodes != nullptr ? *request.nodes : one_node;
 }
 
-plan::Plan built_in(const ProgramRequest& request) {
+plan::Written built_in(const ProgramRequest& request) {
   const placement::Levels& levels = levels_of(request);
   if (request.pairs) {
     return algo::pairwise(*request.pairs, request.collective, request.ranks, request.root,
@@ -60,41 +61,52 @@ plan::Plan built_in(const ProgramRequest& request) {
     return algo::phase_by_host(*request.phase, request.collective, request.algorithm, request.ranks,
                                request.root, levels);
   }
-  return algo::generate(request.collective, request.algorithm, request.ranks, request.root, levels);
+  return algo::written(request.collective, request.algorithm, request.ranks, request.root, levels);
+}
+
+Carrier carrier_for(const ProgramRequest& request, const auto& staged) {
+  const int32_t lines = plan::parted(request.collective) ? request.lines : INT32_MAX;
+  const bool serves = request.carrier == Carrier::line && plan::lines_serve(staged, lines);
+  return serves ? Carrier::line : Carrier::slot;
 }
 
 // Makes the programs of these ranks, in their order. The request's own rank does not matter.
 Programs make(const ProgramRequest& request, const std::vector<int32_t>& ranks) {
   const LargePieces::Work work;
   const select::LoadedPlan* const users_plan = request.users_plan;
-  plan::Plan plan = users_plan != nullptr ? users_plan->plan : built_in(request);
-  if (request.fixed_order) plan = plan::in_fixed_order(std::move(plan));
+  plan::Written written = users_plan != nullptr ? users_plan->plan : built_in(request);
+  plan::Plan& as_written = plan::plan_in(written);
+  if (request.fixed_order) as_written = plan::in_fixed_order(std::move(as_written));
   const bool apart = request.pairs && *request.pairs != algo::Pairs::within_nodes;
-  // The plan of many ranks is large, so it is copied only if it is looked at again.
-  const plan::Plan staged = plan::stage(request.check ? plan : std::move(plan), nodes_of(request),
-                                        apart ? plan::Buffers::two : plan::Buffers::maybe_one);
-  Carrier carrier = request.carrier;
-  const int32_t lines = plan::parted(request.collective) ? request.lines : INT32_MAX;
-  if (carrier == Carrier::line && !plan::lines_serve(staged, lines)) carrier = Carrier::slot;
+  const plan::Buffers buffers = apart ? plan::Buffers::two : plan::Buffers::maybe_one;
   // Built-in algorithms allow one buffer as `in` and `out`; tests check that.
   bool in_place = users_plan == nullptr || users_plan->verdict.in_place;
   // A phase is not a collective, so it is checked with the other phase and a stand-in for the
   // host's collective between them, and a part of the pairwise algorithm with the other part.
   const bool is_whole = (!request.phase || *request.phase == algo::Phase::standing_in) &&
                         (!request.pairs || *request.pairs == algo::Pairs::both);
-  if (request.check && is_whole) {
-    in_place = plan::check(plan).in_place && !apart;
-    check_lowered(plan, staged, carrier, in_place);
-  }
   std::vector<plan::Program> made;
-  if (ranks.size() == 1)
-    made.push_back(plan::program_of(staged, ranks.front(), carrier));
-  else
+  if (ranks.size() == 1 && !request.check) {
+    const plan::Written staged =
+        plan::stage_for_one(std::move(written), nodes_of(request), buffers);
+    made.push_back(plan::program_of(staged, ranks.front(), carrier_for(request, staged)));
+  } else {
+    plan::Plan plan = plan::whole(std::move(written));
+    // The plan of many ranks is large, so it is copied only if it is looked at again.
+    const plan::Plan staged =
+        plan::stage(request.check ? plan : std::move(plan), nodes_of(request), buffers);
+    const Carrier carrier = carrier_for(request, staged);
+    if (request.check && is_whole) {
+      in_place = plan::check(plan).in_place && !apart;
+      check_lowered(plan, staged, carrier, in_place);
+    }
     made = plan::lower(staged, plan::depend(staged, carrier), ranks, carrier);
+  }
   Programs programs;
   for (plan::Program& program : made) {
     program.in_place = in_place;
-    if (is_whole && staged.definition().needs_all(program.rank)) program.knows_all = true;
+    const plan::Definition definition{program.collective, program.ranks, program.root, 1};
+    if (is_whole && definition.needs_all(program.rank)) program.knows_all = true;
     // Empty parts are not sent, so a rank does not hear from all others.
     if (apart) program.knows_all = false;
     programs.push_back(std::make_shared<const plan::Program>(std::move(program)));

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <string>
 
 #include "plan/program.h"
 
@@ -72,6 +73,34 @@ TEST_F(Common, OldOnesAreMadeAgain) {
   EXPECT_NE(again, first);
   EXPECT_EQ(print(*again), print(*first));
 }
+
+// tests/python/test_program_cost.py counts their instructions.
+struct Many {
+  const char* name;
+  Collective collective;
+  const char* algorithm;
+};
+class ProgramOf256Ranks : public testing::TestWithParam<Many> {};
+
+TEST_P(ProgramOf256Ranks, IsMade) {
+  const Many& many = GetParam();
+  const auto program =
+      program_for({many.collective, many.algorithm, 256, 100, 0, Carrier::slot, false});
+  EXPECT_EQ(program->rank, 100);
+  EXPECT_GT(program->transfers, 60000);
+}
+
+INSTANTIATE_TEST_SUITE_P(Symmetric, ProgramOf256Ranks,
+                         testing::Values(Many{"allgather_ring", Collective::allgather, "ring"},
+                                         Many{"allgather_flat", Collective::allgather, "flat"},
+                                         Many{"alltoall_flat", Collective::alltoall, "flat"},
+                                         Many{"alltoall_bruck", Collective::alltoall, "bruck"},
+                                         Many{"reduce_scatter_ring", Collective::reduce_scatter,
+                                              "ring"},
+                                         Many{"allreduce_ring", Collective::allreduce, "ring"},
+                                         Many{"bcast_ring", Collective::bcast, "ring"},
+                                         Many{"allreduce_tiled", Collective::allreduce, "tiled"}),
+                         [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace
 }  // namespace tutti::group

@@ -24,12 +24,18 @@ class BlockTable {
     none,
     // `in` and `out` of a rank share their values, as if the rank passed one buffer.
     user_buffers_are_one,
+    // A block of `in` shares its value with the block of `out` that is the same memory in a call in
+    // place (Definition::alias).
+    in_place,
     tmp_alone,  // only blocks of tmp have values
   };
 
   BlockTable(const Plan& plan, Aliasing aliasing)
-      : blocks_(aliasing == Aliasing::tmp_alone ? 0 : std::max(plan.blocks, 1)),
-        user_is_one_(aliasing == Aliasing::user_buffers_are_one) {
+      : definition_(plan.definition()),
+        blocks_(aliasing == Aliasing::tmp_alone ? 0 : std::max(plan.blocks, 1)),
+        user_is_one_(aliasing == Aliasing::user_buffers_are_one ||
+                     (aliasing == Aliasing::in_place && are_alike(definition_))),
+        has_aliases_(aliasing == Aliasing::in_place && !are_alike(definition_)) {
     start_.reserve(static_cast<size_t>(plan.ranks) + 1);
     std::vector<int32_t> tmp(plan.ranks, 0);
     size_t named = 0;
@@ -60,6 +66,9 @@ class BlockTable {
       offset += 2 * static_cast<size_t>(blocks_);
     } else if (buffer == Buffer::out && !user_is_one_) {
       offset += static_cast<size_t>(blocks_);
+    } else if (buffer == Buffer::in && has_aliases_) {
+      const int32_t alias = definition_.alias(rank, block);
+      if (alias >= 0) offset = static_cast<size_t>(blocks_) + static_cast<size_t>(alias);
     }
     offset += start_[rank];
     return sparse_ ? scattered_[offset] : values_[offset];
@@ -75,6 +84,10 @@ class BlockTable {
   static constexpr size_t always_dense = size_t{1} << 16;  // blocks
   static constexpr size_t most_unnamed = 4;                // blocks for each one that is named
 
+  static bool are_alike(const Definition& definition) {
+    return definition.in_blocks() == definition.out_blocks();
+  }
+
   // Neighbouring blocks have neighbouring hashes, because most regions are runs of blocks.
   struct Hash {
     size_t operator()(size_t offset) const {
@@ -83,8 +96,10 @@ class BlockTable {
     }
   };
 
+  const Definition definition_;
   int32_t blocks_;
   bool user_is_one_;
+  bool has_aliases_;
   bool sparse_ = false;
   std::vector<size_t> start_;
   LargeVector<Value> values_;

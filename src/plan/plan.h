@@ -16,6 +16,9 @@
 //                executed their transfers before the token.
 //   plan         A plan is the transfers of all ranks in one order; its meaning is the result of
 //                executing them one after another.
+//   pattern      A pattern is a transfer of a symmetric plan, written for one place and standing
+//   for
+//                one at every place (symmetric.h).
 //   shape        A shape is the machine that a plan was written for, as level:count words from the
 //                outside in (`node:4 numa:2 core:8`).
 //   level        A level is one kind of part of a machine that ranks share: cluster, node, socket,

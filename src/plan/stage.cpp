@@ -283,8 +283,7 @@ class Stager {
   std::optional<BlockTable<std::vector<int32_t>>> leaving_;
 };
 
-// The last uses of a block, for stages. A user's `in` and `out` may be one buffer, so they count as
-// one here unless the plan excludes it.
+// The last uses of a block, for stages. A call may be in place unless the plan excludes it.
 struct LastUse {
   int32_t writer = -1;
   Chains::Head readers;
@@ -347,7 +346,7 @@ class Scheduler {
  public:
   Scheduler(Plan& plan, Buffers buffers)
       : plan_(plan),
-        table_(plan, aliasing_of<LastUse>(buffers)),
+        table_(plan, buffers == Buffers::two ? Table::Aliasing::none : Table::Aliasing::in_place),
         reached_(static_cast<size_t>(plan.ranks)),
         behind_(plan.transfers.size(), -1) {}
 
@@ -378,6 +377,8 @@ class Scheduler {
   }
 
  private:
+  using Table = BlockTable<LastUse>;
+
   // After the earlier transfers that use the same blocks, if one of the two writes. A block that
   // another rank has used is handed over, which takes a stage.
   int32_t after_uses(int32_t i, int32_t stage) {
@@ -442,7 +443,7 @@ class Scheduler {
   }
 
   Plan& plan_;
-  BlockTable<LastUse> table_;
+  Table table_;
   Chains readers_;
   std::vector<Reached> reached_;
   std::vector<int32_t> post_of_, send_of_;  // indexed by message
