@@ -3,21 +3,25 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 
 #include "base/hash.h"
 #include "topo/kernel_files.h"
 
 namespace tutti::placement {
 
+constexpr size_t word_bits = 8 * sizeof(unsigned long);
+
 CoreMask usable_cores(int64_t process) {
   CoreMask mask;
-  cpu_set_t* const set = CPU_ALLOC(most_cores);
-  if (set == nullptr) return mask;
-  const size_t bytes = CPU_ALLOC_SIZE(most_cores);
-  CPU_ZERO_S(bytes, set);
-  if (sched_getaffinity(static_cast<pid_t>(process), bytes, set) == 0)
-    for (size_t core = 0; core < most_cores; ++core) mask[core] = CPU_ISSET_S(core, bytes, set);
-  CPU_FREE(set);
+  std::array<unsigned long, most_cores / word_bits> words{};  // the system's form of a set
+  if (sched_getaffinity(static_cast<pid_t>(process), sizeof words,
+                        reinterpret_cast<cpu_set_t*>(words.data())) != 0)
+    return mask;
+  for (size_t word = 0; word < words.size(); ++word)
+    for (unsigned long rest = words[word]; rest != 0; rest &= rest - 1)
+      mask.set(word * word_bits + static_cast<size_t>(std::countr_zero(rest)));
   return mask;
 }
 
@@ -79,7 +83,8 @@ namespace {
 
 std::vector<int> units_of(const CoreMask& mask) {
   std::vector<int> units;
-  for (size_t unit = 0; unit < most_cores; ++unit)
+  const size_t count = mask.count();
+  for (size_t unit = 0; units.size() < count; ++unit)
     if (mask[unit]) units.push_back(static_cast<int>(unit));
   return units;
 }

@@ -13,6 +13,7 @@
 #include "shm/doorbell.h"
 #include "shm/heap.h"
 #include "shm/order.h"
+#include "topo/shape.h"
 
 namespace tutti::team {
 
@@ -45,6 +46,7 @@ struct alignas(line_size) Introduction {
   Offer offer;
   Works works;            // found out later
   uint64_t levels_bytes;  // at rank 0, the length of the text of the levels; found out later
+  topo::Shape shape;      // at rank 0, that of the node; found out later
   shm::Word met;          // how often the member has called Team::meet
   shm::Word attached;     // at rank 0: an Attached
   shm::Doorbell idle;     // the member sleeps on it (exec/idle.h)

@@ -176,7 +176,9 @@ void NodeTeam::agree() {
   std::vector<placement::Place> places;
   for (const Introduction& member : introductions()) places.push_back(member.place);
   learn_cores(placement::usable_cores(places));
+  // Rank 0 reads the system's files about all cores, and not every member.
   if (rank_ == 0) {
+    introductions_->shape = placement::shape_of(cores_, options().topology);
     const std::string levels = levels_here(places).text();
     // A text that has no room counts as one level.
     if (levels.size() <= bytes_of_levels(introductions().size())) {
@@ -187,6 +189,7 @@ void NodeTeam::agree() {
   memory_.attempt(introductions(), rank_, settings_.may_ask_for_cma, [this] { meet(); });
   meet();
   memory_.settle(introductions(), rank_);
+  learn_shape(introductions_->shape);
   levels_ = placement::read_levels({text_of_levels(), introductions_->levels_bytes});
   record_levels(levels_, places);
   watch_cores();
@@ -197,13 +200,15 @@ void NodeTeam::learn_cores(std::vector<placement::CoreMask> masks) {
   const bool yield =
       choice == WaitChoice::automatic ? placement::oversubscribed(masks) : yields(choice);
   wait_style_ = yield ? exec::WaitStyle::yield : exec::WaitStyle::spin;
-  const topo::Shape shape = placement::shape_of(masks, options().topology);
+  cores_ = std::move(masks);
+}
+
+void NodeTeam::learn_shape(const topo::Shape& shape) {
   const bool several_regions =
       std::max(shape.counts[topo::socket_level], 1) * shape.counts[topo::numa_level] > 1;
   areas_.emplace(*node_segment_, ranks_, bytes_of_team(node_segment_->location().kind, ranks_),
                  several_regions);
   if (settings_.needs_shape) shape_ = shape;
-  cores_ = std::move(masks);
 }
 
 // Waits look whether members have been moved to each other's cores, unless TUTTI_WAIT sets how they

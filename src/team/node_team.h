@@ -113,6 +113,7 @@ class NodeTeam {
   void introduce();
   void agree();
   void learn_cores(std::vector<placement::CoreMask> masks);
+  void learn_shape(const topo::Shape& shape);
   void watch_cores() const;
   char* text_of_levels() const;
   std::span<Introduction> introductions() const {
