@@ -1,8 +1,10 @@
 #include "base/gpu.h"
 
 #include <dlfcn.h>
+#include <link.h>
 
 #include <cstdint>
+#include <string_view>
 
 namespace tutti::gpu {
 namespace {
@@ -22,6 +24,40 @@ template <class Function>
 bool find(void* library, const char* name, Function& function) {
   function = reinterpret_cast<Function>(dlsym(library, name));
   return function != nullptr;
+}
+
+// The value of an entry of a library's dynamic section; 0: it has none.
+ElfW(Addr) entry_of(const ElfW(Dyn) * dynamic, ElfW(Sxword) tag) {
+  while (dynamic->d_tag != DT_NULL && dynamic->d_tag != tag) ++dynamic;
+  return dynamic->d_tag == tag ? dynamic->d_un.d_ptr : 0;
+}
+
+// True if the library's own name or its file's is one of a GPU's.
+bool is_of_gpu(const dl_phdr_info& library) {
+  const auto has_name = [](std::string_view name) {
+    name.remove_prefix(name.rfind('/') + 1);
+    return name.starts_with("libcuda.so") || name.starts_with("libamdhip64.so");
+  };
+  if (library.dlpi_name != nullptr && has_name(library.dlpi_name)) return true;
+  for (size_t i = 0; i < library.dlpi_phnum; ++i) {
+    if (library.dlpi_phdr[i].p_type != PT_DYNAMIC) continue;
+    const auto* const dynamic =
+        reinterpret_cast<const ElfW(Dyn)*>(library.dlpi_addr + library.dlpi_phdr[i].p_vaddr);
+    const ElfW(Addr) names = entry_of(dynamic, DT_STRTAB), own = entry_of(dynamic, DT_SONAME);
+    // Some machines keep an offset in the file, not an address.
+    const ElfW(Addr) base = names < library.dlpi_addr ? library.dlpi_addr : 0;
+    if (own != 0 && names != 0) return has_name(reinterpret_cast<const char*>(base + names + own));
+  }
+  return false;
+}
+
+// The names of all loaded libraries tell at once. dlopen() would look for each library, which is
+// seldom there, in all directories of the system: a hundred system calls in MPI_Init.
+bool some_are_of_gpu() {
+  const auto look_at = [](dl_phdr_info* library, size_t, void*) {
+    return static_cast<int>(is_of_gpu(*library));
+  };
+  return dl_iterate_phdr(look_at, nullptr) != 0;
 }
 
 // A library that the program has loaded; null if it has not. The handle is kept.
@@ -126,8 +162,11 @@ std::atomic<const Runtime*> runtime{nullptr};
 bool look() {
   if (runtime.load() != nullptr) return true;
   if (least_looks > 0 && looks.load() <= least_looks) return false;
-  const Runtime* found = runtime_of<Cuda>();
-  if (found == nullptr) found = runtime_of<Hip>();
+  const Runtime* found = nullptr;
+  if (some_are_of_gpu()) {
+    found = runtime_of<Cuda>();
+    if (found == nullptr) found = runtime_of<Hip>();
+  }
   if (found == nullptr) {
     looks.fetch_sub(1);
     return false;
