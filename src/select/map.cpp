@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
 
 #include "algo/algo.h"
 #include "base/error.h"
@@ -15,7 +19,6 @@ namespace {
 constexpr std::string_view first_line = "tutti-map 1";
 constexpr std::string_view builtin_prefix = "builtin:";
 constexpr size_t longest_name = 255;
-constexpr std::string_view spaces = " \t\r";
 constexpr std::string_view conditions[] = {"ranks",    "oversubscribed", "reached", "shape",
                                            "clusters", "nodes",          "socket",  "numa",
                                            "cache",    "known",          "sizes",   "root"};
@@ -36,17 +39,18 @@ std::string shown(std::string_view text) { return in_quotes(text.substr(0, 80));
 // The words of one line, which are taken from left to right.
 class Words {
  public:
-  Words(std::string_view text, std::string place) : place_(std::move(place)) {
-    while (true) {
-      text.remove_prefix(std::min(text.find_first_not_of(spaces), text.size()));
-      if (text.empty()) break;
-      words_.push_back(text.substr(0, text.find_first_of(spaces)));
-      text.remove_prefix(words_.back().size());
+  Words(std::string_view text, std::string_view name, int32_t line) : name_(name), line_(line) {
+    const auto is_space = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
+    for (auto end = text.begin(); end != text.end();) {
+      const auto begin = std::find_if_not(end, text.end(), is_space);
+      end = std::find_if(begin, text.end(), is_space);
+      if (begin != end) words_.emplace_back(begin, end);
     }
   }
 
   [[noreturn]] void refuse(const std::string& message) const {
-    throw Error(Code::invalid_plan, place_ + ": " + message);
+    throw Error(Code::invalid_plan,
+                std::string(name_) + ":" + std::to_string(line_) + ": " + message);
   }
   bool at_end() const { return next_ == words_.size(); }
   std::string_view peek() const { return at_end() ? std::string_view{} : words_[next_]; }
@@ -59,7 +63,8 @@ class Words {
   }
 
  private:
-  std::string place_;
+  std::string_view name_;
+  int32_t line_;
   std::vector<std::string_view> words_;
   size_t next_ = 0;
 };
@@ -83,9 +88,11 @@ struct Range {
 
 // "N", "LOW..HIGH", "LOW..", "..HIGH" or "*", within the bounds.
 Range range_of(Words& words, std::string_view what, Range bounds, bool with_unit) {
-  const std::string form =
-      std::string(what) + (with_unit ? " as 8, 8..64K, 1M.. or *" : " as 8, 2..16, 8.. or *");
-  const std::string_view text = words.take(form);
+  const auto form = [&] {
+    return std::string(what) + (with_unit ? " as 8, 8..64K, 1M.. or *" : " as 8, 2..16, 8.. or *");
+  };
+  if (words.at_end()) words.take(form());
+  const std::string_view text = words.take(what);
   if (text == "*") return bounds;
   const size_t dots = text.find("..");
   const std::string_view low = text.substr(0, dots);
@@ -96,7 +103,7 @@ Range range_of(Words& words, std::string_view what, Range bounds, bool with_unit
     if (part.empty() && dots != std::string_view::npos && !alone) continue;
     const std::optional<uint64_t> number = number_of(part, with_unit);
     if (!number || *number < bounds.low || *number > bounds.high)
-      words.refuse("expected " + form + ", found " + shown(text));
+      words.refuse("expected " + form() + ", found " + shown(text));
     *into = *number;
   }
   if (range.low > range.high)
@@ -203,7 +210,19 @@ void check_file_name(const Words& words, std::string_view name) {
   }
 }
 
-void target(Words& words, Rule& rule) {
+// Names of algorithms that serve their collective, as earlier rules of the map have shown.
+using Served = std::set<std::pair<plan::Collective, std::string_view>>;
+
+void check_algorithm(const Words& words, const Rule& rule, std::string_view name, Served& served) {
+  if (!served.emplace(rule.collective, name).second) return;
+  try {
+    algo::generate(rule.collective, rule.target, 2, 0);
+  } catch (const Error& error) {
+    words.refuse(error.what());
+  }
+}
+
+void target(Words& words, Rule& rule, Served& served) {
   const std::string_view name =
       words.take("the name of a .plan or .tree file, or builtin:ALGORITHM, behind ->");
   const auto is_control = [](char c) { return (c >= 0 && c < ' ') || c == 127; };
@@ -213,15 +232,10 @@ void target(Words& words, Rule& rule) {
   }
   rule.builtin = name.starts_with(builtin_prefix);
   rule.target = rule.builtin ? name.substr(builtin_prefix.size()) : name;
-  if (rule.builtin) {
-    try {
-      algo::generate(rule.collective, rule.target, 2, 0);
-    } catch (const Error& error) {
-      words.refuse(error.what());
-    }
-  } else {
+  if (rule.builtin)
+    check_algorithm(words, rule, name, served);
+  else
     check_file_name(words, name);
-  }
   if (words.peek() == "segment") {
     words.take("segment");
     const std::string_view size = words.take("a number of bytes or halves behind segment");
@@ -246,7 +260,7 @@ void target(Words& words, Rule& rule) {
   words.expect_end();
 }
 
-Rule rule_of(Words& words, int32_t line) {
+Rule rule_of(Words& words, int32_t line, Served& served) {
   Rule rule;
   rule.line = line;
   rule.collective = collective_of(words);
@@ -266,7 +280,7 @@ Rule rule_of(Words& words, int32_t line) {
     condition(words, rule);
   }
   words.take("->");
-  target(words, rule);
+  target(words, rule, served);
   return rule;
 }
 
@@ -293,6 +307,7 @@ std::string range_text(uint64_t low, uint64_t high, Range bounds) {
 Map read_map(std::string_view text, std::string_view name) {
   Map map;
   map.name = std::string(name);
+  Served served;
   int32_t line = 0;
   bool has_version = false;
   while (!text.empty()) {
@@ -300,7 +315,7 @@ Map read_map(std::string_view text, std::string_view name) {
     std::string_view current = text.substr(0, end);
     current = current.substr(0, current.find('#'));
     text.remove_prefix(std::min(end + 1, text.size()));
-    Words words(current, map.name + ":" + std::to_string(++line));
+    Words words(current, map.name, ++line);
     if (words.at_end()) continue;
     if (!has_version) {
       check_version(words, current);
@@ -309,7 +324,7 @@ Map read_map(std::string_view text, std::string_view name) {
     }
     if (map.rules.size() == max_rules)
       words.refuse("more than " + std::to_string(max_rules) + " rules; use fewer, wider ones");
-    map.rules.push_back(rule_of(words, line));
+    map.rules.push_back(rule_of(words, line, served));
   }
   if (!has_version) {
     throw Error(Code::invalid_plan, map.name + ":" + std::to_string(std::max(line, 1)) +

@@ -24,20 +24,22 @@ bool find_rule(const Table& table, const Call& call, Choice& choice, Sizes& size
   return false;
 }
 
+// True if a rule asks for something. Rules that do have the word in their text; MPI_Init asks, so
+// the compiled table, which many programs never need, is not read where its text lacks the word.
 template <class Asks>
-bool some_rule(const Overrides& overrides, Asks asks) {
+bool some_rule(const Overrides& overrides, std::string_view word, Asks asks) {
   if (overrides.library != nullptr) {
     for (const LoadedRule& loaded : overrides.library->rules) {
       if (asks(loaded.rule)) return true;
     }
   }
-  for (const Table* table : {overrides.table, &default_table()}) {
-    if (table == nullptr) continue;
-    for (const std::vector<Rule>& rules : table->rules) {
-      if (std::any_of(rules.begin(), rules.end(), asks)) return true;
-    }
-  }
-  return false;
+  const auto has = [&](const Table& table) {
+    return std::any_of(table.rules.begin(), table.rules.end(), [&](const auto& rules) {
+      return std::any_of(rules.begin(), rules.end(), asks);
+    });
+  };
+  if (overrides.table != nullptr && has(*overrides.table)) return true;
+  return default_table_text.find(word) != std::string_view::npos && has(default_table());
 }
 
 }  // namespace
@@ -86,12 +88,13 @@ bool may_go_by_host(const Overrides& overrides) {
   for (const std::string& asked : overrides.algorithm) {
     if (!asked.empty() && algo::by_host(asked)) return true;
   }
-  return some_rule(overrides,
+  return some_rule(overrides, "+host",
                    [](const Rule& rule) { return rule.builtin && algo::by_host(rule.target); });
 }
 
 bool may_ask_for_cma(const Overrides& overrides) {
-  return some_rule(overrides, [](const Rule& rule) { return rule.reach == ReachChoice::cma; });
+  return some_rule(overrides, reach_word(ReachChoice::cma),
+                   [](const Rule& rule) { return rule.reach == ReachChoice::cma; });
 }
 
 std::string algorithm_variable(plan::Collective collective) {
