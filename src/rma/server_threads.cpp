@@ -32,6 +32,8 @@ ServerThreads::ServerThreads(const Domain& domain, Mover& mover, const ServerSet
       settings.places.empty() ? claim_all(domain, settings.count) : settings.places;
   const SignalsBlocked blocked;
   const int polls = settings.own_units ? polls_of_own_core : polls_of_shared_core;
+  threads_.reserve(static_cast<size_t>(settings.count));
+  started_.reserve(static_cast<size_t>(settings.count));  // whoever runs is stopped in the end
   for (int32_t nth = 0; nth < settings.count; ++nth) {
     const int32_t place = places.at(static_cast<size_t>(nth));
     try {

@@ -86,6 +86,21 @@ def test_servers_that_are_stopped(program, tmp_path, mpi):
     assert done["handed"] >= 4 and done["lost"] == 0
 
 
+@pytest.mark.parametrize(("mpi", "without"), [("mpich", 0), ("openmpi", 2)])
+def test_memory_that_runs_out_while_groups_are_made(compiled, tmp_path, mpi, without):
+    """At one rank. The call fails at all ranks; once it succeeds, servers get transfers.
+
+    The ledger of handles takes memory inside the host's calls, so none is kept.
+    """
+    report = tmp_path / "report.json"
+    settings = {"TUTTI_SERVERS": "2", "TUTTI_SERVE": "all", "TEST_TUTTI_LEDGER": "0"}
+    program = compiled(mpi, "no_memory", tutti=True)
+    per_node = ("--per-node", 2)
+    expect_ok(mpi, 3, program, without, placement=per_node, report=report, **settings)
+    done = json.loads(report.read_text())["endpoints"]
+    assert done["count"] == 4 and done["handed"] > 0 and done["lost"] == 0
+
+
 @pytest.mark.slow
 @pytest.mark.alone
 @pytest.mark.skipif(shutil.which("valgrind") is None, reason="needs valgrind")

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <list>
 #include <utility>
 
 #include "base/error.h"
@@ -13,6 +14,7 @@
 #include "mpi/job/drive_host.h"
 #include "mpi/job/end.h"
 #include "mpi/job/servers.h"
+#include "mpi/one_sided/at_all.h"
 #include "api/serving.h"
 #include "rma/look.h"
 #include "rma/saturation.h"
@@ -48,7 +50,7 @@ namespace {
 
 struct Sides {
   std::mutex mutex;
-  std::vector<std::shared_ptr<BetweenNodes>> all;
+  std::list<std::shared_ptr<BetweenNodes>> all;
   report::TransfersBetweenNodes done;  // the counts of those that are not in the list any more
 };
 // Never destroyed: a forked child may use it at any time.
@@ -57,23 +59,24 @@ Sides& sides() {
   return made;
 }
 
-std::vector<std::shared_ptr<BetweenNodes>> all_sides() {
+std::list<std::shared_ptr<BetweenNodes>> all_sides() {
   const std::lock_guard lock(sides().mutex);
   return sides().all;
 }
 
 // Frees what all ranks have left, in a call of the program's, because the host frees communicators.
 void remove_ended() {
-  std::vector<std::shared_ptr<BetweenNodes>> ended;
+  std::list<std::shared_ptr<BetweenNodes>> ended;
   {
     const std::lock_guard lock(sides().mutex);
-    std::erase_if(sides().all, [&](const std::shared_ptr<BetweenNodes>& side) {
-      if (!side->has_ended()) return false;
-      ended.push_back(side);
-      side->add_to(sides().done);
-      return true;
-    });
-    if (sides().all.empty()) stop_driving_transfers();
+    auto& all = sides().all;
+    for (auto side = all.begin(); side != all.end();) {
+      const auto one = side++;
+      if (!(*one)->has_ended()) continue;
+      (*one)->add_to(sides().done);
+      ended.splice(ended.end(), all, one);
+    }
+    if (all.empty()) stop_driving_transfers();
   }
   for (const auto& side : ended) {
     take_from_server(*side);
@@ -105,46 +108,49 @@ rma::Extent own_heap() {
 
 }  // namespace
 
-std::shared_ptr<BetweenNodes> BetweenNodes::make(Comm over, Settings settings) {
+std::shared_ptr<BetweenNodes> BetweenNodes::make(Comm over,
+                                                 const std::function<Settings()>& find_settings) {
   const Host& mpi = host();
   remove_ended();
-  int rank = 0, ranks = 0;
+  int rank = 0;
   mpi.Comm_rank(over, &rank);
-  mpi.Comm_size(over, &ranks);
   PrivateCommunicator communicator = PrivateCommunicator::split(over, 0, rank);
   if (!communicator)
     throw Error(Code::unavailable,
                 "the host MPI makes no communicator for transfers between nodes");
   communicator.return_errors();
+  const Comm between = communicator.get();
+  std::list<std::shared_ptr<BetweenNodes>> made;
+  at_all(over, [&] {
+    made.push_back(std::make_shared<BetweenNodes>(std::move(communicator), find_settings()));
+    if (start_server()) hand_to_server(*made.back());
+  });
+  const std::shared_ptr<BetweenNodes> side = made.back();
   const rma::Extent own = own_heap();
-  std::vector<rma::Extent> heaps(static_cast<size_t>(ranks));
-  mpi.Allgather(&own, sizeof own, mpi.type_byte, heaps.data(), sizeof own, mpi.type_byte,
-                communicator.get());
-  auto made = std::make_shared<BetweenNodes>(std::move(communicator), std::move(heaps), rank,
-                                             std::move(settings));
-  {
-    const std::lock_guard lock(sides().mutex);
-    sides().all.push_back(made);
-    drive_transfers_by(drive_between_nodes);
-  }
-  if (start_server()) hand_to_server(*made);
-  return made;
+  mpi.Allgather(&own, sizeof own, mpi.type_byte, side->heaps_.data(), sizeof own, mpi.type_byte,
+                between);
+  const std::lock_guard lock(sides().mutex);
+  sides().all.splice(sides().all.end(), made);
+  drive_transfers_by(drive_between_nodes);
+  return side;
 }
 
-BetweenNodes::BetweenNodes(PrivateCommunicator communicator, std::vector<rma::Extent> heaps,
-                           int rank, Settings settings)
-    : heaps_(std::move(heaps)),
+BetweenNodes::BetweenNodes(PrivateCommunicator communicator, Settings settings)
+    : heaps_(settings.in_world.size()),
       settings_(std::move(settings)),
       made_by_(getpid()),
       communicator_(std::move(communicator)),
       wire_(communicator_.get()),
       asking_(wire_, window_to_rank()),
-      answering_(wire_, {own_memory_of_answers(heaps_[static_cast<size_t>(rank)])}),
+      answering_(wire_, {own_memory_of_answers(own_heap())}),
       last_moved_(Clock::now()) {}
 
 // A forked child must not call MPI.
 BetweenNodes::~BetweenNodes() {
-  if (getpid() != made_by_) communicator_.abandon();
+  if (getpid() != made_by_)
+    communicator_.abandon();
+  else
+    take_from_server(*this);
 }
 
 void BetweenNodes::release() {
@@ -457,7 +463,7 @@ void record_between_nodes(report::TransfersBetweenNodes sum) {
 }
 
 void end_between_nodes() {
-  const std::vector<std::shared_ptr<BetweenNodes>> all = all_sides();
+  const std::list<std::shared_ptr<BetweenNodes>> all = all_sides();
   for (const auto& side : all) side->leave();
   for (const auto& side : all) side->wait_for_end();
   remove_ended();

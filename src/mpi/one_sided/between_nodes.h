@@ -13,6 +13,7 @@
 // one. A rank leaves when it frees its group, or in MPI_Finalize, which waits for the end.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -60,12 +61,12 @@ class BetweenNodes final : public rma::FarRanks {
     std::unique_ptr<rma::Handing> handing;
     std::vector<int> in_world;
   };
-  // Collective over the communicator of a group. Throws Error(unavailable), at all ranks or at
-  // none.
-  static std::shared_ptr<BetweenNodes> make(Comm over, Settings settings);
+  // Collective over the communicator of a group. `find_settings` is called once, if the host makes
+  // a communicator. Throws at all ranks or at none.
+  static std::shared_ptr<BetweenNodes> make(Comm over,
+                                            const std::function<Settings()>& find_settings);
   // Use make().
-  BetweenNodes(PrivateCommunicator communicator, std::vector<rma::Extent> heaps, int rank,
-               Settings settings);
+  BetweenNodes(PrivateCommunicator communicator, Settings settings);
   ~BetweenNodes() override;
 
   uint64_t start(const rma::Transfer& transfer, int rank, rma::Outcome* outcome) override;
@@ -116,7 +117,7 @@ class BetweenNodes final : public rma::FarRanks {
   template <class Done>
   void wait_until(Done done, uint64_t number);
 
-  const std::vector<rma::Extent> heaps_;  // indexed by rank
+  std::vector<rma::Extent> heaps_;  // indexed by rank; make() fills it
   const Settings settings_;
   const int64_t made_by_;  // the process; a forked child must not call MPI
 

@@ -13,6 +13,7 @@
 #include "mpi/job/drive_host.h"
 #include "mpi/job/end.h"
 #include "mpi/job/servers.h"
+#include "mpi/one_sided/at_all.h"
 #include "mpi/one_sided/between_nodes.h"
 #include "rma/look.h"
 
@@ -26,6 +27,8 @@ using Place = Endpoints::Place;
 struct Meeting {
   std::vector<int> hosts;
   std::vector<rma::Endpoint::Way> ways;
+
+  bool has(int rank) const { return std::binary_search(hosts.begin(), hosts.end(), rank); }
 };
 
 Meeting meeting(int server, const std::vector<Place>& places) {
@@ -52,15 +55,6 @@ Meeting meeting(int server, const std::vector<Place>& places) {
   return found;
 }
 
-// Collective: true if `own` is true at all ranks.
-bool at_all(Comm communicator, bool own) {
-  const uint64_t here = own ? 1 : 0;
-  uint64_t least = 0;
-  return host().Allreduce(&here, &least, 1, host().type_uint64, host().op_min, communicator) ==
-             success &&
-         least == 1;
-}
-
 }  // namespace
 
 Endpoints::Held::Held(PrivateCommunicator communicator, std::vector<rma::Endpoint::Way> ways,
@@ -82,35 +76,54 @@ exec::Lane::Clock::time_point Endpoints::Held::next_look() const {
   return now + rma::until_next_look(now - last_moved_.load(), false);
 }
 
-std::unique_ptr<Endpoints> Endpoints::make(Comm over, int rank, int servers, const Place& own,
-                                           const rma::Endpoint::Memory& memory) {
+std::unique_ptr<Endpoints> Endpoints::make(Comm over, int rank, int ranks, int servers,
+                                           const FindPlace& find_place) {
   const Host& mpi = host();
   const Inside inside;
-  PrivateCommunicator all = PrivateCommunicator::split(over, 0, rank);
-  if (!all) return nullptr;  // at all ranks
-  all.return_errors();
-  if (!at_all(all.get(), start_server())) return nullptr;
-  int ranks = 0;
-  mpi.Comm_size(all.get(), &ranks);
-  std::vector<Place> places(static_cast<size_t>(ranks));
+  PrivateCommunicator all_ranks = PrivateCommunicator::split(over, 0, rank);
+  if (!all_ranks) return nullptr;  // at all ranks
+  all_ranks.return_errors();
+  const Comm all_of_job = all_ranks.get();
+  const auto count = static_cast<size_t>(servers);
+  Place own;
+  rma::Endpoint::Memory memory;
+  std::vector<Place> places;
+  std::vector<Meeting> meetings;
+  std::vector<PrivateCommunicator> meets;
+  std::unique_ptr<Endpoints> made;
+  bool permitted = false;
+  at_all(all_of_job, [&] {
+    permitted = start_server();
+    find_place(&own, &memory);
+    places.resize(static_cast<size_t>(ranks));
+    meets.resize(count);
+    made.reset(new Endpoints);
+    made->made_by_ = getpid();
+  });
+  if (!true_at_all(all_of_job, permitted)) return nullptr;
   mpi.Allgather(&own, sizeof own, mpi.type_byte, places.data(), sizeof own, mpi.type_byte,
-                all.get());
-  std::unique_ptr<Endpoints> made(new Endpoints);
+                all_of_job);
+  at_all(all_of_job, [&] {
+    for (int server = 0; server < servers; ++server) meetings.push_back(meeting(server, places));
+  });
   bool whole = true;
-  for (int server = 0; server < servers; ++server) {
-    Meeting found = meeting(server, places);
-    const bool here = std::binary_search(found.hosts.begin(), found.hosts.end(), rank);
-    PrivateCommunicator meets =
-        PrivateCommunicator::split(all.get(), here ? 0 : abi.undefined, rank);
-    whole = whole && (!here || meets);
-    if (!here || !meets) continue;
-    meets.return_errors();
-    made->held_.push_back(std::make_unique<Held>(std::move(meets), std::move(found.ways), memory));
+  for (size_t server = 0; server < count; ++server) {
+    const bool here = meetings[server].has(rank);
+    meets[server] = PrivateCommunicator::split(all_of_job, here ? 0 : abi.undefined, rank);
+    whole = whole && (!here || meets[server]);
+    if (meets[server]) meets[server].return_errors();
   }
-  whole = at_all(all.get(), whole);
-  made->made_by_ = getpid();
-  made->leaving_ = std::move(all);
-  return whole ? std::move(made) : nullptr;
+  if (!true_at_all(all_of_job, whole)) return nullptr;
+  at_all(all_of_job, [&] {
+    for (size_t server = 0; server < count; ++server) {
+      if (!meets[server]) continue;
+      made->held_.push_back(std::make_unique<Held>(std::move(meets[server]),
+                                                   std::move(meetings[server].ways), memory));
+      hand_to_server(*made->held_.back());  // until a server takes it
+    }
+  });
+  made->leaving_ = std::move(all_ranks);
+  return made;
 }
 
 // A forked child must not call MPI.

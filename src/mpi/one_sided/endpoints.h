@@ -11,6 +11,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -34,11 +35,13 @@ class Endpoints {
     int32_t member = 0;  // its number among the node's processes
     int32_t domain = 0;  // its domain there
   };
+  using FindPlace = std::function<void(Place*, rma::Endpoint::Memory*)>;
   // Collective over a communicator of all ranks of MPI_COMM_WORLD, of which this is `rank` there.
-  // `servers`: of each domain. Null at all ranks if the host does not permit it, or has no
-  // communicators left.
-  static std::unique_ptr<Endpoints> make(Comm over, int rank, int servers, const Place& own,
-                                         const rma::Endpoint::Memory& memory);
+  // `servers`: of each domain. `find_place` says where this rank is, and the memory that it
+  // reaches. Null at all ranks if the host does not permit it, or has no communicators left. Throws
+  // at all ranks if memory runs out at one.
+  static std::unique_ptr<Endpoints> make(Comm over, int rank, int ranks, int servers,
+                                         const FindPlace& find_place);
   ~Endpoints();
   Endpoints(const Endpoints&) = delete;
 

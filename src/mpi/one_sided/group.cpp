@@ -2,16 +2,16 @@
 // functions in the place of libtutti.so's.
 #include <dlfcn.h>
 
-#include <exception>
+#include <functional>
 #include <memory>
-#include <string>
+#include <utility>
+#include <vector>
 
 #include "base/options.h"
-#include "exec/waiter.h"
 #include "mpi/host/host.h"
 #include "mpi/host/inside.h"
 #include "mpi/communicators/registry.h"
-#include "mpi/job/drive_host.h"
+#include "mpi/one_sided/at_all.h"
 #include "mpi/one_sided/between_nodes.h"
 #include "mpi/one_sided/node.h"
 #include "api/guard.h"
@@ -21,67 +21,62 @@
 namespace tutti::mpi {
 namespace {
 
+// The places that a group has on its node, and its transfers with other nodes.
 struct Placed {
   std::shared_ptr<Node> node;
   int place = -1;      // the place of its client
   int far_place = -1;  // the same for transfers with other nodes
   std::shared_ptr<BetweenNodes> between_nodes{};
-};
-struct ProcessGroup final : Placed, tutti_group {
-  ProcessGroup(std::shared_ptr<Node> its_node, const std::vector<int>& members, int its_rank)
-      : Placed{std::move(its_node)},
-        tutti_group(its_rank, static_cast<int>(members.size()),
-                    node->processes(members, its_rank, &place)) {
-    node->enter(one_sided);
-  }
-  ~ProcessGroup() override {
-    node->leave(one_sided, place);
+
+  explicit Placed(std::shared_ptr<Node> its_node) : node(std::move(its_node)) {}
+  Placed(const Placed&) = delete;
+  ~Placed() {
     if (between_nodes != nullptr) between_nodes->leave();
+    node->give_back(place);
     node->leave_handing(far_place);
   }
+};
+struct ProcessGroup final : Placed, tutti_group {
+  // `members`: by rank, its number in the node's team; -1: it is on another node.
+  ProcessGroup(std::shared_ptr<Node> its_node, Comm communicator, const std::vector<int>& members,
+               int its_rank)
+      : Placed(std::move(its_node)),
+        tutti_group(its_rank, static_cast<int>(members.size()),
+                    node->processes(members, its_rank, &place)),
+        spans_nodes(finds_other_nodes(communicator)) {
+    if (spans_nodes) world_placement(communicator, ranks, &in_world);
+    node->enter(one_sided);
+  }
+  ~ProcessGroup() override { node->leave(one_sided); }
+  // Collective; if the group spans nodes.
+  void reach_other_nodes(Comm communicator, const std::vector<int>& members) {
+    int world = 0;
+    host().Comm_size(host().comm_world, &world);
+    if (ranks == world) node->make_endpoints(communicator, members, in_world, rank);
+    const auto find_settings = [&] {
+      return BetweenNodes::Settings{.most = one_sided.most_outstanding(),
+                                    .style = node->wait_style(),
+                                    .told = node->servers_told(),
+                                    .handing = node->handing(&far_place),
+                                    .in_world = std::move(in_world)};
+    };
+    between_nodes = BetweenNodes::make(communicator, std::cref(find_settings));
+    one_sided.reach_far(*between_nodes);
+  }
+
   // True at all ranks or at none: each rank reaches those of one team. Ranks that were spawned are
   // not reached, because messages with them would keep the jobs connected.
-  bool spans_nodes(Comm communicator) const {
-    if (simulated || !in_world(communicator, ranks)) return false;
+  const bool spans_nodes;
+  std::vector<int> in_world;  // the group's ranks as ranks of MPI_COMM_WORLD
+
+ private:
+  bool finds_other_nodes(Comm communicator) const {
+    if (simulated || !mpi::in_world(communicator, ranks)) return false;
     for (int other = 0; other < ranks; ++other)
       if (one_sided.peer(other).elsewhere) return true;
     return false;
   }
-  void reach_other_nodes(Comm communicator, const std::vector<int>& members) {
-    std::vector<int> in_world;
-    world_placement(communicator, ranks, &in_world);
-    int world = 0;
-    if (!in_world.empty()) host().Comm_size(host().comm_world, &world);
-    if (ranks == world) node->make_endpoints(communicator, members, in_world, rank);
-    std::unique_ptr<rma::Handing> handing = node->handing(&far_place);
-    between_nodes = BetweenNodes::make(communicator, {.most = one_sided.most_outstanding(),
-                                                      .style = node->wait_style(),
-                                                      .told = node->servers_told(),
-                                                      .handing = std::move(handing),
-                                                      .in_world = std::move(in_world)});
-    one_sided.reach_far(*between_nodes);
-  }
 };
-
-// Collective: true if `own` is true at all ranks of the communicator. Others may wait for this
-// rank's part in transfers before they enter, so this wait drives them.
-bool all(Comm communicator, bool own) {
-  const uint64_t here = own ? 1 : 0;
-  uint64_t least = 0;
-  Request request{};
-  int done = 0;
-  int code = host().Iallreduce(&here, &least, 1, host().type_uint64, host().op_min, communicator,
-                               &request);
-  exec::Waiter waiter(exec::pace_of_messages(exec::WaitStyle::yield));
-  waiter.until(
-      [&] {
-        drive_transfers();
-        if (code == success) code = host().Test(&request, &done, abi.status_ignore);
-        return code != success || done != 0;
-      },
-      [] { return Code::ok; });
-  return code == success && least == 1;
-}
 
 tutti_status make_group(Comm communicator, tutti_group** group) {
   const Host& mpi = host();
@@ -100,22 +95,17 @@ tutti_status make_group(Comm communicator, tutti_group** group) {
     throw Error(Code::invalid_argument, "the communicator is no intracommunicator");
   std::unique_ptr<ProcessGroup> made;
   std::vector<int> members;
-  std::string why = "a rank of the communicator could not make its group";
-  try {
+  at_all(communicator, [&] {
     const std::shared_ptr<Node> node = this_node(true);
     const std::shared_ptr<Team> team = world_team();
     members = team == nullptr ? std::vector<int>(static_cast<size_t>(ranks), -1)
                               : team->members_among(communicator, ranks);
-    made = std::make_unique<ProcessGroup>(node, members, rank);
-  } catch (const std::exception& error) {
-    why = error.what();
-  }
-  if (!all(communicator, made != nullptr)) throw Error(Code::unavailable, why);
-  if (made->spans_nodes(communicator)) made->reach_other_nodes(communicator, members);
-  made->node->start_asked_servers();
-  // No rank returns before all may be reached, and the servers of all ranks run.
-  all(communicator, true);
-  made->node->let_servers_copy();
+    made = std::make_unique<ProcessGroup>(node, communicator, members, rank);
+  });
+  if (made->spans_nodes) made->reach_other_nodes(communicator, members);
+  at_all(communicator, [&] { made->node->start_asked_servers(); });
+  // The servers of all ranks run now.
+  at_all(communicator, [&] { made->node->let_servers_copy(); });
   *group = made.release();
   return TUTTI_OK;
 }

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <system_error>
 
@@ -17,6 +17,7 @@
 #include "base/options.h"
 #include "exec/waiter.h"
 #include "mpi/communicators/registry.h"
+#include "mpi/one_sided/at_all.h"
 #include "api/serving.h"
 #include "rma/server.h"
 #include "shm/process_heap.h"
@@ -30,12 +31,6 @@ constexpr int groups_with_queues = 2;   // per process; further groups execute a
 constexpr int least_server_places = 4;  // per domain, for tutti_servers_start
 constexpr size_t most_entries = 128;    // per queue
 constexpr size_t most_queue_bytes = size_t{16} << 20;
-
-// The groups of a process that hand transfers with other nodes to servers. Each thread of a program
-// may have a group, so there are more of them where processes are few.
-int groups_with_far_queues(int members) {
-  return options().servers.count == 0 ? 0 : std::clamp(32 / members, 2, 16);
-}
 
 std::vector<int> units_in(const placement::CoreMask& mask) {
   std::vector<int> units;
@@ -69,7 +64,7 @@ placement::CoreMask cores_of_process(pid_t process) {
 placement::CoreMask cores_of_job() { return cores_of_process(getppid()); }
 
 rma::DomainShape shape_of(int members, int domains) {
-  const int far = members * groups_with_far_queues(members);
+  const int far = members * FarSide::most_groups(members);
   rma::DomainShape shape{
       .clients = members * groups_with_queues + far,
       .servers = domains * std::max(options().servers.count, least_server_places),
@@ -114,11 +109,11 @@ void prepare(const rma::Domain& domain, int members) {
 
 }  // namespace
 
-Node::Node(std::shared_ptr<Team> team) : team_(std::move(team)) {
-  if (team_ != nullptr) {
-    member_ = team_->rank();
-    members_ = team_->ranks();
-  }
+Node::Node(std::shared_ptr<Team> team)
+    : team_(std::move(team)),
+      member_(team_ == nullptr ? 0 : team_->rank()),
+      members_(team_ == nullptr ? 1 : team_->ranks()),
+      far_side_(members_) {
   find_domains();
   find_memory();
   std::vector<int> rank_of;
@@ -145,8 +140,8 @@ Node::Node(std::shared_ptr<Team> team) : team_(std::move(team)) {
 Node::~Node() = default;
 
 void Node::free_all_places() {
-  for (int nth = 0; nth < groups_with_queues; ++nth) free_places_.insert(nth);
-  for (int nth = 0; nth < groups_with_far_queues(members_); ++nth) free_far_.insert(nth);
+  free_places_.add(groups_with_queues);
+  far_side_.open();
 }
 
 void Node::find_domains() {
@@ -243,60 +238,53 @@ placement::CoreMask Node::cores_of_ranks() const {
   return used;
 }
 
-int Node::far_place(int place) const { return (groups_with_queues + place) * members_ + member_; }
-
 void Node::make_endpoints(Comm communicator, const std::vector<int>& members,
                           const std::vector<int>& in_world, int own_rank) {
-  if (std::exchange(made_endpoints_, true) || options().servers.count == 0 ||
-      options().servers_as != ServersAs::threads)
+  if (options().servers.count == 0 || options().servers_as != ServersAs::threads) return;
+  // Threads may make groups at once, in another order at each rank. Endpoints are made on a
+  // communicator only if no rank makes them on another one, or has made them.
+  const bool first = !makes_endpoints_.exchange(true);
+  if (!true_at_all(communicator, first)) {
+    if (first) makes_endpoints_ = false;
     return;
-  const int rank = in_world[static_cast<size_t>(own_rank)];
-  const auto first = std::find(members.begin(), members.end(), 0) - members.begin();
-  const Endpoints::Place own{.node = team_ == nullptr ? rank : in_world[static_cast<size_t>(first)],
-                             .member = member_,
-                             .domain = domain_of_[static_cast<size_t>(member_)]};
-  rma::Endpoint::Memory memory{.callers = peers_, .targets = peers_};
-  // The addresses of requests may be wrong, so own memory outside the heap is reached by the
-  // system.
-  const auto* const heap = shm::process_heap();
-  rma::Peer& here = memory.targets[static_cast<size_t>(member_)];
-  here = {.process = static_cast<int32_t>(getpid())};
-  if (heap != nullptr) {
-    here.first = reinterpret_cast<uint64_t>(heap->base());
-    here.bytes = heap->bytes();
   }
-  std::unique_ptr<Endpoints> made =
-      Endpoints::make(communicator, rank, options().servers.count, own, memory);
-  const std::lock_guard lock(mutex_);
-  endpoints_ = std::move(made);
+  const int rank = in_world[static_cast<size_t>(own_rank)];
+  const auto find_place = [&](Endpoints::Place* own, rma::Endpoint::Memory* memory) {
+    const auto own_node = std::find(members.begin(), members.end(), 0) - members.begin();
+    *own = {.node = team_ == nullptr ? rank : in_world[static_cast<size_t>(own_node)],
+            .member = member_,
+            .domain = domain_of_[static_cast<size_t>(member_)]};
+    *memory = {.callers = peers_, .targets = peers_};
+    // The addresses of requests may be wrong, so own memory outside the heap is reached by the
+    // system.
+    const auto* const heap = shm::process_heap();
+    rma::Peer& here = memory->targets[static_cast<size_t>(member_)];
+    here = {.process = static_cast<int32_t>(getpid())};
+    if (heap != nullptr) {
+      here.first = reinterpret_cast<uint64_t>(heap->base());
+      here.bytes = heap->bytes();
+    }
+  };
+  try {
+    std::unique_ptr<Endpoints> made =
+        Endpoints::make(communicator, rank, static_cast<int>(members.size()),
+                        options().servers.count, std::cref(find_place));
+    const std::lock_guard lock(mutex_);
+    far_side_.face(std::move(made));
+  } catch (...) {
+    makes_endpoints_ = false;  // memory has run out, and the next group tries again
+    throw;
+  }
 }
 
 std::unique_ptr<rma::Handing> Node::handing(int* place) {
   const std::lock_guard lock(mutex_);
-  *place = -1;
-  if (endpoints_ == nullptr || free_far_.empty()) return nullptr;
-  *place = free_far_.extract(free_far_.begin()).value();
-  const auto in_use = static_cast<uint64_t>(far_place(*place) - member_ + members_);
-  if (shm::load_relaxed(domain().clients_in_use()) < in_use)
-    shm::publish(domain().clients_in_use(), in_use);
-  rma::Handing::Settings settings;
-  settings.servers = own_servers();
-  const std::optional<rma::SaturationMap>& map = api::saturation_maps().between_nodes;
-  if (map && map->served.servers > 0 && !far_policy_)
-    far_policy_ = rma::policy_between_nodes(*map, static_cast<size_t>(members_));
-  if (far_policy_) settings.policy = &*far_policy_;
-  if (const auto* const heap = shm::process_heap(); heap != nullptr)
-    settings.heap = {reinterpret_cast<uint64_t>(heap->base()), heap->bytes()};
-  return std::make_unique<rma::Handing>(domain(), far_place(*place), settings);
+  return far_side_.handing(domain(), groups_with_queues * members_ + member_, own_servers(), place);
 }
 
 void Node::leave_handing(int place) {
   const std::lock_guard lock(mutex_);
-  if (place >= 0) free_far_.insert(place);
-}
-
-void Node::leave_endpoints() {
-  if (endpoints_ != nullptr) endpoints_->leave();
+  far_side_.leave_handing(place);
 }
 
 api::OneSided::Processes Node::processes(const std::vector<int>& members, int own_rank,
@@ -315,8 +303,8 @@ api::OneSided::Processes Node::processes(const std::vector<int>& members, int ow
   const std::lock_guard lock(mutex_);
   rma::ServerRange servers{0, 0};
   *place = -1;
-  if (!free_places_.empty()) {
-    *place = free_places_.extract(free_places_.begin()).value();
+  if (free_places_.any()) {
+    *place = free_places_.take();
     servers = own_servers();
     const auto in_use = static_cast<uint64_t>((*place + 1) * members_);
     if (shm::load_relaxed(domain().clients_in_use()) < in_use)
@@ -336,11 +324,15 @@ void Node::enter(api::OneSided& group) {
   groups_.insert(&group);
 }
 
-void Node::leave(api::OneSided& group, int place) {
-  group.end();  // before its client's place is free
+void Node::leave(api::OneSided& group) {
+  group.end();
   const std::lock_guard lock(mutex_);
   if (groups_.erase(&group) > 0) group.add_to(ended_);
-  if (place >= 0) free_places_.insert(place);
+}
+
+void Node::give_back(int place) {
+  const std::lock_guard lock(mutex_);
+  free_places_.give(place);
 }
 
 // The clients of this process's domain; `servers`: of it.
@@ -371,25 +363,14 @@ void Node::start_servers(int count, tutti_serve serve) {
                                             std::to_string(places.size()) + " of " +
                                             std::to_string(range.count) + " places left");
   }
-  rma::ServerSettings settings{.count = count, .places = places};
-  if (endpoints_ != nullptr) settings.endpoints = endpoints_->all();
-  const std::vector<int> own = units_of_servers();
-  settings.own_units = own.size() > static_cast<size_t>(places.back() - range.first);
-  if (settings.own_units)  // units go by place, so that processes choose different ones
-    for (const int32_t place : places)
-      settings.units.push_back(own[static_cast<size_t>(place - range.first) % own.size()]);
-  shares_cores_ =
-      !settings.own_units && cores_of_ranks().count() < static_cast<size_t>(members_ + count);
-  if (shares_cores_)
-    log_line(LogLevel::info, "%d servers share the cores of %d ranks", count, members_);
   try {
-    start_in(settings);
+    start_at(places);
   } catch (...) {
+    end_servers();
     rma::release_places(domain(), places);
+    far_side_.hand_over_idle_ones();
     throw;
   }
-  places_ = places;
-  units_ = settings.units;
   were_processes_ = processes_.has_value();
   shm::store_relaxed(domain().least_bytes(),
                      api::least_bytes_of(serve, shares_cores_, crew(running_servers(range))));
@@ -398,6 +379,26 @@ void Node::start_servers(int count, tutti_serve serve) {
   shm::store_relaxed(domain().serve_far(), static_cast<uint64_t>(far));
   shm::store_relaxed(domain().enabled(), serve != TUTTI_SERVE_NONE ? 1 : 0);
   rma::tell_served_from(domain());
+}
+
+// Starts a server at each of these places of the domain, which were claimed for them.
+void Node::start_at(const std::vector<int32_t>& places) {
+  rma::ServerSettings settings{.count = static_cast<int32_t>(places.size()),
+                               .places = places,
+                               .endpoints = far_side_.endpoints()};
+  const int32_t first = own_servers().first;
+  const std::vector<int> own = units_of_servers();
+  settings.own_units = own.size() > static_cast<size_t>(places.back() - first);
+  if (settings.own_units)  // units go by place, so that processes choose different ones
+    for (const int32_t place : places)
+      settings.units.push_back(own[static_cast<size_t>(place - first) % own.size()]);
+  shares_cores_ = !settings.own_units &&
+                  cores_of_ranks().count() < static_cast<size_t>(members_) + places.size();
+  if (shares_cores_)
+    log_line(LogLevel::info, "%d servers share the cores of %d ranks", settings.count, members_);
+  start_in(settings);
+  places_ = places;
+  units_ = settings.units;
 }
 
 // Where no process can be started, or reaches the memory, threads serve.
@@ -448,7 +449,7 @@ void Node::end_servers() {
 void Node::stop_servers() {
   const std::lock_guard lock(mutex_);
   end_servers();
-  if (endpoints_ != nullptr) endpoints_->hand_over_idle_ones();
+  far_side_.hand_over_idle_ones();
   rma::tell_served_from(domain());
 }
 
@@ -490,8 +491,9 @@ void Node::start_asked_servers() {
   } catch (const Error& error) {
     log_line(LogLevel::warning, "%d of the servers that TUTTI_SERVERS asks for do not start: %s",
              count, error.what());
-    const std::lock_guard lock(mutex_);
-    if (endpoints_ != nullptr) endpoints_->hand_over_idle_ones();
+  } catch (...) {
+    started_asked_ = false;  // memory has run out, and the next group tries again
+    throw;
   }
 }
 
@@ -516,13 +518,7 @@ void Node::record() {
     far.exchanged += shm::load_relaxed(state.away);
     report::record_exchanged(shm::load_relaxed(state.away));
   }
-  if (endpoints_ != nullptr) {
-    for (const rma::Endpoint* const endpoint : endpoints_->all())
-      far.by_servers += endpoint->answered();
-    const char* const asked = std::getenv("MPIR_CVAR_CH4_NUM_VCIS");
-    if (!abi.is_open_mpi && asked != nullptr)
-      report::record_interfaces(std::strtoull(asked, nullptr, 10));
-  }
+  far_side_.record(far);
   record_between_nodes(far);
   report::record_one_sided(done);
   for (const int unit : units_) report::record_server_unit(static_cast<uint64_t>(unit));
@@ -539,7 +535,7 @@ void Node::end() {
   const std::lock_guard lock(mutex_);
   end_servers();
   rma::tell_served_from(domain());
-  endpoints_.reset();
+  far_side_.end();
   domain_.reset();
   team_.reset();  // its memory goes with it, and MPI's groups, which MPI_Finalize must find freed
 }
@@ -602,7 +598,7 @@ void end_one_sided() {
   if (node == nullptr) return;
   node->end_groups();
   end_between_nodes();
-  node->leave_endpoints();
+  node->leave_far_side();
   if (report::recording()) {
     node->record();
   }

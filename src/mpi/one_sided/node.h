@@ -19,7 +19,8 @@
 
 #include "mpi/job/team.h"
 #include "mpi/one_sided/between_nodes.h"
-#include "mpi/one_sided/endpoints.h"
+#include "mpi/one_sided/far_side.h"
+#include "mpi/one_sided/free_places.h"
 #include "api/team.h"
 #include "report/tally.h"
 #include "rma/client.h"
@@ -45,11 +46,14 @@ class Node final : public tutti_team {
   void start_asked_servers();
 
   // Returns the parts of the group of these ranks (api/one_sided.h); *place is its client place,
-  // to be given back by leave(), or -1 if it has none and executes all transfers itself. `members`:
+  // for give_back(), or -1 if it has none and executes all transfers itself. `members`:
   // by rank, its number in the team; -1: it is on another node.
   api::OneSided::Processes processes(const std::vector<int>& members, int own_rank, int* place);
   void enter(api::OneSided& group);
-  void leave(api::OneSided& group, int place);
+  // Completes the group's transfers.
+  void leave(api::OneSided& group);
+  // After the end of the group's client.
+  void give_back(int place);
   exec::WaitStyle wait_style() const;
   // Collective over the communicator, of all ranks of MPI_COMM_WORLD, on several nodes; before the
   // servers that TUTTI_SERVERS asks for start. `members`: as above; `in_world`: the ranks there.
@@ -70,7 +74,7 @@ class Node final : public tutti_team {
   // For MPI_Finalize: completes all transfers of this process.
   void end_groups();
   // Then: returns when all ranks have ended their transfers.
-  void leave_endpoints();
+  void leave_far_side() { far_side_.leave(); }
   // After that, when this process answers no other one any more.
   void end();
   // For fork: no other thread changes anything from hold() to release(). become_alone() is for the
@@ -84,21 +88,21 @@ class Node final : public tutti_team {
   void find_domains();
   void find_memory();
   bool make_queues(Team::NodeWords& words);
+  void start_at(const std::vector<int32_t>& places);
   void start_in(const rma::ServerSettings& settings);
   bool start_processes(const rma::ServerSettings& settings);
   bool has_servers() const { return threads_ || processes_; }
   void end_servers();
   std::vector<int> units_of_servers() const;
   placement::CoreMask cores_of_ranks() const;
-  int far_place(int place) const;
   const rma::Domain& domain() const;
   rma::ServerRange own_servers() const;
   rma::Crew crew(int servers) const;
   int running_servers(const rma::ServerRange& range) const;
 
   std::shared_ptr<Team> team_;
-  int member_ = 0;
-  int members_ = 1;
+  const int member_;
+  const int members_;
   std::vector<int> domain_of_;  // indexed by member
   int domains_ = 1;
   std::vector<int> units_of_domain_;  // processing units of this process's domain; empty: unknown
@@ -109,18 +113,16 @@ class Node final : public tutti_team {
   uint64_t page_ = 0;  // the page of the domain in the node's segment
   bool shares_cores_ = false;
   std::atomic<bool> started_asked_{false};
+  std::atomic<bool> makes_endpoints_{false};  // or has made them, or the host permits none
 
-  std::mutex mutex_;                               // guards all below
-  std::unique_ptr<Endpoints> endpoints_;           // its servers'; null: none
-  bool made_endpoints_ = false;                    // or has tried to
+  std::mutex mutex_;  // guards all below
+  FarSide far_side_;
   std::optional<rma::ServerThreads> threads_;      // the servers of this process are either these,
   std::optional<rma::ServerProcesses> processes_;  // or these
   std::vector<int32_t> places_;                    // the places of the servers that it has had last
   std::vector<int> units_;                         // where they run; empty: where the ranks do
   bool were_processes_ = false;
-  std::set<int> free_places_;              // free client places of this process
-  std::optional<rma::Policy> far_policy_;  // follows from a map; none: groups learn
-  std::set<int> free_far_;                 // those for transfers with other nodes
+  FreePlaces free_places_;  // the client places of this process
   std::set<api::OneSided*> groups_;
   api::OneSided::Counts ended_;  // the counts of groups that were freed
 };
