@@ -29,7 +29,7 @@ def environment(**variables):
     return own | {"HOSTS_STATE": str(STATE), "TUTTI_SETUP_AFTER": "1"} | variables
 
 
-def script(name, *words, code=0, timeout=60, **variables):
+def script(name, *words, code=0, timeout=200, **variables):
     """Runs tests/hosts/NAME on the set of nodes of these tests."""
     result = subprocess.run(
         [HERE / name, *map(str, words)],
@@ -51,7 +51,7 @@ def on(node, *command, **options):
     return script("run", node, *command, **options).stdout
 
 
-def wait_for(condition, seconds=20):
+def wait_for(condition, seconds=100):
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline

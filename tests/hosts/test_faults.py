@@ -96,7 +96,7 @@ def job(mpi, program, *arguments, said=None, **variables):
             if going == "" and attempt is not attempts[-1]:
                 note_retry("the job ended before its first connections were made")
                 continue
-            assert going == "going\n", process.communicate(timeout=20)[1]
+            assert going == "going\n", process.communicate(timeout=100)[1]
             yield process
             return
         finally:
@@ -107,9 +107,9 @@ def job(mpi, program, *arguments, said=None, **variables):
 def test_a_killed_rank_on_another_node(compiled, mpi):
     program = compiled(mpi, "endless")
     with job(mpi, program, "never", 3) as process:
-        process.communicate(timeout=30)
+        process.communicate(timeout=100)
         assert process.returncode != 0
-        wait_for(lambda: not ranks_left(program), 10)
+        wait_for(lambda: not ranks_left(program))
 
 
 def end_without(gone, compiled, tmp_path, *options):
@@ -125,9 +125,9 @@ def end_without(gone, compiled, tmp_path, *options):
     )
     launcher.chmod(0o755)
     words = ["--mpi", launcher, "-n", RANKS, TUTTI_RUN, *options]
-    words += [compiled("mpich", "aborted"), "exit", gone, 30]
+    words += [compiled("mpich", "aborted"), "exit", gone, 250]
     for _ in range(3):
-        said = script("mpiexec", *words, code=None, timeout=25, **ABORTS).stderr
+        said = script("mpiexec", *words, code=None, **ABORTS).stderr
         if "HYD_pmcd_pmiserv_send_signal" not in said:
             break
         note_retry("MPICH's launcher could not tell a node of a rank that had ended")
@@ -177,7 +177,7 @@ def test_a_node_disconnected_for_a_while(compiled, said, tmp_path, mpi):
         assert process.poll() is None
         script("mend", 2)
         (tmp_path / "end").touch()
-        assert process.communicate(timeout=60)[0] == "ok\n"
+        assert process.communicate(timeout=100)[0] == "ok\n"
         assert process.returncode == 0
     assert "ranks 2, 3: do not answer (nor does the node)" in said(1), said(1)
 
@@ -202,7 +202,7 @@ def test_leaders_that_wait_inside_the_host(compiled, said, tmp_path, mpi):
         wait_for(lambda: all(ranks_in_tables(said(k)) >= {2 * k - 2, 2 * k - 1} for k in (1, 2)))
         script("mend", 2)
         (tmp_path / "end").touch()
-        assert process.communicate(timeout=60)[0] == "ok\n"
+        assert process.communicate(timeout=100)[0] == "ok\n"
         assert process.returncode == 0
 
 
@@ -212,11 +212,11 @@ def test_leaders_inside_the_host_end_with_the_job(compiled, said, mpi):
     program = compiled(mpi, "endless")
     with job(mpi, program, "never", said=said, **ABORTS, **BY_HOST) as process:
         script("cut", 2)
-        wait_for(lambda: "ended because TUTTI_STALL=abort" in said(2), 60)
+        wait_for(lambda: "ended because TUTTI_STALL=abort" in said(2))
         script("mend", 2)
-        wait_for(lambda: not ranks_left(program), 60)
+        wait_for(lambda: not ranks_left(program))
         process.terminate()
-        process.communicate(timeout=20)
+        process.communicate(timeout=100)
         assert process.returncode != 0
 
 
@@ -227,10 +227,10 @@ def test_a_cut_ends_the_ranks_of_all_nodes(compiled, said, mpi, what):
     program = compiled(mpi, "endless")
     with job(mpi, program, "never", -1, what, said=said, **ABORTS) as process:
         script("cut", 2)
-        wait_for(lambda: not ranks_left(program), 60)
+        wait_for(lambda: not ranks_left(program))
         script("mend", 2)
         process.terminate()  # as the launcher does after it has lost a node
-        process.communicate(timeout=20)
+        process.communicate(timeout=100)
         assert process.returncode != 0
     assert "ended because TUTTI_STALL=abort" in said(1) + said(3)
     assert "ended because TUTTI_STALL=abort" in said(2)
@@ -248,7 +248,7 @@ def test_ranks_end_if_the_launcher_does_not_answer(compiled, mpi):
         on("node2", "kill", "-STOP", *daemons)
         try:
             script("cut", 2)
-            wait_for(lambda: not ranks_left(program), 60)
+            wait_for(lambda: not ranks_left(program))
         finally:
             on("node2", "kill", "-CONT", *daemons)
 

@@ -219,7 +219,7 @@ def test_a_cut_node_is_unreachable_until_it_is_mended(links, delay):
     finally:
         script("mend", 2)
         server.terminate()
-        server.communicate(timeout=10)
+        server.communicate(timeout=100)
 
 
 def processes_of(state):

@@ -141,10 +141,10 @@ def test_a_killed_rank(compiled, mpi, form):
     """The job ends as the launcher sees to it, although the other ranks wait in lanes."""
     program = compiled(mpi, "in_lanes")
     words = mpi_words(mpi, 4, TUTTI_RUN, program, "killed", 3, form)[1:]
-    result = script("mpiexec", *words, code=None, timeout=40, **SERVERS)
+    result = script("mpiexec", *words, code=None, **SERVERS)
     assert result.returncode != 0 and "going" in result.stdout.split(), result.stderr
     for node in range(1, NODES + 1):
-        wait_for(lambda node=node: not running(f"node{node}", program), 10)
+        wait_for(lambda node=node: not running(f"node{node}", program))
 
 
 @pytest.mark.parametrize("mpi", MPIS)
@@ -152,7 +152,7 @@ def test_a_rank_that_never_comes(compiled, mpi):
     """With TUTTI_STALL=abort the other ranks end the job, and say for which rank they waited."""
     words = mpi_words(mpi, 4, TUTTI_RUN, compiled(mpi, "in_lanes"), "late", 3)[1:]
     stall = {"TUTTI_STALL_SECONDS": "1", "TUTTI_STALL": "abort"}
-    result = script("mpiexec", *words, code=None, timeout=40, **stall, **SERVERS)
+    result = script("mpiexec", *words, code=None, **stall, **SERVERS)
     assert result.returncode != 0
     assert "stalled for 1 s waiting for rank" in result.stderr, result.stderr
 
@@ -215,7 +215,7 @@ def test_an_edge_that_only_its_target_knows(compiled, mpi):
     """The target waits; the watchdog says for whom, and ends the job if it may."""
     words = mpi_words(mpi, 3, TUTTI_RUN, compiled(mpi, "neighbours_in_lanes"), "missing")[1:]
     stall = {"TUTTI_STALL_SECONDS": "1", "TUTTI_STALL": "abort"}
-    result = script("mpiexec", *words, code=None, timeout=40, **stall, **SERVERS)
+    result = script("mpiexec", *words, code=None, **stall, **SERVERS)
     assert result.returncode != 0
     assert "rank 2" in result.stderr, result.stderr
     assert "in alltoall among neighbours, waits for a message of rank 0" in result.stderr

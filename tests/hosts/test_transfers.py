@@ -52,7 +52,7 @@ def test_servers_exchange_transfers(compiled, tmp_path, mpi, servers, threads):
     command = mpi_words(mpi, 2, "env", f"LD_PRELOAD={interposer}", program, threads, 4)[1:]
     settings = {"TUTTI_SERVERS": str(servers), "TUTTI_SERVE": "all", "TUTTI_REPORT": str(report)}
     interfaces = {"MPIR_CVAR_CH4_NUM_VCIS": str(servers + 1)}
-    result = script("mpiexec", *command, timeout=60, **settings, **interfaces)
+    result = script("mpiexec", *command, **settings, **interfaces)
     assert "ok" in result.stdout.split(), result.stderr
     done = json.loads(report.read_text())["endpoints"]
     transfers = 2 * threads * 4 * 64
@@ -118,7 +118,7 @@ def test_what_handing_a_transfer_over_takes_of_its_caller(compiled, tmp_path, mp
     preload = f"LD_PRELOAD={BUILD / 'lib' / f'libtutti-{mpi}.so'}"
     command = mpi_words(mpi, 2, "env", preload, wrapper, program, 3)[1:]
     settings = {"TUTTI_SERVERS": "1", "TUTTI_SERVE": "all", "TUTTI_STALL_SECONDS": "0"}
-    result = script("mpiexec", *command, timeout=100, **settings)
+    result = script("mpiexec", *command, **settings)
     assert "ok" in result.stdout.split(), result.stderr
     parts = re.findall(
         r"Client Request: (\w+)$.*?^totals: (\d+)$", counts.read_text(), re.MULTILINE | re.DOTALL
@@ -190,7 +190,7 @@ def test_a_target_that_does_not_answer(program, mpi):
     """With TUTTI_STALL=abort the client ends the job."""
     words = mpi_words(mpi, 2, TUTTI_RUN, program(mpi), "late")[1:]
     stall = {"TUTTI_STALL_SECONDS": "1", "TUTTI_STALL": "abort"}
-    result = script("mpiexec", *words, code=None, timeout=40, **stall)
+    result = script("mpiexec", *words, code=None, **stall)
     assert result.returncode != 0 and "ok" not in result.stdout.split()
     assert "has waited 1 s for rank 1, on another node, to answer a put" in result.stderr
     assert "stalled for 1 s; ended because TUTTI_STALL=abort" in result.stderr
@@ -203,7 +203,7 @@ def measured(mpi, kind, *words, **settings):
     if not program.exists():
         pytest.skip(f"no {program}")
     command = mpi_words(mpi, 2, TUTTI_RUN, program, kind, *words)[1:]
-    result = script("mpiexec", *command, timeout=60, **libraries, **settings)
+    result = script("mpiexec", *command, **libraries, **settings)
     return read_rows(result.stdout.splitlines())
 
 
@@ -277,7 +277,7 @@ def test_the_map_says_which_transfers_servers_get(program, tmp_path, mpi):
 def test_a_killed_target(program, mpi, settings):
     """The job ends as the launcher sees to it, although a rank waits for the target."""
     words = mpi_words(mpi, 2, TUTTI_RUN, program(mpi), "killed")[1:]
-    result = script("mpiexec", *words, code=None, timeout=40, **settings)
+    result = script("mpiexec", *words, code=None, **settings)
     assert result.returncode != 0 and "going" in result.stdout.split(), result.stderr
     for node in range(1, NODES + 1):
-        wait_for(lambda node=node: not running(f"node{node}", program(mpi)), 10)
+        wait_for(lambda node=node: not running(f"node{node}", program(mpi)))

@@ -110,7 +110,7 @@ class TooLong(AssertionError):
     """A job did not end; its output so far says where its ranks wait (TUTTI_STALL_SECONDS)."""
 
 
-def run(command, *, environment=None, timeout=60, cwd=None) -> subprocess.CompletedProcess[str]:
+def run(command, *, environment=None, timeout=200, cwd=None) -> subprocess.CompletedProcess[str]:
     """Runs a command in a session of its own.
 
     After `timeout` seconds all its processes are ended, and TooLong is raised with their output.
@@ -175,7 +175,7 @@ def job(
     bound=False,
     options=(),
     variables=None,
-    timeout=60,
+    timeout=200,
 ):
     """mpiexec -n RANKS [tutti-run OPTIONS] PROGRAM ARGUMENTS."""
     environment = (

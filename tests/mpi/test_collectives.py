@@ -13,7 +13,7 @@ pytestmark = pytest.mark.mpi
 @pytest.mark.parametrize("ranks", [2, 3])
 @pytest.mark.parametrize("name", ["reductions", "derived", "layouts"])
 def test_results(host, compiled, name, ranks):
-    expect_ok(job(host, ranks, compiled(host, name), timeout=60))
+    expect_ok(job(host, ranks, compiled(host, name)))
 
 
 def test_mpi_bottom_on_mpich_4(host_named, compiled):
@@ -80,7 +80,7 @@ def settings():
 @pytest.mark.parametrize(("name", "ranks", "words", "variables"), settings())
 def test_results_with_other_settings(host_named, compiled, name, ranks, words, variables):
     host = host_named("openmpi")
-    expect_ok(job(host, ranks, compiled(host, name), *words, variables=variables, timeout=120))
+    expect_ok(job(host, ranks, compiled(host, name), *words, variables=variables))
 
 
 def test_slots_take_their_pages_at_once(host, compiled):
@@ -102,7 +102,7 @@ def test_counts_beyond_int(host_named, compiled):
         available = next(int(line.split()[1]) for line in file if line.startswith("MemAvailable"))
     if available < 8 * 1024 * 1024:
         pytest.skip("needs 8 GiB of memory")
-    expect_ok(job(host, 2, compiled(host, "large_counts"), "huge", timeout=120))
+    expect_ok(job(host, 2, compiled(host, "large_counts"), "huge"))
 
 
 HOSTS_OF_RARE_TYPES = ["mpich", "openmpi", "mpiabi", "debian-mpich", "debian-openmpi"]

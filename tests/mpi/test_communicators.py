@@ -22,7 +22,7 @@ def test_makings(host, compiled, ranks):
 @pytest.mark.parametrize(("name", "ranks"), on_both_hosts([1, 4, 5, 7, 8]))
 def test_makings_of_all_sizes(host_named, compiled, name, ranks):
     host = host_named(name)
-    expect_ok(job(host, ranks, compiled(host, "communicators"), "makings", timeout=120))
+    expect_ok(job(host, ranks, compiled(host, "communicators"), "makings"))
 
 
 def test_short_lived(host, compiled):
@@ -49,7 +49,6 @@ def test_handles_that_are_reused(host, compiled, setup_after):
             compiled(host, "lives"),
             300,
             variables={"TUTTI_SETUP_AFTER": setup_after},
-            timeout=60,
         )
     )
 
@@ -115,14 +114,14 @@ def test_messages_progress_while_others_wait(host, compiled, wait):
 
 @pytest.mark.parametrize("ranks", [2, 4])
 def test_the_first_poll_finds_messages_sent_before_a_barrier(host, compiled, ranks):
-    expect_ok(job(host, ranks, compiled(host, "polls"), timeout=120))
+    expect_ok(job(host, ranks, compiled(host, "polls")))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "ranks"), on_both_hosts([3, 5, 8]))
 def test_messages_progress_among_many(host_named, compiled, name, ranks):
     host = host_named(name)
-    expect_ok(job(host, ranks, compiled(host, "progress"), timeout=120))
+    expect_ok(job(host, ranks, compiled(host, "progress")))
 
 
 @pytest.mark.parametrize("setup_after", ["auto", "0", "1", "3"])
@@ -151,7 +150,6 @@ def test_a_refused_call_with_a_handler_does_not_separate_ranks(host, compiled, s
             0,
             "handler",
             variables={"TUTTI_SETUP_AFTER": setup_after},
-            timeout=30,
         )
     )
 
@@ -181,7 +179,7 @@ def test_parked(host, compiled, ranks, setup_after):
 @pytest.mark.parametrize(("name", "ranks"), on_both_hosts([1, 4, 5, 7, 8]))
 def test_parked_of_all_sizes(host_named, compiled, name, ranks):
     host = host_named(name)
-    expect_ok(job(host, ranks, compiled(host, "parked"), timeout=200))
+    expect_ok(job(host, ranks, compiled(host, "parked")))
 
 
 @pytest.mark.parametrize(
@@ -190,4 +188,4 @@ def test_parked_of_all_sizes(host_named, compiled, name, ranks):
     ids=["usual", "little memory"],
 )
 def test_parked_in_threads(host, compiled, variables):
-    expect_ok(job(host, 2, compiled(host, "parked"), "threads", variables=variables, timeout=120))
+    expect_ok(job(host, 2, compiled(host, "parked"), "threads", variables=variables))

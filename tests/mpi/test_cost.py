@@ -30,9 +30,7 @@ def dumps(host, program, rounds, tmp_path, tutti=True):
     alone = {"TUTTI_WAIT": "spin", "TUTTI_STALL_SECONDS": "0", "TEST_TUTTI_LEDGER": "0"}
     environment = support.clean_environment() | host.environment | alone | preloaded
     support.expect_ok(
-        support.run(
-            [host.launcher, "-n", 2, wrapper, program, rounds], environment=environment, timeout=100
-        )
+        support.run([host.launcher, "-n", 2, wrapper, program, rounds], environment=environment)
     )
     text = counts.read_text()
     found = re.findall(r"Client Request: (\w+)$.*?^totals: (\d+)$", text, re.MULTILINE | re.DOTALL)
@@ -82,7 +80,6 @@ def instructions_of_an_allreduce(host, compiled, tmp_path, most, tool=None, plac
             support.run(
                 [host.launcher, "-n", 2, wrapper, program, calls],
                 environment=environment,
-                timeout=200,
             )
         )
         log = (tmp_path / "wrapper.1").read_text()

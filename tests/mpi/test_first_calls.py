@@ -31,7 +31,6 @@ def served(host, compiled, tmp_path, ranks, *arguments, variables=USUAL, program
             *arguments,
             options=options,
             variables=variables,
-            timeout=120,
         )
     )
     calls, reasons = host_calls(report)
@@ -103,7 +102,7 @@ def test_without_memfds_the_host_serves_them(host_named, compiled, tmp_path):
     host, report = host_named("mpich"), tmp_path / "report.json"
     options, variables = [f"--report={report}"], USUAL | {"TUTTI_SHM": "posix"}
     program = compiled(host, "first_calls")
-    expect_ok(job(host, 2, program, "makings", options=options, variables=variables, timeout=120))
+    expect_ok(job(host, 2, program, "makings", options=options, variables=variables))
     _, reasons = host_calls(report)
     assert any("memfds" in reason for reason in reasons), reasons
 
@@ -125,7 +124,7 @@ def test_with_other_numbers_of_calls(host_named, compiled, tmp_path, after):
     host, report, variables = host_named("mpich"), tmp_path / "report.json", {}
     variables["TUTTI_SETUP_AFTER"] = after
     program, options = compiled(host, "first_calls"), [f"--report={report}"]
-    expect_ok(job(host, 2, program, "orders", options=options, variables=variables, timeout=120))
+    expect_ok(job(host, 2, program, "orders", options=options, variables=variables))
     calls, reasons = host_calls(report)
     assert calls >= 2 * 4 * 36 and sum(reasons.values()) == (0 if after == "0" else 2), reasons
 
@@ -205,7 +204,7 @@ def test_blocking_first_calls_meet(host, compiled, tmp_path, ranks):
     """
     report = tmp_path / "report.json"
     program, options = compiled(host, "meeting"), [f"--report={report}"]
-    expect_ok(job(host, ranks, program, "ahead", options=options, variables=USUAL, timeout=120))
+    expect_ok(job(host, ranks, program, "ahead", options=options, variables=USUAL))
     calls, reasons = host_calls(report)
     assert set(reasons) <= {POSTPONED} and calls > 9 * sum(reasons.values()), (calls, reasons)
 
@@ -214,9 +213,7 @@ def test_memory_is_left_for_communicators_of_many_calls(host, compiled, tmp_path
     """Communicators that find little of it free make their first calls in the host."""
     report, variables = tmp_path / "report.json", USUAL | {"TUTTI_SHM_BYTES_PER_RANK": "256K"}
     program, options = compiled(host, "meeting"), [f"--report={report}"]
-    expect_ok(
-        job(host, 2, program, "living", 200, options=options, variables=variables, timeout=120)
-    )
+    expect_ok(job(host, 2, program, "living", 200, options=options, variables=variables))
     calls, reasons = host_calls(report)
     # The last communicator sets up after at most 48 of its 101 calls.
     assert set(reasons) == {POSTPONED}, reasons
@@ -249,7 +246,7 @@ def test_a_first_call_without_types(host_named, compiled):
 def test_first_calls_that_are_refused_at_one_rank(host_named, compiled):
     """That rank gets its error, and does not wait for rank 0, which waits for a word from it."""
     host = host_named("mpich")
-    expect_ok(job(host, 3, compiled(host, "meeting"), "refused", variables=USUAL, timeout=60))
+    expect_ok(job(host, 3, compiled(host, "meeting"), "refused", variables=USUAL))
 
 
 @pytest.mark.parametrize("topology", [{}, {"TUTTI_TOPOLOGY": "numa:2 core:1"}])
@@ -257,4 +254,4 @@ def test_a_first_call_that_is_refused_at_rank_0(host_named, compiled, topology):
     """The others, which only send, return as they do with the host alone."""
     host = host_named("mpich")
     program = compiled(host, "meeting")
-    expect_ok(job(host, 3, program, "refused_0", variables=USUAL | topology, timeout=60))
+    expect_ok(job(host, 3, program, "refused_0", variables=USUAL | topology))

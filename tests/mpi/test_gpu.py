@@ -22,7 +22,7 @@ def test_collectives_on_memory_of_a_gpu(host, compiled, tmp_path, ranks, library
     path = os.pathsep.join(filter(None, [str(tmp_path), os.environ.get("LD_LIBRARY_PATH")]))
     program = compiled(host, "gpu")
     variables = {"LD_LIBRARY_PATH": path}
-    result = support.job(host, ranks, program, library, variables=variables, timeout=120)
+    result = support.job(host, ranks, program, library, variables=variables)
     support.expect_ok(result)
     assert result.stderr.count(SLOW_PATH) == ranks // 2, result.stderr
 

@@ -153,7 +153,7 @@ def test_ps(host_named, compiled, name, ranks, limit):
 
     def ps(*arguments):
         words = [sys.executable, "-m", "tutti.cli", "ps", *arguments]
-        return subprocess.run(words, capture_output=True, text=True, timeout=30, check=True).stdout
+        return subprocess.run(words, capture_output=True, text=True, timeout=100, check=True).stdout
 
     with subprocess.Popen(
         [str(word) for word in command],

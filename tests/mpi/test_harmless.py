@@ -82,7 +82,7 @@ def environment(preload):
 
 
 def outcome(command, preload):
-    done = support.run(command, environment=environment(preload), timeout=60)
+    done = support.run(command, environment=environment(preload))
     # ctypes prints the address of its library, and gdb its program's and the number of a process
     volatile = "0x[0-9a-f]+|handle [0-9a-f]+|process [0-9]+"
     return done.returncode, *(re.sub(volatile, "", text) for text in (done.stdout, done.stderr))
@@ -165,7 +165,7 @@ def test_mpi_that_is_loaded_late(host_named, interposer, tmp_path, name):
     for preload in (None, interposer):
         words = [f"LD_PRELOAD={preload or ''}", sys.executable, "-c", code]
         variables = environment(None) | host.environment
-        results.append(support.run([*command, *words], environment=variables, timeout=60))
+        results.append(support.run([*command, *words], environment=variables))
     alone, result = (
         (one.returncode, sorted(one.stdout.splitlines()), one.stderr) for one in results
     )
@@ -218,7 +218,7 @@ def test_instructions_of_the_constructor(interposer):
     def of_constructors(preload):
         command = ["valgrind", "--tool=callgrind", "--toggle-collect=_dl_init",
                    "--callgrind-out-file=/dev/null", "true"]  # fmt: skip
-        told = support.run(command, environment=environment(preload), timeout=60)
+        told = support.run(command, environment=environment(preload))
         return int(re.search(r"Collected : (\d+)", told.stderr)[1])
 
     alone = of_constructors(None)

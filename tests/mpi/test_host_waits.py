@@ -38,7 +38,7 @@ def polls(host_named, compiled):
         job = [host.launcher, "-n", ranks, TUTTI_RUN, compiled(host, "polled_ring"), rounds]
         job = [*job, core] if moved else ["taskset", "-c", core, *job]
         environment = clean_environment() | host.environment | preloaded(tool) | variables
-        result = run(job, environment=environment, timeout=100)
+        result = run(job, environment=environment)
         found = re.findall(r"polls of UCX: (\d+)", expect_ok(result).stderr)
         assert len(found) == ranks, f"{host.name} does not poll UCX\n{result.stderr}"
         return sum(map(int, found))
@@ -85,7 +85,7 @@ def test_instructions_of_a_poll(host_named, compiled, tmp_path):
     wrapper.chmod(0o755)
     job = [host.launcher, "-n", 2, wrapper, compiled(host, "polled_ring"), 500]
     variables = {"LD_PRELOAD": str(host.interposer), "TUTTI_WAIT": "spin"}
-    expect_ok(run(job, environment=clean_environment() | host.environment | variables, timeout=100))
+    expect_ok(run(job, environment=clean_environment() | host.environment | variables))
     own = re.search(
         r"^fl=\S+/progress/ucx.cpp\nfn=ucp_worker_progress\n(.*?)^$",
         counts.read_text(),

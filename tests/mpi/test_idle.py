@@ -28,7 +28,7 @@ def test_a_rank_that_waits_for_a_message_of_large_count(host_named, compiled, na
 
 def check_that_ranks_sleep(host, ranks, program):
     job = [host.launcher, "-n", ranks, TUTTI_RUN, "--idle", "sleep", program, 0.2, 3]
-    result = expect_ok(run(job, environment=clean_environment() | host.environment, timeout=100))
+    result = expect_ok(run(job, environment=clean_environment() | host.environment))
     shares = dict(re.findall(r"^(\w+): ([\d.]+) % of a core", result.stdout, re.MULTILINE))
     assert len(shares) == CALLS
     assert all(float(share) < 20 for share in shares.values()), shares
@@ -38,4 +38,4 @@ def check_that_ranks_sleep(host, ranks, program):
 def test_results_are_the_same(host, compiled, program, arguments):
     job = [TUTTI_RUN, "--idle", "sleep", compiled(host, program), *arguments]
     environment = clean_environment() | host.environment
-    expect_ok(run([host.launcher, "-n", 4, *job], environment=environment, timeout=200))
+    expect_ok(run([host.launcher, "-n", 4, *job], environment=environment))

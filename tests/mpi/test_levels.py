@@ -26,7 +26,7 @@ def test_results_on_levels(host_named, compiled, name, program):
     variables = TWO_REGIONS | {
         f"TUTTI_ALGORITHM_{collective}": spec for collective, spec in SPECS.items()
     }
-    expect_ok(job(host, 4, compiled(host, program), bound=True, variables=variables, timeout=100))
+    expect_ok(job(host, 4, compiled(host, program), bound=True, variables=variables))
 
 
 def chosen(host, program, tmp_path, **words):
@@ -41,7 +41,7 @@ def chosen(host, program, tmp_path, **words):
         "allreduce -> builtin:binomial\n"
     )
     options = [f"--report={report}", f"--table={table}"]
-    expect_ok(job(host, 4, program, options=options, timeout=60, **words))
+    expect_ok(job(host, 4, program, options=options, **words))
     document = json.loads(report.read_text())
     rows = document["collectives"]
     of_allreduce = json.dumps([row for row in rows if row["collective"] == "allreduce"])

@@ -14,7 +14,7 @@ def mixed_job(host, program, variables):
     """A job with one rank under tutti-run and one without."""
     environment = support.clean_environment() | host.environment | variables
     command = [host.launcher, "-n", 1, support.TUTTI_RUN, program, ":", "-n", 1, program]
-    return support.run(command, environment=environment, timeout=60)
+    return support.run(command, environment=environment)
 
 
 @pytest.mark.parametrize("keep", [[], ["keep"]])
@@ -73,7 +73,7 @@ def test_one_line_of_many_waiting_ranks(host, compiled):
     )
     program = compiled(host, "derived")
     command = [host.launcher, "-n", 1, program, ":", "-n", 3, support.TUTTI_RUN, program]
-    result = support.run(command, environment=environment, timeout=60)
+    result = support.run(command, environment=environment)
     assert result.returncode != 0
     assert len(lines_with(result, "start all ranks under tutti-run")) == 1, result.stderr
 
@@ -98,7 +98,7 @@ def test_session_ranks_without_the_launcher(host, compiled):
         program,
         "alone",
     ]
-    result = support.run(command, environment=environment, timeout=60)
+    result = support.run(command, environment=environment)
     assert result.returncode != 0
     said = lines_with(result, "start all ranks under tutti-run, or none")
     assert len(said) == 1 and "set-up waits" in said[0], result.stderr

@@ -62,7 +62,6 @@ def test_if_each_rank_is_a_leader(host, compiled, tmp_path, name, arguments):
             *arguments,
             options=options,
             variables=NET | BY_HOST,
-            timeout=100,
         )
     )
     found = json.loads(report.read_text())
@@ -77,9 +76,7 @@ def test_if_each_rank_is_a_leader(host, compiled, tmp_path, name, arguments):
 @pytest.mark.parametrize("ranks", [2, 3, 5])
 @pytest.mark.parametrize("name", ["derived", "reductions"])
 def test_results(host, compiled, name, ranks):
-    expect_ok(
-        job(host, ranks, compiled(host, name), options=["--check"], variables=NET, timeout=200)
-    )
+    expect_ok(job(host, ranks, compiled(host, name), options=["--check"], variables=NET))
 
 
 @pytest.mark.slow
@@ -92,7 +89,6 @@ def test_parts(host, compiled, tmp_path):
             compiled(host, "parts"),
             options=[f"--report={report}"],
             variables=NET,
-            timeout=120,
         )
     )
     served = int(re.search(r"served (\d+)", result.stdout)[1])

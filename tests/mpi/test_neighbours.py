@@ -48,7 +48,6 @@ def test_results(host, compiled, tmp_path, ranks):
             *errors_of(host, ranks),
             options=options,
             variables=AT_ONCE,
-            timeout=150,
         )
     )
     words = result.stdout.split()
@@ -64,7 +63,7 @@ def test_results(host, compiled, tmp_path, ranks):
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4])
 def test_halos_and_calls_under_way(host, compiled, ranks):
     program = compiled(host, "halo")
-    expect_ok(job(host, ranks, program, *errors_of(host, ranks), variables=AT_ONCE, timeout=100))
+    expect_ok(job(host, ranks, program, *errors_of(host, ranks), variables=AT_ONCE))
 
 
 @pytest.mark.slow
@@ -73,14 +72,14 @@ def test_halos_and_calls_under_way(host, compiled, ranks):
 def test_many_ranks(host_named, compiled, name, ranks):
     host = host_named(name)
     for program in ("neighbours", "halo") if ranks == 7 else ("halo",):
-        expect_ok(job(host, ranks, compiled(host, program), variables=AT_ONCE, timeout=200))
+        expect_ok(job(host, ranks, compiled(host, program), variables=AT_ONCE))
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 3])
 def test_calls_count_as_first_calls(host, compiled, ranks):
     """A communicator sets up inside a neighbourhood collective."""
     program, variables = compiled(host, "halo"), {"TUTTI_SETUP_AFTER": "2"}
-    expect_ok(job(host, ranks, program, *errors_of(host, ranks), variables=variables, timeout=100))
+    expect_ok(job(host, ranks, program, *errors_of(host, ranks), variables=variables))
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 3])

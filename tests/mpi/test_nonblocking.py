@@ -65,7 +65,6 @@ def test_matrix(host_named, compiled, tmp_path, name, ranks, turn):
             turn,
             options=[f"--report={report}"],
             variables=AT_ONCE,
-            timeout=200,
         )
     )
     expected = {}
@@ -90,7 +89,7 @@ def test_matrix(host_named, compiled, tmp_path, name, ranks, turn):
 def test_results(host, compiled, name, ranks):
     """Programs of blocking collectives, with each call made non-blocking."""
     program = compiled(host, name, nonblocking=True)
-    expect_ok(job(host, ranks, program, variables=AT_ONCE, timeout=120))
+    expect_ok(job(host, ranks, program, variables=AT_ONCE))
 
 
 @pytest.mark.slow
@@ -101,7 +100,7 @@ def test_results_of_many_ranks(host_named, compiled, name, program, ranks):
     """test_matrix has 4 and 7 ranks, and test_tutti_serves_them has 2 and 3."""
     host = host_named(name)
     program = compiled(host, program, nonblocking=True)
-    expect_ok(job(host, ranks, program, variables=AT_ONCE | KEEPS_PAGES, timeout=120))
+    expect_ok(job(host, ranks, program, variables=AT_ONCE | KEEPS_PAGES))
 
 
 @pytest.mark.parametrize("ranks", [2, 3, 5])
@@ -119,7 +118,7 @@ def test_results_with_other_waits(host_named, compiled):
     host = host_named("mpich")
     program = compiled(host, "parts", nonblocking=True)
     variables = AT_ONCE | KEEPS_PAGES | {"TUTTI_WAIT": "yield"}
-    expect_ok(job(host, 3, program, variables=variables, timeout=120))
+    expect_ok(job(host, 3, program, variables=variables))
 
 
 def test_without_memfds_the_host_serves_them(host_named, compiled, tmp_path):
@@ -127,7 +126,7 @@ def test_without_memfds_the_host_serves_them(host_named, compiled, tmp_path):
     host, report = host_named("mpich"), tmp_path / "report.json"
     program = compiled(host, "derived", nonblocking=True)
     options, variables = [f"--report={report}"], AT_ONCE | {"TUTTI_SHM": "posix"}
-    expect_ok(job(host, 3, program, options=options, variables=variables, timeout=120))
+    expect_ok(job(host, 3, program, options=options, variables=variables))
     calls, _, reasons, _ = served_by_records(report)
     assert calls == 0
     assert any("memfds" in reason for reason in reasons), reasons
@@ -139,7 +138,7 @@ def test_tutti_serves_them(host, compiled, tmp_path, ranks):
     for name in ("parts", "v_collectives"):
         program = compiled(host, name, nonblocking=True)
         options = [f"--report={report}"]
-        expect_ok(job(host, ranks, program, options=options, variables=AT_ONCE, timeout=120))
+        expect_ok(job(host, ranks, program, options=options, variables=AT_ONCE))
         calls, host_calls, reasons, kinds = served_by_records(report)
         assert calls > 500 * ranks
         # On intercommunicators, and on communicators of one rank.
@@ -152,7 +151,7 @@ def test_the_report_tells_what_was_under_way(host, compiled, tmp_path, ranks):
     """No rank completes an operation before all have started 1000 short and 16 long ones."""
     report = tmp_path / "report.json"
     program, options = compiled(host, "outstanding"), [f"--report={report}"]
-    expect_ok(job(host, ranks, program, "many", options=options, variables=AT_ONCE, timeout=120))
+    expect_ok(job(host, ranks, program, "many", options=options, variables=AT_ONCE))
     told = json.loads(report.read_text())["outliving"]
     assert told["started"] == told["completed"] == 2 * 1016 * ranks
     assert told["most_under_way"] == 1016
@@ -162,7 +161,7 @@ def test_the_report_tells_what_was_under_way(host, compiled, tmp_path, ranks):
 @pytest.mark.parametrize("what", ["many", "orders", "mixed", "freed", "threads", "ahead"])
 @pytest.mark.parametrize("ranks", [2, 3])
 def test_under_way(host, compiled, what, ranks):
-    expect_ok(job(host, ranks, compiled(host, "outstanding"), what, variables=AT_ONCE, timeout=120))
+    expect_ok(job(host, ranks, compiled(host, "outstanding"), what, variables=AT_ONCE))
 
 
 ALL_HOSTS = ["mpich", "openmpi", "debian-mpich", "debian-openmpi", "mpiabi"]
@@ -178,7 +177,7 @@ def test_tools_that_wrap_requests(host_named, compiled, name, linked, what):
     host = host_named(name)
     variables = AT_ONCE | ({} if linked else preloaded(wrapping_tool(host)))
     program = compiled(host, "outstanding", tool=linked)
-    result = expect_ok(job(host, 3, program, what, variables=variables, timeout=60))
+    result = expect_ok(job(host, 3, program, what, variables=variables))
     assert [
         int(calls) for calls in re.findall("the tool has seen ([1-9][0-9]+) calls", result.stderr)
     ]
@@ -200,13 +199,11 @@ def test_tools_that_wrap_requests_in_fortran(host_named, name, face):
 def test_long_vectors(host, compiled, ranks, options):
     """Ranks read them while their owners copy them, or in the owners' buffers."""
     program = compiled(host, "lent")
-    expect_ok(job(host, ranks, program, options=options, variables=AT_ONCE, timeout=120))
+    expect_ok(job(host, ranks, program, options=options, variables=AT_ONCE))
 
 
 def test_what_must_not_be_done_is_refused(host, compiled):
-    result = expect_ok(
-        job(host, 2, compiled(host, "outstanding"), "refused", variables=AT_ONCE, timeout=60)
-    )
+    result = expect_ok(job(host, 2, compiled(host, "outstanding"), "refused", variables=AT_ONCE))
     assert "MPI_Request_free is given a non-blocking collective" in result.stderr
     assert "MPI_Cancel is given a collective" in result.stderr
 
@@ -215,7 +212,7 @@ def test_what_must_not_be_done_is_refused(host, compiled):
 def test_a_complete_operation_may_be_freed(host_named, compiled, name):
     """Issue 33: MPI_Request_free after MPI_Request_get_status."""
     host = host_named(name)
-    expect_ok(job(host, 3, compiled(host, "outstanding"), "told", variables=AT_ONCE, timeout=60))
+    expect_ok(job(host, 3, compiled(host, "outstanding"), "told", variables=AT_ONCE))
 
 
 def test_an_error_belongs_to_its_communicator(host_named, compiled):
@@ -229,7 +226,7 @@ def test_an_error_belongs_to_its_communicator(host_named, compiled):
 def test_buffers_given_twice_are_judged_as_by_the_host(host_named, compiled, name):
     """Issue 33: at all ranks alike, so that the ranks go on together."""
     host = host_named(name)
-    expect_ok(job(host, 2, compiled(host, "aliases"), variables=AT_ONCE, timeout=60))
+    expect_ok(job(host, 2, compiled(host, "aliases"), variables=AT_ONCE))
 
 
 @pytest.mark.parametrize("file_bytes", [16 << 10, 64 << 10, 1 << 20])
@@ -264,9 +261,7 @@ def test_a_lack_of_memory_is_an_error(host, compiled):
 
 def test_an_operation_that_is_never_completed(host, compiled):
     """Erroneous; one line tells so, and nothing hangs."""
-    result = expect_ok(
-        job(host, 3, compiled(host, "outstanding"), "unfinished", variables=AT_ONCE, timeout=60)
-    )
+    result = expect_ok(job(host, 3, compiled(host, "outstanding"), "unfinished", variables=AT_ONCE))
     assert result.stderr.count("has not completed 1 non-blocking or persistent collectives") == 1
 
 
@@ -317,7 +312,7 @@ def test_a_late_rank_is_named(host, compiled, tmp_path, way):
 def test_the_watchdog_ends_a_job(host, compiled):
     variables = AT_ONCE | {"TUTTI_STALL_SECONDS": "1", "TUTTI_STALL": "abort"}
     program = compiled(host, "missing_rank")
-    result = job(host, 3, program, "never", "wait", variables=variables, timeout=40)
+    result = job(host, 3, program, "never", "wait", variables=variables)
     assert result.returncode != 0
     assert "rank 2 of its communicator has not started it" in result.stderr, result.stderr
     assert "ended because TUTTI_STALL=abort" in result.stderr, result.stderr

@@ -36,9 +36,7 @@ def test_results_and_that_tutti_served_them(host, compiled, tmp_path, ranks):
 def test_results_thoroughly(host_named, compiled, name, ranks):
     host = host_named(name)
     program, options = compiled(host, "parts"), ["--check"]
-    result = job(
-        host, ranks, program, "thorough", options=options, variables=KEEPS_PAGES, timeout=120
-    )
+    result = job(host, ranks, program, "thorough", options=options, variables=KEEPS_PAGES)
     expect_ok(result)
 
 
@@ -65,9 +63,7 @@ VARIABLES = {
 def test_results_with_other_settings(host_named, compiled, variables):
     host = host_named("openmpi")
     ranks = 2 if variables.get("TUTTI_WAIT") == "spin" else 4
-    expect_ok(
-        job(host, ranks, compiled(host, "parts"), variables=variables | KEEPS_PAGES, timeout=120)
-    )
+    expect_ok(job(host, ranks, compiled(host, "parts"), variables=variables | KEEPS_PAGES))
 
 
 def test_random_calls(host, compiled):
@@ -80,4 +76,4 @@ def test_random_calls(host, compiled):
 def test_many_random_calls(host_named, compiled, name, ranks):
     host = host_named(name)
     program = compiled(host, "soak")
-    expect_ok(job(host, ranks, program, 1000, ranks, variables=KEEPS_PAGES, timeout=120))
+    expect_ok(job(host, ranks, program, 1000, ranks, variables=KEEPS_PAGES))

@@ -27,13 +27,13 @@ ALL = {
 @pytest.mark.parametrize("what", ["results", "mixed", "orders", "different_orders", "freed"])
 @pytest.mark.parametrize("ranks", [2, 3])
 def test_persistent(host, compiled, what, ranks):
-    expect_ok(job(host, ranks, compiled(host, "persistent"), what, timeout=60))
+    expect_ok(job(host, ranks, compiled(host, "persistent"), what))
 
 
 def test_large_counts(host_named, compiled):
     """Open MPI 5 does not have these."""
     host = host_named("mpich")
-    expect_ok(job(host, 3, compiled(host, "persistent_large"), "results", timeout=60))
+    expect_ok(job(host, 3, compiled(host, "persistent_large"), "results"))
 
 
 def test_all_are_served(host_named, compiled, tmp_path):

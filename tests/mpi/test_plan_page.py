@@ -36,9 +36,7 @@ def test_the_page_with_an_mpi(host, tmp_path):
     ran = []
     for language, argument, text in BLOCK.findall((support.ROOT / "docs" / "plans.md").read_text()):
         if argument == "mpi" or (language == "sh" and "plan compile" in text and not argument):
-            done = support.run(
-                ["bash", "-ec", text], environment=environment, cwd=work, timeout=120
-            )
+            done = support.run(["bash", "-ec", text], environment=environment, cwd=work)
             assert done.returncode == 0, f"{text}\n{done.stdout}\n{done.stderr}"
             if argument == "mpi":
                 assert "4 ranks: the sum of 1 to 4 is 10" in done.stdout

@@ -17,4 +17,4 @@ def test_random_programs(host_named, compiled, name, ranks, threads, idle):
     host = host_named(name)
     program = [compiled(host, "random_programs"), ranks, PROGRAMS, threads]
     job = [host.launcher, "-n", ranks, TUTTI_RUN, "--idle", idle, *program]
-    expect_ok(run(job, environment=clean_environment() | host.environment, timeout=120))
+    expect_ok(run(job, environment=clean_environment() | host.environment))

@@ -69,9 +69,7 @@ def test_a_late_rank_is_told_from_a_long_allreduce(host_named, compiled, tmp_pat
 def test_a_job_that_aborts_leaves_its_report(host, compiled, tmp_path, who):
     """The aborting rank writes its report; if several ranks abort, one of them does."""
     report = tmp_path / "report.json"
-    result = job(
-        host, 3, compiled(host, "aborted"), who, options=[f"--report={report}"], timeout=30
-    )
+    result = job(host, 3, compiled(host, "aborted"), who, options=[f"--report={report}"])
     assert result.returncode != 0
     document = json.loads(report.read_text())
     assert document["ranks"] == 3 and document["aborted_by"] in ([2] if who == "one" else [0, 1, 2])
@@ -86,9 +84,7 @@ def test_ranks_that_end_alone_are_missing(host_named, compiled, tmp_path, how, g
     host, report = host_named("mpich"), tmp_path / "report.json"
     command = [host.launcher, "-disable-auto-cleanup", "-n", 3, support.TUTTI_RUN]
     command += [f"--report={report}", compiled(host, "aborted"), how, gone]
-    said = support.run(
-        command, environment=support.clean_environment() | host.environment, timeout=30
-    )
+    said = support.run(command, environment=support.clean_environment() | host.environment)
     assert report.exists(), said
     document = json.loads(report.read_text())
     assert document["missing_ranks"] == [gone] and document["aborted_by"] is None
@@ -116,7 +112,7 @@ def test_a_late_rank_ends_the_job_on_request(host_named, compiled, tmp_path):
 
 def test_an_aborted_jobs_table(host_named, compiled):
     host = host_named("mpich")
-    said = job(host, 3, compiled(host, "aborted"), "all", options=["--report"], timeout=30).stderr
+    said = job(host, 3, compiled(host, "aborted"), "all", options=["--report"]).stderr
     assert said.count("alone, which ended the job by MPI_Abort") == 1, said
 
 
@@ -125,6 +121,6 @@ def test_an_aborted_jobs_table(host_named, compiled):
 def test_a_fortran_job_that_aborts(host_named, tmp_path, name, face):
     host, report = host_named(name), tmp_path / "report.json"
     program = fortran_program(host, "aborted", face)
-    result = job(host, 2, program, options=[f"--report={report}"], timeout=40)
+    result = job(host, 2, program, options=[f"--report={report}"])
     assert result.returncode != 0
     assert json.loads(report.read_text())["aborted_by"] == 1

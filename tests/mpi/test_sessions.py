@@ -36,7 +36,7 @@ def must_work(host, ranks, program, *arguments, alone=None, **how):
 
     def outcome(*words, **options):
         try:
-            return job(host, ranks, program, *words, **options)
+            return job(host, ranks, program, *words, **({"timeout": 100} | options))
         except TooLong as late:
             return late
 

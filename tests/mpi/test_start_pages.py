@@ -31,7 +31,7 @@ def reader(host, tmp_path):
     del environment["TUTTI_SETUP_AFTER"]
 
     def run(script):
-        done = support.run(["bash", "-ec", script], environment=environment, cwd=work, timeout=120)
+        done = support.run(["bash", "-ec", script], environment=environment, cwd=work)
         assert done.returncode == 0, f"{script}\n{done.stdout}\n{done.stderr}"
         return done
 

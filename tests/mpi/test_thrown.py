@@ -22,7 +22,7 @@ def test_errors_of_one_rank(host, compiled, where, tmp_path):
     The rank gets errors from further calls, and ends the job.
     """
     options = ["--trace", tmp_path / "run.trace"] if where == "middle" else []
-    result = job(host, 2, compiled(host, "thrown"), where, options=options, timeout=30)
+    result = job(host, 2, compiled(host, "thrown"), where, options=options)
     assert "failed as it should" in result.stdout, f"{result.stdout}\n{result.stderr}"
     assert result.returncode != 0 and "terminate called" not in result.stderr
     if where == "middle":

@@ -54,7 +54,7 @@ def placed(host, place, tool, tutti=True):
 
 
 def run(host, ranks, words, variables=None):
-    return expect_ok(job(host, ranks, *words, tutti=False, variables=variables, timeout=120))
+    return expect_ok(job(host, ranks, *words, tutti=False, variables=variables))
 
 
 def seen(result):

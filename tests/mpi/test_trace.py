@@ -29,7 +29,6 @@ def traced(host, compiled, directory, ranks, *, program="traced", arguments=(), 
             *arguments,
             options=["--trace", file],
             variables=variables,
-            timeout=120,
         )
     )
     assert [path.name for path in directory.iterdir()] == ["run.trace"]
@@ -246,9 +245,7 @@ def test_a_file_that_cannot_be_written(host, compiled, tmp_path, name):
 
 
 def test_a_killed_rank_leaves_no_file(host, compiled, tmp_path):
-    result = job(
-        host, 2, compiled(host, "killed"), options=["--trace", tmp_path / "run.trace"], timeout=30
-    )
+    result = job(host, 2, compiled(host, "killed"), options=["--trace", tmp_path / "run.trace"])
     assert result.returncode != 0
     assert list(tmp_path.iterdir()) == []
 
@@ -258,9 +255,7 @@ def test_no_rank_waits_for_a_dead_one(host_named, compiled, tmp_path):
     host = host_named("mpich")
     command = [host.launcher, "-disable-auto-cleanup", "-n", 3, support.TUTTI_RUN, "--trace"]
     command += [tmp_path / "run.trace", compiled(host, "aborted"), "exit", 1]
-    said = support.run(
-        command, environment=support.clean_environment() | host.environment, timeout=30
-    )
+    said = support.run(command, environment=support.clean_environment() | host.environment)
     assert "rank 1 has ended; there is no trace of this job" in said.stderr
     assert list(tmp_path.iterdir()) == []
 
@@ -268,7 +263,7 @@ def test_no_rank_waits_for_a_dead_one(host_named, compiled, tmp_path):
 def test_an_older_file_stays_until_the_new_one_is_complete(host_named, compiled, tmp_path):
     host = host_named("mpich")
     (tmp_path / "run.trace").write_text("older")
-    job(host, 2, compiled(host, "killed"), options=["--trace", tmp_path / "run.trace"], timeout=30)
+    job(host, 2, compiled(host, "killed"), options=["--trace", tmp_path / "run.trace"])
     assert (tmp_path / "run.trace").read_text() == "older"
     trace, _ = traced(host, compiled, tmp_path, 2)
     assert len(trace.meetings) > 0
@@ -277,13 +272,12 @@ def test_an_older_file_stays_until_the_new_one_is_complete(host_named, compiled,
 def test_options_of_the_launcher(tmp_path):
     for arguments in (["--trace"], ["--trace="], ["--trace", ""]):
         result = support.run(
-            [support.TUTTI_RUN, *arguments], environment=support.clean_environment(), timeout=30
+            [support.TUTTI_RUN, *arguments], environment=support.clean_environment()
         )
         assert result.returncode == 2 and "--trace needs the name of a file" in result.stderr
     result = support.run(
         [support.TUTTI_RUN, "--mpi", "mpich", "--trace=a.trace", "bash", "-c", "echo $TUTTI_TRACE"],
         environment=support.clean_environment(),
-        timeout=30,
         cwd=tmp_path,
     )
     assert result.stdout == f"{tmp_path}/a.trace\n", result.stderr
@@ -300,9 +294,7 @@ def count(profile):
     """Instructions of one call, without waiting and the host: (all, those in the sources of
     traces).
     """
-    listed = support.run(
-        ["callgrind_annotate", "--auto=no", "--threshold=100", profile], timeout=60
-    ).stdout
+    listed = support.run(["callgrind_annotate", "--auto=no", "--threshold=100", profile]).stdout
     total = ours = 0
     for line in listed.splitlines():
         found = re.match(r"\s*([\d,]+) \(\s*[\d.]+%\)\s+(\S.*)", line)
@@ -333,9 +325,7 @@ def instructions(host, program, directory, variables):
     environment = support.clean_environment() | host.environment | {
         "LD_PRELOAD": str(host.interposer), "TUTTI_WAIT": "spin", **variables}  # fmt: skip
     expect_ok(
-        support.run(
-            [host.launcher, "-n", 2, wrapper, program, CALLS], environment=environment, timeout=200
-        )
+        support.run([host.launcher, "-n", 2, wrapper, program, CALLS], environment=environment)
     )
     totals = {}
     for file in directory.glob("profile.1.*"):

@@ -15,7 +15,7 @@ import support
 def refused(*arguments, variables=None):
     """The one line of a refusal."""
     environment = support.clean_environment() | (variables or {})
-    result = support.run([support.TUTTI_RUN, *arguments], environment=environment, timeout=30)
+    result = support.run([support.TUTTI_RUN, *arguments], environment=environment)
     assert result.returncode == 2, f"{result.returncode}\n{result.stdout}\n{result.stderr}"
     assert result.stdout == ""
     lines = result.stderr.splitlines()
@@ -127,7 +127,7 @@ def test_a_script_under_another_mpi_than_named(host_named, compiled):
     script = ["sh", "-c", str(compiled(host, "again"))]
     command = [host.launcher, "-n", 2, support.TUTTI_RUN, "--mpi", "openmpi", *script]
     environment = support.clean_environment() | host.environment
-    result = support.run(command, environment=environment, timeout=60)
+    result = support.run(command, environment=environment)
     lines = [line for line in result.stderr.splitlines() if "is no MPI of the ABI" in line]
     assert len(lines) == 1 and "leave --mpi and TUTTI_MPI out" in lines[0], result.stderr
 
@@ -144,7 +144,7 @@ def test_nonsense_in_a_variable_is_one_line(host_named, compiled, variable):
     host = host_named("mpich")
     environment = support.clean_environment() | host.environment | {variable: "/nowhere/nonsense"}
     command = [host.launcher, "-n", 2, support.TUTTI_RUN, compiled(host, "plans")]
-    result = support.run(command, environment=environment, timeout=60)
+    result = support.run(command, environment=environment)
     lines = [line for line in result.stderr.splitlines() if "/nowhere/nonsense" in line]
     assert len(lines) == 1 and variable in lines[0], result.stderr
 
@@ -178,7 +178,7 @@ def bound(host, ranks, *options, cores=None):
     command = [host.launcher, "-n", ranks, support.TUTTI_RUN, *options, sys.executable, "-c", WHERE]
     if cores is not None:
         command = ["taskset", "-c", cores, *command]
-    result = support.run(command, environment=environment, timeout=60)
+    result = support.run(command, environment=environment)
     assert result.returncode == 0, result.stderr
     return sorted(result.stdout.splitlines()), result.stderr
 
@@ -234,7 +234,7 @@ def kept_apart(host, ranks, *options):
     )
     environment = support.clean_environment() | host.environment
     command = [host.launcher, "-n", ranks, support.TUTTI_RUN, *options, sys.executable, "-c", where]
-    result = support.run(command, environment=environment, timeout=60)
+    result = support.run(command, environment=environment)
     assert result.returncode == 0 and result.stderr == "", result.stderr
     return set(result.stdout.splitlines())
 
@@ -279,7 +279,7 @@ def test_libfabric_keeps_many_messages(variables, told):
     words = [support.TUTTI_RUN, "--mpi", "mpich", "sh", "-c", 'echo "$FI_TCP_MAX_SAVED"']
     environment = support.clean_environment() | variables
     environment = {k: v for k, v in environment.items() if k in variables or k[:3] != "FI_"}
-    result = support.run(words, environment=environment, timeout=30)
+    result = support.run(words, environment=environment)
     assert (result.returncode, result.stdout) == (0, f"{told}\n"), result.stderr
 
 
@@ -288,7 +288,7 @@ def test_the_reason_why_a_rank_is_not_bound():
     environment = {
         key: value for key, value in support.clean_environment().items() if "LOCAL" not in key
     }
-    result = support.run(command, environment=environment, timeout=30)
+    result = support.run(command, environment=environment)
     assert result.returncode == 0
     lines = result.stderr.splitlines()
     assert len(os.sched_getaffinity(0)) == 1 or (
@@ -302,7 +302,7 @@ def test_malformed_environment():
 
 def test_help_and_version():
     for option, word in (("--help", "usage:"), ("--version", "tutti-run ")):
-        result = support.run([support.TUTTI_RUN, option], timeout=30)
+        result = support.run([support.TUTTI_RUN, option])
         assert result.returncode == 0 and word in result.stdout
 
 
@@ -322,7 +322,6 @@ def test_arguments_and_preload_are_kept():
             "a b",
         ],
         environment=environment,
-        timeout=30,
     )
     assert result.returncode == 0, result.stderr
     preload, rest = result.stdout.split(" ", 1)
@@ -379,9 +378,7 @@ def test_a_late_rank_0_reports(host, compiled, tmp_path, plans):
     variables = {} if plans == "tutti-run" else {"TUTTI_PLANS": str(tmp_path / "none")}
     environment = support.clean_environment() | host.environment | variables
     command = [host.launcher, "-n", 2, "sh", "-c", late, "late"]
-    result = support.run(
-        [*command, support.TUTTI_RUN, *options, program], environment=environment, timeout=60
-    )
+    result = support.run([*command, support.TUTTI_RUN, *options, program], environment=environment)
     assert result.returncode == 2, result.stderr
     assert result.stderr.count("give a directory with a map and plans") == 1, result.stderr
 

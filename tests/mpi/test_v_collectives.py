@@ -13,7 +13,7 @@ def test_results_and_that_tutti_served_them(host_named, compiled, tmp_path, name
     """Tutti serves every call on a communicator of two ranks or more."""
     host, report = host_named(name), tmp_path / "report.json"
     options = [f"--report={report}"] + (["--check"] if ranks < 8 else [])
-    expect_ok(job(host, ranks, compiled(host, "v_collectives"), options=options, timeout=120))
+    expect_ok(job(host, ranks, compiled(host, "v_collectives"), options=options))
     document = json.loads(report.read_text())
     if ranks == 1:
         return
@@ -38,7 +38,7 @@ def test_results_and_that_tutti_served_them(host_named, compiled, tmp_path, name
 )
 def test_results_with_other_settings(host_named, compiled, variables):
     host = host_named("openmpi")
-    expect_ok(job(host, 4, compiled(host, "v_collectives"), variables=variables, timeout=120))
+    expect_ok(job(host, 4, compiled(host, "v_collectives"), variables=variables))
 
 
 @pytest.mark.parametrize("ranks", [2, 3])

@@ -50,7 +50,6 @@ def run(host, compiled, case, rounds, *options):
     return support.run(
         [host.launcher, "-n", 3, *words],
         environment=support.clean_environment() | host.environment | by_host,
-        timeout=60,
     )
 
 

@@ -34,7 +34,7 @@ class CommandServer:
 
     def close(self) -> None:
         self._socket.close()
-        self._server.wait(timeout=30)
+        self._server.wait(timeout=100)
 
     def run(
         self,

@@ -36,7 +36,7 @@ def tutti(commands: CommandServer) -> Tutti:
         *arguments: str,
         environment: dict[str, str] | None = None,
         stdin: str = "",
-        seconds: float = 120,
+        seconds: float = 250,  # a loaded machine may need many
     ):
         env = {name: value for name, value in os.environ.items() if not name.startswith("TUTTI_")}
         env |= environment or {}

@@ -466,7 +466,7 @@ def test_a_job_that_does_not_end_is_killed(tmp_path):
     assert ends(int(pid_file.read_text()))
 
 
-def ends(pid, seconds=20.0):
+def ends(pid, seconds=100.0):
     """Whether a process that got SIGKILL ends in time: the system may be busy, and need a while."""
     limit = time.monotonic() + seconds
     while time.monotonic() < limit:

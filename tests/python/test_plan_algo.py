@@ -184,12 +184,13 @@ def quickest(work):
     return min(times)
 
 
-def test_writing_and_checking_a_tree_of_4096_ranks_takes_under_a_second():
+def test_writing_and_checking_a_tree_of_4096_ranks_takes_no_minutes():
     seconds = quickest(lambda: scripted.build(ranks=4096, kind="binomial"))
     print(f"written and checked: {seconds * 1000:.0f} ms")
-    assert seconds < 1
+    # It takes 50 ms; a step that looks at all ranks for each rank would take minutes.
+    assert seconds < 20
     plan = tp.builtin("nary:8", "allreduce", 4096)
-    assert quickest(lambda: core().check(plan)) < 1
+    assert quickest(lambda: core().check(plan)) < 20
 
 
 def test_checking_a_tiled_allreduce_of_64_ranks_takes_under_50_ms():

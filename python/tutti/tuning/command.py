@@ -39,7 +39,7 @@ from tutti.tuning.keeping import existing_table
 from tutti.tuning.measuring import Measuring, chosen_by, still_racing
 from tutti.tuning.writing import default_of, show_summary, table_text
 
-MEASUREMENTS_OF_STEPS = 5  # the model takes the mean of these
+MEASUREMENTS_OF_STEPS = 5  # the model takes the medians of these
 DEFAULT_SIZES = "8,64,512,4K,32K,256K,1M"
 
 
@@ -292,7 +292,7 @@ def _settings(asked: Asked) -> TuneSettings:
     )
 
 
-def _model_of_this_machine(machine: Path | None) -> Any:
+def model_of_this_machine(machine: Path | None) -> Any:
     """None, and why, if there is no model of it. Raises UserError if it cannot be measured."""
     if machine is None:
         steps = [measure_steps() for _ in range(MEASUREMENTS_OF_STEPS)]
@@ -340,7 +340,7 @@ def _tune_by_model(
             raise UserError("--shape: the costs of that machine are needed; give --machine")
         model, why_not = read_model(machine), ""
     else:
-        model, why_not = _model_of_this_machine(machine)
+        model, why_not = model_of_this_machine(machine)
     if why_not:
         console.print(
             f"no model, so every candidate is measured: {why_not}", highlight=False, soft_wrap=True
