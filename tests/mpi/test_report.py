@@ -56,13 +56,14 @@ def test_a_late_rank_is_told_from_a_long_allreduce(host_named, compiled, tmp_pat
     time, [row] = document["time"], document["collectives"]
     assert time["waits_least"]["rank"] == 2 and time["waits_most"]["rank"] in (0, 1), time
     waiting = row["waiting_us"] / 1e6
-    assert 0.3 < waiting == pytest.approx(time["waiting_in_collectives_s"], abs=1e-5)
+    # On a loaded machine the others come later themselves, and wait for less.
+    assert 0.1 < waiting == pytest.approx(time["waiting_in_collectives_s"], abs=1e-5)
     assert time["waiting_in_collectives_s"] <= time["collectives_s"]
     assert document["point_to_point"]["calls"] == 10 + 5 + 2 * 5
-    assert 0.15 < time["messages_s"] < time["all_s"] - time["collectives_s"]
+    assert 0.05 < time["messages_s"] < time["all_s"] - time["collectives_s"]
     # Only waits of Tutti's own, and those that pass through its hook in UCX, are seen.
     if idle == "sleep" or name == "debian-mpich":
-        assert 0.15 < time["waiting_for_messages_s"] <= time["messages_s"]
+        assert 0.05 < time["waiting_for_messages_s"] <= time["messages_s"]
 
 
 @pytest.mark.parametrize("who", ["one", "all"])

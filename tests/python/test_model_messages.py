@@ -169,12 +169,13 @@ def test_a_launcher_that_fails_is_one_line(tutti: Tutti, machine: Path):
 def delays_that_differ(found: dict[str, dict]) -> list[str]:
     """What does not fit the delays of 1 ms and 3 ms that the links had, a line each."""
     way = {delay: one["latency"] + 2 * one["overhead"] for delay, one in found.items()}
-    # The way through kernel and switch adds some 0.1 ms, and the same to both.
+    # The way through kernel and switch adds some 0.1 ms, and the same to both. A slow machine may add
+    # more; a delay that is counted twice, or by half, is further away.
     expected = {
-        "the way at 1 ms": (way["1ms"], 1.1e6, 1e5),
-        "the way at 3 ms less that at 1 ms": (way["3ms"] - way["1ms"], 2e6, 1e5),
-        "the latency at 1 ms": (found["1ms"]["latency"], 1e6, 1e5),
-        "the latency at 3 ms": (found["3ms"]["latency"], 3e6, 1.5e5),
+        "the way at 1 ms": (way["1ms"], 1.1e6, 4e5),
+        "the way at 3 ms less that at 1 ms": (way["3ms"] - way["1ms"], 2e6, 6e5),
+        "the latency at 1 ms": (found["1ms"]["latency"], 1e6, 4e5),
+        "the latency at 3 ms": (found["3ms"]["latency"], 3e6, 6e5),
     }
     return [
         f"{what}: {time} ns, and not {right} within {margin}"

@@ -26,7 +26,7 @@ int main(int argc, char** argv) {
   set_up(MPI_COMM_WORLD);
   MPI_Request request;
   MPI_Barrier_init(MPI_COMM_WORLD, MPI_INFO_NULL, &request);
-  if (world_rank == 1) usleep(200000);
+  if (world_rank == 1) usleep(500000);
   MPI_Start(&request);
   counting = world_rank == 0;
   MPI_Wait(&request, MPI_STATUS_IGNORE);
