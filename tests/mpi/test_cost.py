@@ -238,6 +238,31 @@ def test_operations_that_outlive_their_call(host_named, compiled, tmp_path):
     assert {name: count for name, count in found.items() if count > MOST_OUTLIVING[name]} == {}
 
 
+# Millions of instructions that Tutti adds to MPI_Init and MPI_Finalize of one of two ranks, its
+# search for tools and the search of the linker for all functions of the host included.
+MOST_OF_LIFE = {"start": 2.6, "end": 0.05}
+
+
+def test_life(host_named, compiled, tmp_path):
+    """MPI_Init looks for no GPU's library in the system's directories, and reads no table of rules
+    and no file about cores that rank 0 has read.
+    """
+    host = host_named("mpich")
+    program = compiled(host, "start_cost")
+    runs, runs_alone = [], []
+    for _ in range(5):  # both wait, which only adds instructions
+        runs += dumps(host, program, 1, tmp_path)[1]
+        runs_alone += dumps(host, program, 1, tmp_path, tutti=False)[1]
+        found, alone = least(runs), least(runs_alone)
+        assert found.keys() == alone.keys() == MOST_OF_LIFE.keys()
+        added = {name: (found[name] - alone[name]) / 1e6 for name in alone}
+        print(added)
+        over = {name: count for name, count in added.items() if count > MOST_OF_LIFE[name]}
+        if not over:
+            break
+    assert over == {}
+
+
 def test_setup_beside_dup(host, compiled, tmp_path):
     """The first five collectives of a communicator, with set-up, need at most twice MPI_Comm_dup's
     instructions.
