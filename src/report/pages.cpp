@@ -107,9 +107,13 @@ void write_between_nodes(FILE* file, const TransfersBetweenNodes& done, const Mo
       "%llu to %llu; ranks handed %llu over and took %llu back; %llu were lost\n",
       number(done.endpoints), number(done.exchanged), number(least_exchanged(most)),
       number(most.most_exchanged), number(done.handed), number(done.taken_back), number(done.lost));
-  if (most.interfaces > 0)
-    fprintf(file, "tutti:   the host MPI was asked for %llu virtual interfaces\n",
+  if (most.interfaces > 1)
+    fprintf(file,
+            "tutti:   the host MPI spreads the endpoints and all communicators over %llu virtual "
+            "interfaces; it does not tell which has which\n",
             number(most.interfaces));
+  if (most.interfaces == 1)
+    fprintf(file, "tutti:   the endpoints share the host MPI's only virtual interface\n");
 }
 
 // How the ranks have spent their time, in nanoseconds.

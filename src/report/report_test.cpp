@@ -137,17 +137,21 @@ TEST(Report, TellsWhatEachEndpointHasDone) {
   const auto with = [&](const char* name) {
     return written({total, names, most, "mpich", on, refused, 2}, name);
   };
-  const std::string table = with("-endpoints");
+  std::string table = with("-endpoints");
   EXPECT_NE(table.find("2 servers have endpoints, and completed 16 of these transfers, each of "
                        "them 7 to 9; ranks handed 20 over and took 3 back; 1 were lost\n"),
             std::string::npos)
       << table;
-  EXPECT_NE(table.find("the host MPI was asked for 3 virtual interfaces\n"), std::string::npos);
+  EXPECT_NE(table.find("all communicators over 3 virtual interfaces"), std::string::npos) << table;
   const Json told = Json::parse(with("-endpoints.json"))["endpoints"];
   const Json expected = {
       {"count", 2},      {"handed", 20},          {"taken_back", 3},        {"lost", 1},
       {"exchanged", 16}, {"most_of_a_server", 9}, {"least_of_a_server", 7}, {"interfaces", 3}};
   EXPECT_EQ(told, expected);
+  most.interfaces = 1;
+  table = with("-endpoints");
+  EXPECT_NE(table.find("share the host MPI's only virtual interface\n"), std::string::npos)
+      << table;
 }
 
 TEST(Tally, AlgorithmsAreNamedOnceInTheOrderOfTheirFirstCalls) {

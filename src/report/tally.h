@@ -157,7 +157,7 @@ struct Most {
   // of the one that has completed least.
   uint64_t most_exchanged = 0;
   uint64_t least_exchanged = 0;
-  // The virtual interfaces that the host was asked for; 0: it has none of its own.
+  // The virtual interfaces that the host has; 0: it does not tell, or it has none.
   uint64_t interfaces = 0;
 };
 inline constexpr int most_count = static_cast<int>(sizeof(Most) / sizeof(uint64_t));
@@ -187,7 +187,7 @@ void record_transfers_between_nodes(const TransfersBetweenNodes& done);
 void record_driving(const Driving& done);
 // A server with an endpoint has completed so many transfers with other nodes.
 void record_exchanged(uint64_t transfers);
-// The host was asked for so many virtual interfaces.
+// The host has so many virtual interfaces.
 void record_interfaces(uint64_t interfaces);
 // A server runs on this processing unit alone.
 void record_server_unit(uint64_t unit);

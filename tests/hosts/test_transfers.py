@@ -73,6 +73,7 @@ def test_any_server_of_the_node_exchanges_transfers_of_any_rank(program, tmp_pat
         expect_ok(mpi, 4, program(mpi), what, placement=placement, report=report, **settings)
         done = json.loads(report.read_text())
         assert done["endpoints"]["count"] == 4 and done["endpoints"]["handed"] > 0
+        assert done["endpoints"]["interfaces"] == (1 if mpi == "mpich" else 0)
         assert done["transfers_between_nodes"]["answered_by_servers"] > 0
 
 
@@ -279,5 +280,22 @@ def test_a_killed_target(program, mpi, settings):
     words = mpi_words(mpi, 2, TUTTI_RUN, program(mpi), "killed")[1:]
     result = script("mpiexec", *words, code=None, **settings)
     assert result.returncode != 0 and "going" in result.stdout.split(), result.stderr
+    for node in range(1, NODES + 1):
+        wait_for(lambda node=node: not running(f"node{node}", program(mpi)))
+
+
+@pytest.mark.parametrize("what", ["server_killed", "server_stopped"])
+@pytest.mark.parametrize("mpi", MPIS)
+def test_a_rank_with_a_server_is_killed_or_stopped(program, mpi, what):
+    """Other ranks' transfers go by its server. The job ends, if it is killed, and else says why."""
+    words = mpi_words(mpi, 4, TUTTI_RUN, program(mpi), what, placement=("--per-node", 2))[1:]
+    settings = {"TUTTI_SERVERS": "1", "TUTTI_SERVE": "all"}
+    stall = {"TUTTI_STALL_SECONDS": "2", "TUTTI_STALL": "abort"}
+    result = script("mpiexec", *words, code=None, **settings, **stall)
+    assert result.returncode != 0 and "going" in result.stdout.split(), result.stderr
+    if what == "server_stopped":
+        waited = r"has waited 2 s for (server 0 .* to exchange a put|rank \d+, on another node)"
+        assert re.search(waited, result.stderr), result.stderr
+        assert "ended because TUTTI_STALL=abort" in result.stderr, result.stderr
     for node in range(1, NODES + 1):
         wait_for(lambda node=node: not running(f"node{node}", program(mpi)))

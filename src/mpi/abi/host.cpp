@@ -13,6 +13,7 @@
 #include "mpi/abi/abi_host.h"
 #include "mpi/abi/bridge.h"
 #include "mpi/host/inside.h"
+#include "mpi/host/interfaces.h"
 #include "mpi/host/last_message.h"
 #include "mpi/host/ledger.h"
 #include "mpi/host/tools.h"
@@ -80,8 +81,7 @@ bool is_own(void* address) {
 // Finds a function of the host's. A program with its own MPI may lack one that this library has.
 template <class Function>
 void find(Function& function, const char* name) {
-  void* const found = dlsym(library().functions, name);
-  function = found != nullptr && is_own(found) ? nullptr : reinterpret_cast<Function>(found);
+  function = reinterpret_cast<Function>(function_of_host(name));
 }
 
 // Finds the definition of a name that follows this library's: another interposer's or the host's.
@@ -203,6 +203,11 @@ Host* make_host() {
 }
 
 }  // namespace
+
+void* function_of_host(const char* name) {
+  void* const found = dlsym(library().functions, name);
+  return found != nullptr && is_own(found) ? nullptr : found;
+}
 
 void* host_symbol(const char* name) { return dlsym(library().data, name); }
 

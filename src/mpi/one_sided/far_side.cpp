@@ -1,9 +1,9 @@
 #include "mpi/one_sided/far_side.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "base/options.h"
+#include "mpi/host/interfaces.h"
 #include "api/serving.h"
 #include "rma/saturation.h"
 #include "shm/process_heap.h"
@@ -47,9 +47,7 @@ void FarSide::record(report::TransfersBetweenNodes& far) const {
   if (endpoints_ == nullptr) return;
   for (const rma::Endpoint* const endpoint : endpoints_->all())
     far.by_servers += endpoint->answered();
-  const char* const asked = std::getenv("MPIR_CVAR_CH4_NUM_VCIS");
-  if (!abi.is_open_mpi && asked != nullptr)
-    report::record_interfaces(std::strtoull(asked, nullptr, 10));
+  report::record_interfaces(interfaces_of_host());
 }
 
 void FarSide::leave() {

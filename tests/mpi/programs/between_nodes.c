@@ -300,6 +300,23 @@ static void is_late(int dies) {
   } while (dies);
 }
 
+// The first rank of the second half, whose process has the server of its node, gets a signal, while
+// all others exchange transfers by servers.
+static void loses_server(int number) {
+  const int holder = ranks / 2, other = rank < holder ? ranks - 1 : 0;
+  unsigned char bytes[100] = {0};
+  MPI_Barrier(MPI_COMM_WORLD);
+  others_have_left();
+  if (rank == 0) printf("going\n"), fflush(stdout);
+  const double begin = MPI_Wtime();
+  while (rank != holder || MPI_Wtime() < begin + 0.5) {
+    ok(tutti_put(group, other, there[other] + (size_t)rank * slice, bytes, sizeof bytes, NULL));
+    ok(tutti_fence(group));
+  }
+  raise(number);
+  pause_for(60);
+}
+
 // The first rank is in MPI_Finalize while another one gets something from it. Ends the process.
 static void ends(void) {
   long got = 0;
@@ -387,6 +404,8 @@ int main(int argc, char** argv) {
   if (strcmp(what, "ends") == 0) ends();
   if (strcmp(what, "late") == 0) is_late(0);
   if (strcmp(what, "killed") == 0) is_late(1);
+  if (strcmp(what, "server_killed") == 0) loses_server(SIGKILL);
+  if (strcmp(what, "server_stopped") == 0) loses_server(SIGSTOP);
   const int code = finish();
   refused(tutti_put(group, (rank + 1) % ranks, there[0], area, 1, NULL), TUTTI_UNAVAILABLE,
           "MPI_Finalize");
