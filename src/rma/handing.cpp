@@ -29,7 +29,8 @@ Handing::Handing(const Domain& domain, int32_t place, const Settings& settings)
       servers_(settings.servers),
       heap_(settings.heap),
       policy_(settings.policy),
-      made_by_(static_cast<uint64_t>(getpid())) {
+      made_by_(static_cast<uint64_t>(getpid())),
+      learning_(servers_.count) {
   const size_t count = domain.shape().entries;
   for (int32_t nth = 0; nth < servers_.count; ++nth) {
     Entry* const entries = domain.entries(place, servers_.first + nth);
@@ -72,12 +73,15 @@ uint64_t Handing::start(const Transfer& transfer) {
                       .bytes = transfer.bytes(),
                       .waiting = phases_.start(),
                       .in_flight = outstanding_};
-  static constexpr Policy everything{.serve = Serve::all};
-  const Policy& policy = policy_ != nullptr ? *policy_ : everything;
-  if (serve == ServeFar::selective &&
-      !(policy_ != nullptr ? is_for_servers(policy, now) : learning_.hands(now)))
-    return 0;
-  turn_ = next_turn(policy, turn_, servers_.count, now);
+  Rule rule;
+  if (policy_ != nullptr) {
+    if (serve == ServeFar::selective && !is_for_servers(*policy_, now)) return 0;
+    if (const Rule* const found = rule_of(*policy_, now); found != nullptr) rule = *found;
+  } else if (serve == ServeFar::selective) {
+    rule.batch = learning_.batch(now);
+    if (rule.batch == 0) return 0;
+  }
+  turn_ = next_turn(rule, turn_, servers_.count);
   if (turn_.server == servers_.count) return 0;
   for (int32_t i = 0; i < servers_.count; ++i) {
     const auto nth = static_cast<size_t>((turn_.server + i) % servers_.count);

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <chrono>
 #include <cstring>
 #include <memory>
@@ -286,31 +287,43 @@ TEST(Handing, AServerWhoseProcessHasDied) {
   EXPECT_EQ(client->start(transfer(Kind::put, &word, both.nodes[1]->heap.data(), 8, 1)), 0u);
 }
 
-// Learning by a clock of its own: servers need `served` and the client `own` seconds for a phase.
-double learned(double own, double served, int phases) {
-  Learning learning;
+// Learning by a clock of its own, with two servers. Returns the shares of phases that went by the
+// client, by servers in turn and in batches, for which a phase takes `seconds`.
+std::array<double, 3> learned(const std::array<double, 3>& seconds, int phases, size_t together) {
+  Learning learning(2);
   double now = 0;
-  int handed = 0;
+  std::array<double, 3> shares{};
   const auto time = [&now] {
     return Learning::Clock::time_point(
         std::chrono::duration_cast<Learning::Clock::duration>(std::chrono::duration<double>(now)));
   };
   for (int phase = 0; phase < phases; ++phase) {
-    bool by_servers = false;
-    for (int i = 0; i < 16; ++i)
-      by_servers = learning.hands({.kind = Kind::get, .bytes = 4096, .waiting = 16}, time);
-    now += by_servers ? served : own;
-    handed += by_servers ? 1 : 0;
-    for (int i = 0; i < 16; ++i) learning.end(time);
+    uint32_t batch = 0;
+    for (size_t i = 0; i < together; ++i)
+      batch = learning.batch({.kind = Kind::get, .bytes = 4096, .waiting = together}, time);
+    const size_t way = std::min<size_t>(batch, 2);
+    if (way == 2) {
+      EXPECT_EQ(batch, std::min<size_t>(together / 2, most_batch));
+    }
+    now += seconds[way];
+    shares[way] += 1.0 / phases;
+    for (size_t i = 0; i < together; ++i) learning.end(time);
   }
-  return static_cast<double>(handed) / phases;
+  return shares;
 }
 
-TEST(Learning, PhasesGoTheQuickerWay) {
-  EXPECT_GT(learned(2e-3, 1e-3, 1000), 0.9);
-  EXPECT_LT(learned(1e-3, 2e-3, 1000), 0.1);
-  EXPECT_LT(learned(1.03e-3, 1e-3, 1000), 0.1);  // not worth the cores
-  EXPECT_NEAR(learned(2e-3, 1e-3, 16), 0.5, 1e-9);
+TEST(Learning, PhasesGoTheQuickestWay) {
+  EXPECT_GT(learned({2e-3, 1e-3, 1.5e-3}, 1000, 16)[1], 0.9);
+  EXPECT_GT(learned({2e-3, 1.5e-3, 1e-3}, 1000, 16)[2], 0.9);
+  EXPECT_GT(learned({1e-3, 2e-3, 2e-3}, 1000, 16)[0], 0.9);
+  EXPECT_GT(learned({1.03e-3, 1e-3, 1e-3}, 1000, 16)[0], 0.9);  // not worth the cores
+  for (const double share : learned({2e-3, 1e-3, 1e-3}, 24, 16)) EXPECT_NEAR(share, 1.0 / 3, 1e-9);
+}
+
+TEST(Learning, BatchesAreForSeveralTransfersOfAServer) {
+  EXPECT_EQ(learned({2e-3, 1e-3, 1e-3}, 1000, 3)[2], 0);
+  EXPECT_GT(learned({2e-3, 1.5e-3, 1e-3}, 1000, 4)[2], 0.9);
+  EXPECT_GT(learned({2e-3, 1.5e-3, 1e-3}, 1000, 64)[2], 0.9);  // batches of most_batch
 }
 
 }  // namespace

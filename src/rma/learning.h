@@ -2,14 +2,16 @@
 //
 // A client's transfers come in phases: it starts some, and waits until all are complete. The class
 // of a phase is the kind and the size of its first transfer, and how many its client is expected to
-// start. All transfers of a phase go the same way, by servers or by the client, and the phase's
-// time counts for this way of its class. Each way is tried some times in turn. After that phases go
-// the quicker way, apart from one in a while, because programs and networks change. Servers must
-// save some of the time, because they take cores. A phase's time has the client's computation in
-// it, which is the same for both ways, so the least time of each way is compared.
+// start. All transfers of a phase go the same way: by the client, by servers that take turns, or by
+// servers of which each gets a batch of consecutive ones. The phase's time counts for this way of
+// its class. Each way is tried some times in turn. After that phases go the quickest way, apart
+// from one in a while, because programs and networks change. Servers must save some of the time,
+// because they take cores. A phase's time has the client's computation in it, which is the same for
+// all ways, so the least time of each way is compared.
 //
-// The idea is the threshold of "Exploiting Communication Concurrency", section 5; there it comes
-// from measurements before the program. Plain values; one thread at a time.
+// The ideas are the threshold and the batches of "Exploiting Communication Concurrency", sections 5
+// and 4.1; there they come from measurements before the program. Plain values; one thread at a
+// time.
 #pragma once
 
 #include <algorithm>
@@ -27,9 +29,13 @@ class Learning {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // A transfer starts. True if a server should get it.
-  bool hands(const Situation& now) {
-    return hands(now, [] { return Clock::now(); });
+  // For a client that may hand transfers to so many servers.
+  explicit Learning(int32_t servers) : servers_(static_cast<uint32_t>(servers)) {}
+
+  // A transfer starts. Returns how many consecutive ones a server should get; 0: it is the
+  // client's.
+  uint32_t batch(const Situation& now) {
+    return batch(now, [] { return Clock::now(); });
   }
   // One of these transfers is complete.
   void end() {
@@ -38,22 +44,25 @@ class Learning {
 
   // The same by another clock, for tests.
   template <class Now>
-  bool hands(const Situation& now, Now time) {
+  uint32_t batch(const Situation& now, Now time) {
     if (under_way_ == 0) {
       class_ = &classes_[class_of(now)];
-      by_servers_ = choose(*class_);
+      const uint32_t batch = batch_of(now.waiting);
+      way_ = choose(*class_, batch > 1 ? ways : in_batches);
+      const std::array<uint32_t, ways> batches{0, 1, batch};
+      batch_ = batches[way_];
       began_ = time();
       started_ = 0;
     }
     ++started_;
     ++under_way_;
-    return by_servers_;
+    return batch_;
   }
   template <class Now>
   void end(Now time) {
     if (under_way_ == 0 || --under_way_ > 0) return;
     const std::chrono::duration<double> took = time() - began_;
-    Way& way = class_->ways[by_servers_ ? 1 : 0];
+    Way& way = class_->way[way_];
     way.least = std::min(way.least * forgets, took.count() / static_cast<double>(started_));
     if (way.phases < UINT32_MAX) ++way.phases;
   }
@@ -65,13 +74,16 @@ class Learning {
   static constexpr double forgets = 1.02;
   static constexpr size_t sizes = 12, counts = 8;
 
+  enum : size_t { by_client, in_turn, in_batches, ways };
+
   struct Way {
     double least = 1e9;  // seconds a transfer
     uint32_t phases = 0;
   };
   struct Class {
-    std::array<Way, 2> ways{};  // the client itself, servers
+    std::array<Way, ways> way{};
     uint32_t since_try = 0;
+    size_t next_try = 0;
   };
 
   // Sizes differ by a factor of 4, and numbers of transfers by 2.
@@ -80,18 +92,31 @@ class Learning {
     const size_t count = std::min<size_t>(counts, std::bit_width(now.waiting)) - 1;
     return ((now.kind == Kind::put ? 0 : 1) * sizes + size) * counts + count;
   }
-  static bool choose(Class& of) {
-    const Way &own = of.ways[0], &servers = of.ways[1];
-    if (own.phases < tries || servers.phases < tries) return servers.phases < own.phases;
-    const bool gains = servers.least * least_gain < own.least;
-    if (++of.since_try < phases_a_try) return gains;
-    of.since_try = 0;
-    return !gains;
+  // So that each server gets one batch of the transfers that are started together.
+  uint32_t batch_of(size_t waiting) const {
+    return static_cast<uint32_t>(std::clamp<size_t>(waiting / servers_, 1, most_batch));
+  }
+  // `count`: only the first ways are different.
+  static size_t choose(Class& of, size_t count) {
+    const auto first = of.way.begin(), last = first + static_cast<ptrdiff_t>(count);
+    const auto least_tried = std::min_element(
+        first, last, [](const Way& a, const Way& b) { return a.phases < b.phases; });
+    if (least_tried->phases < tries) return static_cast<size_t>(least_tried - first);
+    if (++of.since_try >= phases_a_try) {
+      of.since_try = 0;
+      return of.next_try++ % count;
+    }
+    const auto quickest = std::min_element(
+        first + 1, last, [](const Way& a, const Way& b) { return a.least < b.least; });
+    return quickest->least * least_gain < first->least ? static_cast<size_t>(quickest - first)
+                                                       : by_client;
   }
 
+  const uint32_t servers_;
   std::array<Class, 2 * sizes * counts> classes_{};
   Class* class_ = nullptr;  // the present phase's
-  bool by_servers_ = false;
+  size_t way_ = by_client;
+  uint32_t batch_ = 0;
   Clock::time_point began_;
   size_t started_ = 0, under_way_ = 0;
 };

@@ -32,12 +32,15 @@ size_t least_bytes_served(const Policy& policy) {
   return least;
 }
 
-Turn next_turn(const Policy& policy, const Turn& last, int32_t servers, const Situation& now) {
+Turn next_turn(const Rule& rule, const Turn& last, int32_t servers) {
   if (last.batch_left > 0 && last.server <= servers) return {last.server, last.batch_left - 1};
-  const Rule* const found = rule_of(policy, now);
-  const Rule rule = found == nullptr ? Rule{} : *found;
   const int32_t turns = servers + (rule.client_takes_turns ? 1 : 0);
   return {(last.server + 1) % turns, std::clamp(rule.batch, 1U, most_batch) - 1};
+}
+
+Turn next_turn(const Policy& policy, const Turn& last, int32_t servers, const Situation& now) {
+  const Rule* const found = rule_of(policy, now);
+  return next_turn(found == nullptr ? Rule{} : *found, last, servers);
 }
 
 }  // namespace tutti::rma

@@ -70,6 +70,8 @@ struct Turn {
 
 // The turn of a transfer for servers, after that of the one before it. `servers` is at least 1.
 Turn next_turn(const Policy& policy, const Turn& last, int32_t servers, const Situation& now);
+// The same by the rule that counts.
+Turn next_turn(const Rule& rule, const Turn& last, int32_t servers);
 
 // How many transfers a client starts together. A phase begins with the first start after a
 // completion; a client is expected to start as many in a phase as in the one before.
