@@ -3,11 +3,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "multigrid_transfers.h"
+
 #if MPI_VERSION >= 4 || (defined OMPI_MAJOR_VERSION && OMPI_MAJOR_VERSION >= 5)
 #define HAS_PERSISTENT_NEIGHBOURS 1
 #endif
 
-const char* const way_names[ways] = {"messages", "get", "neighbours", "started", "persistent"};
+const char* const way_names[ways] = {"messages",   "get",     "tutti_get",
+                                     "neighbours", "started", "persistent"};
 
 /* An edge to another rank leaves for each direction d, in ascending order. The data that a rank
  * sends in direction d comes from the opposite side of the receiver, so the receivers list their
@@ -40,10 +43,11 @@ const char* neighbourhood_make(Neighbourhood* a, Way way, const int dims[3]) {
     if (dims[axis] == 1) a->neighbour[2 * axis] = a->neighbour[2 * axis + 1] = MPI_PROC_NULL;
   }
   make_graph(a);
-  return NULL;
+  return way == ways_tutti_get ? transfers_begin(a->grid, &a->group) : NULL;
 }
 
 void neighbourhood_free(Neighbourhood* a) {
+  if (a->way == ways_tutti_get) transfers_end(a->group);
   MPI_Comm_free(&a->graph);
   MPI_Comm_free(&a->grid);
 }
@@ -54,6 +58,14 @@ static void* reserve(size_t bytes) {
   fprintf(stderr, "multigrid: no memory for %zu bytes; use smaller or fewer boxes\n", bytes);
   MPI_Abort(MPI_COMM_WORLD, 1);
   return NULL;
+}
+
+/* Tells each neighbour where this rank's `out` is, and asks for the place of its one. */
+static void exchange_places(Ghosts* g) {
+  const Neighbourhood* a = g->around;
+  for (int d = 0; d < directions; ++d)
+    MPI_Sendrecv(&g->out, sizeof g->out, MPI_BYTE, a->neighbour[d ^ 1], 0, &g->theirs[d],
+                 sizeof g->theirs[d], MPI_BYTE, a->neighbour[d], 0, a->grid, MPI_STATUS_IGNORE);
 }
 
 void ghosts_make(Ghosts* g, const Neighbourhood* around, int boxes, int side) {
@@ -78,6 +90,11 @@ void ghosts_make(Ghosts* g, const Neighbourhood* around, int boxes, int side) {
     MPI_Win_lock_all(MPI_MODE_NOCHECK, g->window);
     return;
   }
+  if (around->way == ways_tutti_get) {
+    g->out = transfers_alloc(2 * bytes);
+    exchange_places(g);
+    return;
+  }
   g->out = reserve(bytes);
 #ifdef HAS_PERSISTENT_NEIGHBOURS
   if (around->way == ways_persistent)
@@ -91,6 +108,9 @@ void ghosts_free(Ghosts* g) {
   if (g->window != MPI_WIN_NULL) {
     MPI_Win_unlock_all(g->window);
     MPI_Win_free(&g->window);
+  } else if (g->around->way == ways_tutti_get) {
+    MPI_Barrier(g->around->grid); /* neighbours have taken the last faces */
+    transfers_free(g->out);
   } else {
     free(g->out);
   }
@@ -189,12 +209,14 @@ static void start_messages(Ghosts* g) {
               &g->messages[directions + d]);
 }
 
-/* Tells the neighbours that the faces are there. */
+/* Tells the neighbours that the faces are there, and waits for word of theirs. */
 static void start_gets(Ghosts* g) {
   const Neighbourhood* a = g->around;
-  MPI_Win_sync(g->window);
+  if (a->way == ways_get) MPI_Win_sync(g->window);
   for (int d = 0; d < directions; ++d)
-    MPI_Isend(NULL, 0, MPI_BYTE, a->neighbour[d], d, a->grid, &g->messages[d]);
+    MPI_Irecv(NULL, 0, MPI_BYTE, a->neighbour[d], d ^ 1, a->grid, &g->messages[d]);
+  for (int d = 0; d < directions; ++d)
+    MPI_Isend(NULL, 0, MPI_BYTE, a->neighbour[d], d, a->grid, &g->messages[directions + d]);
 }
 
 /* Two halves of `out` suffice without a message that says that the faces were taken: a neighbour
@@ -204,14 +226,29 @@ static void finish_gets(Ghosts* g) {
   const Neighbourhood* a = g->around;
   for (int d = 0; d < directions; ++d) {
     if (a->neighbour[d] == MPI_PROC_NULL) continue;
-    MPI_Recv(NULL, 0, MPI_BYTE, a->neighbour[d], d ^ 1, a->grid, MPI_STATUS_IGNORE);
+    MPI_Wait(&g->messages[d], MPI_STATUS_IGNORE);
     MPI_Win_sync(g->window);
     const MPI_Aint place = (MPI_Aint)(g->half * directions + (d ^ 1)) * g->count;
     MPI_Get(g->in + d * g->count, g->count, MPI_DOUBLE, a->neighbour[d], place, g->count,
             MPI_DOUBLE, g->window);
   }
   MPI_Win_flush_all(g->window);
-  MPI_Waitall(directions, g->messages, MPI_STATUSES_IGNORE);
+  MPI_Waitall(2 * directions, g->messages, MPI_STATUSES_IGNORE);
+  g->half ^= 1;
+}
+
+/* The same by Tutti. Without servers a rank of another node answers inside calls of Tutti's only,
+ * so this rank must not wait in MPI while others get its faces. */
+static void finish_tutti_gets(Ghosts* g) {
+  const Neighbourhood* a = g->around;
+  const size_t bytes = (size_t)g->count * sizeof(double);
+  transfers_wait(a->group, 2 * directions, g->messages);
+  for (int d = 0; d < directions; ++d) {
+    if (a->neighbour[d] == MPI_PROC_NULL) continue;
+    const double* const face = g->theirs[d] + (g->half * directions + (d ^ 1)) * g->count;
+    transfers_get(a->group, a->neighbour[d], g->in + d * g->count, face, bytes);
+  }
+  transfers_complete(a->group);
   g->half ^= 1;
 }
 
@@ -219,7 +256,8 @@ static void start_moving(Ghosts* g) {
   const Neighbourhood* a = g->around;
   switch (a->way) {
     case ways_messages: start_messages(g); break;
-    case ways_get: start_gets(g); break;
+    case ways_get:
+    case ways_tutti_get: start_gets(g); break;
     case ways_neighbours:
       MPI_Neighbor_alltoallv(g->out, g->counts, g->send_places, MPI_DOUBLE, g->in, g->counts,
                              g->receive_places, MPI_DOUBLE, a->graph);
@@ -236,6 +274,7 @@ static void finish_moving(Ghosts* g) {
   switch (g->around->way) {
     case ways_messages: MPI_Waitall(2 * directions, g->messages, MPI_STATUSES_IGNORE); break;
     case ways_get: finish_gets(g); break;
+    case ways_tutti_get: finish_tutti_gets(g); break;
     case ways_neighbours: break;
     default: MPI_Wait(&g->request, MPI_STATUS_IGNORE);
   }

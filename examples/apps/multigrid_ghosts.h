@@ -1,4 +1,4 @@
-/* The exchange of ghost cells between the boxes of all ranks, in five ways.
+/* The exchange of ghost cells between the boxes of all ranks, in six ways.
  *
  * Space is a periodic block of boxes. A rank has boxes^3 adjacent boxes of side^3 cells, and around
  * each box a layer of ghost cells, copies of the adjacent cells of the six boxes beside it. Boxes
@@ -9,6 +9,7 @@
  *   messages     MPI_Irecv and MPI_Isend, local copies, MPI_Waitall
  *   get          MPI_Get out of the neighbours' packed faces, after a message without data from
  *                each that says that they are there
+ *   tutti_get    the same by tutti_get, whose servers move the faces if there are some
  *   neighbours   MPI_Neighbor_alltoallv
  *   started      MPI_Ineighbor_alltoallv, local copies, MPI_Wait
  *   persistent   MPI_Neighbor_alltoallv_init once; MPI_Start, local copies, MPI_Wait
@@ -28,8 +29,15 @@
 
 #include "phases.h"
 
-typedef enum { ways_messages, ways_get, ways_neighbours, ways_started, ways_persistent } Way;
-enum { ways = 5 };
+typedef enum {
+  ways_messages,
+  ways_get,
+  ways_tutti_get,
+  ways_neighbours,
+  ways_started,
+  ways_persistent
+} Way;
+enum { ways = 6 };
 extern const char* const way_names[ways];
 
 /* Directions are numbered -x, +x, -y, +y, -z, +z: direction ^ 1 is the opposite one. */
@@ -43,18 +51,20 @@ typedef struct {
   MPI_Comm graph;            /* the edges to other ranks: one for each neighbour that is not NULL */
   int edges;
   int sends[directions], receives[directions]; /* the direction of each edge in, and out */
+  struct tutti_group* group;                   /* ways_tutti_get: the ranks of `grid` */
 } Neighbourhood;
 
 typedef struct {
   const Neighbourhood* around;
   int boxes, side;  /* in each direction: boxes of this rank, and cells of a box */
   int count;        /* numbers in a message */
-  double *out, *in; /* [direction][count]; `out` has two such halves with ways_get */
+  double *out, *in; /* [direction][count]; `out` has two such halves with gets */
   int counts[directions], send_places[directions], receive_places[directions]; /* indexed by edge */
   MPI_Win window;                       /* ways_get: over `out` */
-  int half;                             /* ways_get: which half is packed next */
+  double* theirs[directions];           /* ways_tutti_get: `out` of each neighbour */
+  int half;                             /* with gets: which half is packed next */
   MPI_Request request;                  /* ways_started and ways_persistent */
-  MPI_Request messages[2 * directions]; /* ways_messages; ways_get: the first half */
+  MPI_Request messages[2 * directions]; /* ways_messages, and with gets: receives, sends */
   long exchanges;
   Phase moving, packing; /* times of this rank */
 } Ghosts;

@@ -1,6 +1,7 @@
 """One-sided transfers between ranks of different nodes, with and without servers."""
 
 import json
+import os
 import re
 import shutil
 
@@ -299,3 +300,49 @@ def test_a_rank_with_a_server_is_killed_or_stopped(program, mpi, what):
         assert "ended because TUTTI_STALL=abort" in result.stderr, result.stderr
     for node in range(1, NODES + 1):
         wait_for(lambda node=node: not running(f"node{node}", program(mpi)))
+
+
+CORES = sorted(os.sched_getaffinity(0))
+FOR_SERVERS = f"1@{CORES[-1]}"
+SERVES_ALL = ("--serve", "all")
+# The ways to give cores to ranks and servers (examples/apps/multigrid.md): words of tutti-run.
+WAYS_TO_GIVE_CORES = {
+    "best effort": ((), ("--servers", "1", *SERVES_ALL)),
+    "pinned": (
+        ("taskset", "-c", CORES[-1]),  # the server's core, too
+        ("--servers", FOR_SERVERS, *SERVES_ALL),
+    ),
+    "partitioned": ((), ("--servers", FOR_SERVERS, *SERVES_ALL)),
+    "selective": ((), ("--servers", FOR_SERVERS)),
+}
+
+
+@pytest.mark.skipif(len(CORES) < 2, reason="needs a core for servers beside one for ranks")
+@pytest.mark.parametrize(
+    ("mpi", "ways"),
+    [("mpich", ["pinned", "selective"]), ("openmpi", ["best effort", "partitioned"])],
+)
+def test_multigrid_gets_its_ghosts_by_servers(tmp_path, mpi, ways):
+    """Its solution has the same bits as with messages, however cores are given."""
+    libraries = {"LD_LIBRARY_PATH": str(ROOT / ".mpi" / mpi / "lib")}
+    program = BUILD / "bin" / f"tutti-app-multigrid-{mpi}"
+    if not program.exists():
+        pytest.skip(f"no {program}")
+    small = ("--side", "16", "--cycles", "8", "--solves", "1", "--bottom", "sweeps")
+
+    def answers(*words, exchange):
+        command = mpi_words(mpi, 2, *words, program, *small, "--exchange", exchange)[1:]
+        result = script("mpiexec", *command, **libraries)
+        return [line for line in result.stdout.splitlines() if line.startswith("answer")]
+
+    by_messages = answers(exchange="messages")
+    assert len(by_messages) >= 3
+    report = tmp_path / "report.json"
+    for way in ways:
+        before, options = WAYS_TO_GIVE_CORES[way]
+        words = (*before, TUTTI_RUN, f"--report={report}", *options)
+        assert answers(*words, exchange="tutti_get") == by_messages, way
+        done = json.loads(report.read_text())
+        assert done["transfers_between_nodes"]["gets"] > 0
+        assert done["endpoints"]["count"] == 2
+        assert done["endpoints"]["exchanged"] > 0 or way == "selective"

@@ -121,6 +121,7 @@ def test_parts_of_different_lengths(host_named, name, ranks, words):
 
 
 WAYS = ["messages", "get", "neighbours", "started", "persistent"]
+TUTTIS = ["tutti_get"]  # not without Tutti
 SMALL = ("--side", "16", "--cycles", "8", "--solves", "1", "--bottom", "sweeps")
 
 
@@ -128,7 +129,7 @@ SMALL = ("--side", "16", "--cycles", "8", "--solves", "1", "--bottom", "sweeps")
 def test_all_exchanges_move_the_same_bits(host_named, name):
     """Open MPI's jobs take a second to start; its own calls are tested in two ways."""
     alone = WAYS if name == "mpich" else ["messages", "neighbours"]
-    jobs = [(way, True) for way in WAYS] + [(way, False) for way in alone]
+    jobs = [(way, True) for way in WAYS + TUTTIS] + [(way, False) for way in alone]
     found = [
         answers(host_named(name), 2, "multigrid", *SMALL, "--exchange", way, tutti=tutti)
         for way, tutti in jobs
@@ -141,7 +142,7 @@ def test_several_solves_at_once(host_named, name):
     """Their messages and reductions are under way together; the last round has fewer solves."""
     words = (*SMALL, "--solves", "3")
     alone = answers(host_named(name), 2, "multigrid", *words, tutti=False)
-    for way in WAYS if name == "mpich" else ["messages"]:
+    for way in WAYS + TUTTIS if name == "mpich" else ["messages"]:
         more = ("--together", "2", "--exchange", way)
         assert answers(host_named(name), 2, "multigrid", *words, *more, tutti=True) == alone
 
@@ -174,6 +175,7 @@ def test_conjugate_gradients(host_named, name, ranks):
         ("fft", "--overlap --ahead 9", "give a whole number from 0 to 8"),
         ("fft", "--fast", "unknown option '--fast'"),
         ("multigrid", "--exchange pigeons", "give messages, get"),
+        ("multigrid", "--exchange tutti_get", "needs Tutti; start the job under tutti-run"),
         ("multigrid", "--side 24", "--side takes a power of two"),
         ("multigrid", "--side 8", "whole number from 16 to 256"),
         ("multigrid", "--boxes 9", "--boxes takes a cube"),
