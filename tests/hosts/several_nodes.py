@@ -11,9 +11,8 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 BUILD = Path(os.environ.get("TEST_TUTTI_BUILD", ROOT / "build"))
 TUTTI_RUN = BUILD / "bin" / "tutti-run"
-STATE = Path(
-    f"/run/tutti-hosts-{zlib.crc32(bytes(ROOT)):08x}"
-)  # always the same, so that the next run cleans up after a killed one
+# Always the same for a tree, so that the next run cleans up after a killed one.
+STATE = Path(os.environ.get("HOSTS_STATE", f"/run/tutti-hosts-{zlib.crc32(bytes(ROOT)):08x}"))
 
 
 def environment(**variables):
