@@ -150,7 +150,7 @@ class PatternScheduler {
   LargeVector<LastUse> uses_;  // indexed by orbit
   LargeVector<Touch> touches_;
   Chains chains_;
-  int32_t stage_ = 0;                        // of the present pattern
+  int32_t stage_ = 0;                        // the present pattern's
   int32_t in_read_ = -1, out_written_ = -1;  // the last stages that read `in` and write `out`
 };
 
