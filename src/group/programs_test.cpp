@@ -98,8 +98,7 @@ INSTANTIATE_TEST_SUITE_P(Symmetric, ProgramOf256Ranks,
                                          Many{"reduce_scatter_ring", Collective::reduce_scatter,
                                               "ring"},
                                          Many{"allreduce_ring", Collective::allreduce, "ring"},
-                                         Many{"bcast_ring", Collective::bcast, "ring"},
-                                         Many{"allreduce_tiled", Collective::allreduce, "tiled"}),
+                                         Many{"bcast_ring", Collective::bcast, "ring"}),
                          [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace
