@@ -2,6 +2,7 @@
 #include "multigrid_transfers.h"
 
 #include <dlfcn.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -63,5 +64,6 @@ void transfers_wait(tutti_group* group, int count, MPI_Request* messages) {
     MPI_Testall(count, messages, &done, MPI_STATUSES_IGNORE);
     if (done) return;
     transfers_complete(group);
+    sched_yield(); /* to whoever sends the messages, if cores are shared */
   }
 }

@@ -45,7 +45,7 @@ void scatter(Plan& plan, int32_t window) {
 }
 
 // The patterns of rank 0. It starts with its right neighbour, so that ranks do not all read the
-// same one.
+// same rank.
 void allgather(Plan& plan) {
   if (plan.ranks > 1) plan.copy(plan::tmp(0), plan::in(0));
   plan.copy(plan::out(0, 0), plan::in(0));

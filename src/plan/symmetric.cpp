@@ -33,7 +33,7 @@ class PatternStager {
  private:
   struct Block {
     size_t written = 0;  // the number of staged patterns when it was last written; only of `out`
-    size_t made = 0;     // that of its last copy
+    size_t made = 0;     // the same for its last copy
     int32_t copy = -1;   // the block of tmp with its last copy; -1: none
   };
 
@@ -94,7 +94,7 @@ class PatternScheduler {
  private:
   struct Touch {
     int32_t pattern = -1;
-    int32_t executor = 0;  // by its distance from the rank that has the block
+    int32_t executor = 0;  // its distance from the rank that has the block
   };
   struct LastUse {
     Touch writer;

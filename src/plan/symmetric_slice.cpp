@@ -49,11 +49,11 @@ class PatternSlicer {
     int32_t first_stage = -1;  // the stage of its first write
     int32_t copy = -1;         // the copy that wrote it, if that could be left out
   };
-  struct Found {  // one for each pattern
+  struct Found {  // facts about a pattern
     int32_t line = -1;
     Region origin;  // as Held::origin
-    // The rank beside the owner that reads through a copy that could be left out, by its distance
-    // from the owner.
+    // A rank beside the owner that reads through a copy that could be left out: its distance from
+    // the owner.
     int32_t reader = -1;
     bool is_read = false, read_by_several = false;
   };

@@ -32,13 +32,23 @@ size_t least_bytes_served(const Policy& policy) {
   return least;
 }
 
+namespace {
+
+Turn rest_of_batch(const Turn& last) { return {last.server, last.batch_left - 1}; }
+bool goes_on(const Turn& last, int32_t servers) {
+  return last.batch_left > 0 && last.server <= servers;
+}
+
+}  // namespace
+
 Turn next_turn(const Rule& rule, const Turn& last, int32_t servers) {
-  if (last.batch_left > 0 && last.server <= servers) return {last.server, last.batch_left - 1};
+  if (goes_on(last, servers)) return rest_of_batch(last);
   const int32_t turns = servers + (rule.client_takes_turns ? 1 : 0);
   return {(last.server + 1) % turns, std::clamp(rule.batch, 1U, most_batch) - 1};
 }
 
 Turn next_turn(const Policy& policy, const Turn& last, int32_t servers, const Situation& now) {
+  if (goes_on(last, servers)) return rest_of_batch(last);  // the rule is not looked for
   const Rule* const found = rule_of(policy, now);
   return next_turn(found == nullptr ? Rule{} : *found, last, servers);
 }
