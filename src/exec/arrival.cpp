@@ -71,8 +71,10 @@ Code Channel::ArrivalReduce::take_arrived() {
   int left = 0;
   for (int i = 0; i < pending_count_; ++i) {
     if (awaited_[i].here()) {
-      if (is_of_other_call(awaited_[i]))
-        return channel_.fail_mismatch(awaited_[i].peer, operation_.call);
+      if (is_of_other_call(awaited_[i])) [[unlikely]] {
+        const Code code = channel_.fail_mismatch(awaited_[i].peer, operation_.call);
+        if (code != Code::ok) return code;
+      }
       taken_[taken_count_++] = pending_[i];
     } else {
       awaited_[left] = awaited_[i];

@@ -1,6 +1,7 @@
 // Binding: the places that a program names become addresses in one rank's memory.
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "exec/exchange.h"
 #include "exec/program_text.h"
@@ -23,6 +24,13 @@ void require_narrow(const plan::Program& program, const shm::Layout& layout) {
                 program.algorithm + " needs " + std::to_string(program.slot_blocks) +
                     " blocks of a slot; at most " + std::to_string(BoundOperand::most_blocks) +
                     " can be addressed");
+}
+
+bool hears_all(const BoundProgram& bound, int ranks) {
+  std::vector<bool> is_heard(static_cast<size_t>(ranks));
+  for (const BoundStep& step : bound.steps)
+    if (step.kind == plan::StepKind::wait_line) is_heard[static_cast<size_t>(step.peer)] = true;
+  return std::count(is_heard.begin(), is_heard.end(), true) == ranks - 1;
 }
 
 BoundOperand named(plan::Space space, int32_t block) {
@@ -180,6 +188,7 @@ std::unique_ptr<const BoundProgram> Channel::bind(std::shared_ptr<const plan::Pr
   start.span = static_cast<uint64_t>(plan::span_of(program, 1));
   start.exchange = find_exchange(bound, program);
   start.knows_all = program.knows_all;
+  start.hears_all = hears_all(bound, layout_.ranks);
   start.run = runner_for(bound);
   return made;
 }

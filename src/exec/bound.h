@@ -100,6 +100,9 @@ struct Start {
   uint64_t span = 0;   // the span of one segment
   Exchange exchange;
   bool knows_all = false;  // plan::Program::knows_all
+  // The rank waits for a line of every other rank's own, so it notices by the lines alone if any
+  // makes another call.
+  bool hears_all = false;
 };
 struct BoundProgram {
   BoundProgram() = default;

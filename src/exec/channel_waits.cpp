@@ -23,7 +23,9 @@ class Channel::PeerWatch final : public Watch {
   PeerWatch(const PeerWatch&) = delete;
 
   Code look(const Awaited& awaited) override {
-    return is_in_other_call(awaited) ? channel_.fail_mismatch(awaited.peer, call_) : Code::ok;
+    const bool differs =
+        is_in_other_call(awaited) || (channel_.told_ != 0 && !channel_.tell_alike());
+    return differs ? channel_.fail_mismatch(awaited.peer, call_) : Code::ok;
   }
 
   Code dead(const Awaited& awaited) override { return channel_.fail_gone(awaited.peer, call_); }
@@ -47,6 +49,71 @@ class Channel::PeerWatch final : public Watch {
   const Awaited& first_;
   const uint64_t call_;
 };
+
+// A wait for what a peer passes to a call that this rank has not entered.
+class Channel::ToldWatch final : public Watch {
+ public:
+  ToldWatch(Channel& channel, int peer, uint64_t call)
+      : channel_(channel), peer_(peer), call_(call) {
+    shm::Control& own = *channel.own_;
+    shm::store_relaxed(own.call, call);
+    shm::store_relaxed(own.waits_value, 2 * channel.told_);
+    shm::store_relaxed(own.waits_for, static_cast<uint64_t>(peer) + 1);
+  }
+  ~ToldWatch() { shm::store_relaxed(channel_.own_->waits_for, 0); }
+  ToldWatch(const ToldWatch&) = delete;
+
+  Code look(const Awaited&) override { return Code::ok; }
+  Code dead(const Awaited&) override { return channel_.fail_gone(peer_, call_); }
+  Code stalled() override { return channel_.report_stall(channel_.rank_of(peer_), call_); }
+
+ private:
+  Channel& channel_;
+  const int peer_;
+  const uint64_t call_;
+};
+
+void Channel::tell(const Passed& own, bool runs_at_once) {
+  shm::Control::Told& told = own_->told[++told_ % 2];
+  for (size_t i = 0; i < own.size(); ++i) shm::store_relaxed(told.words[i], own[i]);
+  shm::publish(told.number, 2 * told_ + (runs_at_once ? 1 : 0));
+  if (style_ == WaitStyle::yield) wake_sleepers(*own_);
+}
+
+Code Channel::await_told(uint64_t call) {
+  for (int peer = 0; peer < layout_.ranks; ++peer) {
+    const Awaited awaited{&told(peer).number, 2 * told_, peer, nullptr};
+    if (awaited.here() || poll_eagerly(&awaited, 1, style_)) continue;
+    ToldWatch watch(*this, peer, call);
+    const Code code =
+        wait_slowly(&awaited, 1, {areas_, stride_}, style_, net_ != nullptr, hook_, watch);
+    if (code != Code::ok) return code;
+  }
+  return Code::ok;
+}
+
+bool Channel::tell_alike() const {
+  const shm::Control::Told& own = told(index_);
+  for (int peer = 0; peer < layout_.ranks; ++peer) {
+    if (!has_told(peer)) continue;
+    const shm::Control::Told& its = told(peer);
+    for (size_t i = 0; i < Passed{}.size(); ++i)
+      if (shm::load_relaxed(its.words[i]) != shm::load_relaxed(own.words[i])) return false;
+  }
+  return true;
+}
+
+Passed Channel::told_by(int rank) const {
+  const shm::Control::Told& its = told(index_of(rank));
+  return {shm::load_relaxed(its.words[0]), shm::load_relaxed(its.words[1]),
+          shm::load_relaxed(its.words[2])};
+}
+
+bool Channel::any_runs_at_once() const {
+  for (int peer = 0; peer < layout_.ranks; ++peer)
+    if (shm::load_relaxed(told(peer).number) % 2 != 0) return true;
+  return false;
+}
 
 bool Channel::is_gone(int peer) const {
   const uint64_t process = shm::load_relaxed(control(peer).process);

@@ -19,6 +19,7 @@
 #include "exec/leaving.h"
 #include "exec/net.h"
 #include "exec/operation.h"
+#include "exec/passed.h"
 #include "exec/reach.h"
 #include "exec/slot_stores.h"
 #include "exec/waiter.h"
@@ -106,6 +107,17 @@ class alignas(64) Channel {
   // Ends the use of the channel for a reason that it cannot see; every later call returns the code.
   Code give_up(Code code, std::string why) { return fail(code, std::move(why)); }
 
+  // Tells the other ranks of the node what this rank passes to its next operation (passed.h). If
+  // one rank tells it before an operation, all do. `runs_at_once`: the rank does not wait for what
+  // they tell, because its program hears all of them (bound.h).
+  void tell(const Passed& own, bool runs_at_once);
+  // Waits until all have told that; also after a failure. `call` is this rank's, for messages.
+  Code await_told(uint64_t call);
+  // True if all that have told it pass the same.
+  bool tell_alike() const;
+  Passed told_by(int rank) const;
+  bool any_runs_at_once() const;  // call it after await_told()
+
   // The counters of a channel, which grow as long as it lives.
   struct Counters {
     uint64_t base = 0;      // transfers
@@ -143,6 +155,7 @@ class alignas(64) Channel {
   class Reached;        // reached.h
   struct Unreached;
   class PeerWatch;  // channel_waits.cpp
+  class ToldWatch;
   template <Shape shape>
   class InPieces;  // in_flight.cpp
 
@@ -184,7 +197,10 @@ class alignas(64) Channel {
 
   // Keeps the failure and returns its code.
   Code fail(Code code, std::string message);
+  // Fails, unless the ranks have told that their calls fit; then returns Code::ok.
   Code fail_mismatch(int peer, uint64_t call);
+  const shm::Control::Told& told(int index) const { return control(index).told[told_ % 2]; }
+  bool has_told(int index) const { return shm::observe(told(index).number) / 2 == told_; }
   Code fail_gone(int peer, uint64_t call);  // its process has ended
   bool is_gone(int peer) const;
   // Reports what the ranks of this node do, and fails if TUTTI_STALL=abort. `awaited` is a rank of
@@ -295,6 +311,7 @@ class alignas(64) Channel {
   // as base_ does, except in programs that the ranks of a node run among themselves.
   uint64_t messages_base_ = 0;
   SlotStores stores_;
+  uint64_t told_ = 0;       // the operations before which tell() was called
   uint64_t populated_ = 0;  // bytes of the long ring whose pages this rank has touched
 
   // Constant after construction.

@@ -94,6 +94,11 @@ inline plan::Collective call_collective(uint64_t call) {
   return static_cast<plan::Collective>((call >> 60) - 1);
 }
 inline int call_root(uint64_t call) { return static_cast<int>(call >> 40 & ((1u << 20) - 1)); }
+// The same signature with a number of 20 bits, which the calls of all ranks must have in common,
+// too. A collective without a root has room for it.
+inline uint64_t with_number(uint64_t call, uint32_t number) {
+  return call | static_cast<uint64_t>(number) << 40;
+}
 // For messages: "allreduce of 8 bytes", "bcast of 64 bytes, root 2"; without bytes "bcast, root 2".
 std::string describe_call(uint64_t call, bool with_bytes = true);
 

@@ -131,6 +131,14 @@ class Group {
     prefetch<0, fetched_of_kernels>(call.kernel());
     return run(call, in, out);
   }
+  // The same for a call that is compared with those of the other ranks while it runs. `number`:
+  // what they must have in common besides the signature (exec::with_number); 0 if there is a root.
+  Code run_compared(KnownCall& call, const void* in, void* out, uint32_t number) {
+    call.operation.call = exec::with_number(call.operation.call, number);
+    return run(call, in, out);
+  }
+  // How the ranks of a node tell what they pass to a call (exec::Channel).
+  exec::Channel& channel() { return channel_; }
   // Stores a call that this group has just run, so that known() finds it. It has no effect if
   // memory runs out, or if the call needs segments or a copy of `in`. The object to which
   // combine->context points must outlive the group.

@@ -59,8 +59,17 @@ struct alignas(line_size) Control {
   Word ended;
   // Third line: the ranks that sleep until this rank publishes.
   Doorbell doorbell;
+  // Fourth line: what the rank passes to its last two calls, if calls are compared
+  // (exec/passed.h).
+  struct Told {
+    // Twice the number of the call, from 2 on; one more if the rank enters the call without waiting
+    // for what others tell. Published behind the words.
+    Word number;
+    Word words[3];  // exec::Passed
+  };
+  alignas(line_size) Told told[2];
 };
-static_assert(sizeof(Control) == 3 * line_size);
+static_assert(sizeof(Control) == 4 * line_size);
 
 struct Layout {
   int32_t ranks = 1;

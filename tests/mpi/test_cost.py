@@ -14,7 +14,7 @@ pytestmark = [
 ]
 
 
-def dumps(host, program, rounds, tmp_path, tutti=True):
+def dumps(host, program, rounds, tmp_path, tutti=True, variables=None):
     """Callgrind's counts of the functions named counted_* at rank 1 of 2, with Tutti or without.
 
     Returns its text, and (name, instructions) of each dump that the program requested.
@@ -29,6 +29,7 @@ def dumps(host, program, rounds, tmp_path, tutti=True):
     # Neither the watchdog nor the ledger of the tests is counted.
     alone = {"TUTTI_WAIT": "spin", "TUTTI_STALL_SECONDS": "0", "TEST_TUTTI_LEDGER": "0"}
     environment = support.clean_environment() | host.environment | alone | preloaded
+    environment |= variables or {}
     support.expect_ok(
         support.run([host.launcher, "-n", 2, wrapper, program, rounds], environment=environment)
     )
@@ -146,6 +147,25 @@ def test_instructions_of_every_collective(host_named, compiled, tmp_path):
     print(found)
     assert found.keys() == MOST_INSTRUCTIONS.keys() and len(parts) == 20 * len(found)
     assert {name: count for name, count in found.items() if count > MOST_INSTRUCTIONS[name]} == {}
+
+
+# The same of calls that the ranks compare (tutti-run --verify). The first two wait for nothing but
+# their own lines.
+MOST_VERIFIED = {"barrier": 690, "allreduce": 870, "bcast": 1370, "reduce": 1370}
+
+
+def test_instructions_of_verified_calls(host_named, compiled, tmp_path):
+    host = host_named("mpich")
+    runs, verifies = [], {"TUTTI_VERIFY": "1"}
+    for _ in range(5):  # on a busy machine the early rank may be late; waiting only adds
+        text, parts = dumps(host, compiled(host, "costs"), 20, tmp_path, variables=verifies)
+        runs += parts
+        found = {name: least(runs)[name] for name in MOST_VERIFIED}
+        print(found)
+        if all(found[name] <= most for name, most in MOST_VERIFIED.items()):
+            break
+    assert {name: count for name, count in found.items() if count > MOST_VERIFIED[name]} == {}
+    assert any("run_verified" in function for function in functions_of(text, most=1000))
 
 
 # A repeated call must not allocate, lock, search rules or symbols, or make strings.

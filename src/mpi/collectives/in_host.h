@@ -13,7 +13,8 @@ namespace tutti::mpi {
 class InHost {
  public:
   // `no`: the host or Tutti runs something before the call itself, which is told instead of that.
-  enum class Counts : bool { no, yes };
+  // `nothing`: Tutti compares the call with those of other ranks, which counts as no call.
+  enum class Counts : uint8_t { no, yes, nothing };
 
   InHost(const Call& its_call, Comm its_communicator, Counts counts = Counts::yes)
       : call(its_call), communicator(its_communicator), outer_(current), counts_(counts) {
@@ -21,6 +22,7 @@ class InHost {
   }
   ~InHost() {
     current = outer_;
+    if (counts_ == Counts::nothing) return;
     // With Counts::no something was counted that is no call of the program's.
     shm::store_relaxed(ended, shm::load_relaxed(ended) + (counts_ == Counts::yes ? 1 : -1));
   }

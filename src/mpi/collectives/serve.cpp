@@ -208,16 +208,55 @@ int run_exchange(Communicator& communicator, const Call& exchange, Comm comm) {
   return served.code;
 }
 
+// The call as the group runs it, if there is a group and its general path need not look at the
+// call.
+std::optional<group::Call> plain_by_group(Communicator& communicator, const Call& call) noexcept {
+  if (communicator.group() == nullptr) return {};
+  try {
+    return plain(communicator, call);
+  } catch (...) {  // the general path handles it
+    return {};
+  }
+}
+
+// Serves a call that has been verified. The next one may be verified while it runs, if it has no
+// root and the group knows it by then.
+Served serve_plain(Communicator& communicator, const Call& call, const group::Call& as_run) {
+  group::Group& group = *communicator.group();
+  const auto key = known_key_of(call);
+  group::KnownCall* const known = plan::rooted(call.collective) ? nullptr : group.known(key);
+  try {  // as in serve_ready
+    const Code code =
+        known != nullptr ? group.run(*known, as_run.in, as_run.out) : group.run(as_run);
+    if (code == Code::ok && known == nullptr && !plan::rooted(call.collective))
+      group.note(key, as_run);
+    return communicator.finish(code);
+  } catch (...) {
+    return serve_by(communicator, call, call, communicator.handle());
+  }
+}
+
+// Serves a call that its ranks compare.
+Served serve_verified(Communicator& communicator, const Call& call, const Call& as_made,
+                      Comm comm) {
+  const bool is_staged = &call != &as_made;
+  const auto as_run = is_staged ? std::nullopt : plain_by_group(communicator, call);
+  if (as_run && communicator.group()->on_one_node()) {
+    group::KnownCall* const known = communicator.group()->known(known_key_of(call));
+    if (known != nullptr && verifies_while_it_runs(*known, call))
+      return run_verified(communicator, *known, as_run->in, as_run->out, call, comm);
+  }
+  const auto run = [&](const Call& exchange) { return run_exchange(communicator, exchange, comm); };
+  if (const int code = verify(communicator, as_made, comm, run); code != success) return code;
+  return as_run ? serve_plain(communicator, call, *as_run)
+                : serve_by(communicator, call, as_made, comm);
+}
+
 [[gnu::cold, gnu::noinline]] Served serve_observed(Communicator& communicator, const Call& call,
                                                    const Call& as_made, Comm comm) {
-  if (verifies_calls) {
-    const auto run = [&](const Call& exchange) {
-      return run_exchange(communicator, exchange, comm);
-    };
-    if (const int code = verify(communicator, as_made, comm, run); code != success) return code;
-  }
-  const Stopwatch stopwatch;
-  const Served served = serve_by(communicator, call, as_made, comm);
+  const Stopwatch stopwatch(report::recording());
+  const Served served = verifies_calls ? serve_verified(communicator, call, as_made, comm)
+                                       : serve_by(communicator, call, as_made, comm);
   if (report::recording()) note_call(communicator, call, served.reason, stopwatch.read());
   return served;
 }

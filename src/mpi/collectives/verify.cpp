@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <list>
 #include <mutex>
@@ -39,19 +40,31 @@ constexpr std::string_view class_names[] = {"integers",     "natural numbers", "
                                             "booleans",     "bytes",           "characters",
                                             "pairs"};
 constexpr int32_t no_root = INT32_MIN;
-constexpr int32_t of_user = -1;  // the number of a type or an operation that the program has made
+constexpr int16_t of_user = -1;  // the number of a type or an operation that the program has made
 
 // The arguments that must agree. A plain value, which travels between the ranks.
 struct Passed {
   int32_t function = 0;  // its plain form, if the call has large counts
   int32_t root = no_root;
   int64_t bytes = 0;          // this rank's, of one part
-  int32_t element_class = 0;  // a reduction's type
-  int32_t element_bytes = 0;
-  int32_t op = 0;
+  int32_t element_bytes = 0;  // a reduction's type
+  int16_t element_class = 0;
+  int16_t op = 0;
 
   bool operator==(const Passed&) const = default;
 };
+
+// The same as the ranks of a node tell it to each other.
+exec::Passed words_of(const Passed& call) { return std::bit_cast<exec::Passed>(call); }
+Passed passed_in(const exec::Passed& words) { return std::bit_cast<Passed>(words); }
+
+// The part of it that a signature of Tutti's lacks, in 20 bits. Kernels take elements of at most 32
+// bytes.
+uint32_t number_of(const Passed& call) {
+  return static_cast<uint32_t>(call.element_class & 0x1F) |
+         static_cast<uint32_t>(call.op & 0x3F) << 5 |
+         static_cast<uint32_t>(call.element_bytes & 0x1FF) << 11;
+}
 
 int32_t plain_form(Function function) {
   const auto number = static_cast<int32_t>(function);
@@ -82,19 +95,41 @@ const Side& shared_side(const Call& call) {
   return first.data == abi.in_place ? second : first;
 }
 
+// The facts about the type and the operation of a reduction. A thread remembers the last ones, if
+// the type is predefined, because such a handle stays what it is.
+struct Reduced {
+  Datatype type{};
+  Op op_handle{};
+  int32_t element_bytes = 0;
+  int16_t element_class = of_user;
+  int16_t op = of_user;
+};
+const Reduced& reduced(Datatype type, Op op_handle) {
+  constinit static TUTTI_PER_THREAD Reduced last;
+  if (last.element_class != of_user && last.type == type && last.op_handle == op_handle)
+    return last;
+  const NamedType* const element = predefined_type(type);
+  const auto op = named_op(op_handle);
+  last = {type, op_handle, static_cast<int32_t>(size_of(type)),
+          element == nullptr ? of_user : static_cast<int16_t>(element->kind),
+          op ? static_cast<int16_t>(*op) : of_user};
+  return last;
+}
+
 Passed passed(const Call& call, bool within) {
   Passed own;
   own.function = plain_form(call.function);
   if (!within || call.shape == Shape::barrier) return own;
   if (plan::rooted(call.collective)) own.root = call.root;
   if (plan::combines(call.collective)) {
-    const NamedType* const element = predefined_type(call.in.type);
-    own.element_class = element == nullptr ? of_user : static_cast<int32_t>(element->kind);
-    own.element_bytes = static_cast<int32_t>(size_of(call.in.type));
-    const auto op = named_op(call.op);
-    own.op = op ? static_cast<int32_t>(*op) : of_user;
+    const Reduced& facts = reduced(call.in.type, call.op);
+    own.element_class = facts.element_class;
+    own.element_bytes = facts.element_bytes;
+    own.op = facts.op;
+    if (!has_lengths(call)) own.bytes = static_cast<int64_t>(call.in.count) * own.element_bytes;
+  } else if (!has_lengths(call)) {
+    own.bytes = bytes_of(shared_side(call), 0);
   }
-  if (!has_lengths(call)) own.bytes = bytes_of(shared_side(call), 0);
   return own;
 }
 
@@ -106,7 +141,7 @@ std::string text_of(const Passed& call, bool has_arguments) {
   if (call.element_bytes == 0) return text;
   text += call.element_class == of_user
               ? ", a type of the program's"
-              : ", " + std::string(class_names[call.element_class]) + " of " +
+              : ", " + std::string(name_of(static_cast<TypeClass>(call.element_class))) + " of " +
                     std::to_string(call.element_bytes) + " bytes";
   const auto op = static_cast<kernels::Op>(call.op);
   return text + ", " + std::string(name_of(call.op == of_user ? std::nullopt : std::optional(op)));
@@ -269,6 +304,13 @@ std::string fault_of(const Exchange& exchange) {
          "; on the other side, " + difference(all, false);
 }
 
+// The calls of all ranks of a group, which have told them.
+std::vector<Passed> told(const exec::Channel& channel, int ranks) {
+  std::vector<Passed> all;
+  for (int rank = 0; rank < ranks; ++rank) all.push_back(passed_in(channel.told_by(rank)));
+  return all;
+}
+
 int raise_fault(const std::string& fault, Comm comm, bool says) {
   if (fault.empty()) return success;
   if (says) log_line(LogLevel::error, "--verify: %s", fault.c_str());
@@ -384,25 +426,87 @@ int compare_lengths(Exchange* exchange, const std::function<int(const Call&)>& r
   return code;
 }
 
+// All ranks of the group have told their calls, of which one differs. A rank that has entered the
+// call cannot leave it again. Then the group is of no more use to any rank.
+int raise_told(Communicator& communicator, Comm comm) {
+  group::Group& group = *communicator.group();
+  exec::Channel& channel = group.channel();
+  const std::string fault = difference(told(channel, group.ranks()), true);
+  if (channel.any_runs_at_once()) channel.give_up(Code::mismatch, fault);
+  return raise_fault(fault, comm, group.rank() == 0);
+}
+
+// The signature of a call, for messages of its wait. The program may have passed a wrong root.
+uint64_t signature_of(const Call& call, const Passed& own) {
+  const auto bytes = has_lengths(call) ? exec::bytes_not_agreed : static_cast<size_t>(own.bytes);
+  const bool has_room = call.root >= 0 && call.root < plan::max_ranks;
+  return exec::call_signature(call.collective, bytes, has_room ? call.root : 0);
+}
+
+// The ranks tell their calls in the memory of their node.
+int compare_in_memory(Communicator& communicator, const Call& call, Comm comm) {
+  exec::Channel& channel = communicator.group()->channel();
+  const Passed own = passed(call, true);
+  channel.tell(words_of(own), false);
+  const InHost here(call, comm, InHost::Counts::nothing);
+  const Code code = channel.await_told(signature_of(call, own));
+  if (code != Code::ok) return communicator.finish(code);
+  return channel.tell_alike() ? success : raise_told(communicator, comm);
+}
+
+int judge_earlier() {
+  return shm::load_relaxed(are_under_way) != 0 ? judge_completed(false) : success;
+}
+
 }  // namespace
 
-int verify(const Communicator& communicator, const Call& call, Comm comm,
+std::string_view name_of(TypeClass kind) { return class_names[static_cast<size_t>(kind)]; }
+
+int verify(Communicator& communicator, const Call& call, Comm comm,
            const std::function<int(const Call&)>& run) {
-  if (shm::load_relaxed(are_under_way) != 0)
-    if (const int code = judge_completed(false); code != success) return code;
+  if (const int code = judge_earlier(); code != success) return code;
+  const bool by_memory = communicator.group() != nullptr && communicator.group()->on_one_node();
+  if (by_memory) {
+    const int code = compare_in_memory(communicator, call, comm);
+    if (code != success || !has_lengths(call)) return code;
+  }
   thread_local Exchange exchange;  // keeps its memory
   begin_exchange(&communicator, call, comm, &exchange);
   const auto run_before_call = [&](const Call& before) {
     const InHost here(call, comm, InHost::Counts::no);
     return run(before);
   };
-  int code = run_before_call(
-      exchange_of(Function::Allgather, Collective::allgather, &exchange.own, exchange.all.data()));
-  if (code != success) return code;
-  std::string fault = fault_of(exchange);
+  std::string fault;
+  if (!by_memory) {
+    const int code = run_before_call(exchange_of(Function::Allgather, Collective::allgather,
+                                                 &exchange.own, exchange.all.data()));
+    if (code != success) return code;
+    fault = fault_of(exchange);
+  }
+  int code = success;
   if (fault.empty() && !exchange.lengths.empty())
     code = compare_lengths(&exchange, run_before_call, &fault);
   return code == success ? raise_fault(fault, comm, exchange.rank == 0) : code;
+}
+
+bool verifies_while_it_runs(const group::KnownCall& known, const Call& call) {
+  return known.start.hears_all && !plan::rooted(call.collective);
+}
+
+int run_verified(Communicator& communicator, group::KnownCall& known, const void* in, void* out,
+                 const Call& call, Comm comm) {
+  if (const int code = judge_earlier(); code != success) return code;
+  group::Group& group = *communicator.group();
+  exec::Channel& channel = group.channel();
+  const Passed own = passed(call, true);
+  channel.tell(words_of(own), true);
+  Code code = group.run_compared(known, in, out, number_of(own));
+  if (code != Code::mismatch) return communicator.finish(code);
+  const InHost here(call, comm, InHost::Counts::nothing);
+  // Others tell their calls before they find that these differ.
+  code = channel.await_told(signature_of(call, own));
+  const bool differ = code == Code::ok && !channel.tell_alike();
+  return differ ? raise_told(communicator, comm) : communicator.finish(Code::mismatch);
 }
 
 int verify_start(const Call& call, Comm comm) {

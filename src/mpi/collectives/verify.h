@@ -1,11 +1,14 @@
 // Compares what the ranks of a communicator pass to each collective (tutti-run --verify).
 //
-// Before a blocking collective, its ranks exchange which function they call and the arguments that
-// must agree: root, bytes, the class of the type, operation. The exchange is a collective of the
-// same communicator, served as any other, so it costs one more call. If the ranks differ,
-// all of them get the same error, at the call. A non-blocking collective, and the making of a
-// persistent one, must not wait: their exchange is non-blocking, and its result is judged at a
-// later call of a collective, or in MPI_Finalize.
+// Compared are the function and the arguments that must agree: root, bytes, the class of the type,
+// operation. The ranks of one node tell these in shared memory (exec/passed.h), and each waits for
+// what the others tell before it enters the call. A call that the group knows, and whose program
+// hears all ranks, need not wait: its lines show whether the calls differ, before anything is
+// combined. Elsewhere the ranks exchange them by a collective of the same communicator, served as
+// any other, so it costs one more call. If the ranks differ, all of them get the same error, at the
+// call. A non-blocking collective, and the making of a persistent one, must not wait: their
+// exchange is non-blocking, and its result is judged at a later call of a collective, or in
+// MPI_Finalize.
 //
 // Where parts may differ in length (v-forms, neighbourhoods), both ends of each part tell its
 // length, in one more exchange. A blocking call needs a third one, so that all ranks get the error.
@@ -15,18 +18,28 @@
 #pragma once
 
 #include <functional>
+#include <string_view>
 
 #include "mpi/collectives/call.h"
 #include "mpi/communicators/communicator.h"
+#include "mpi/host/types.h"
 
 namespace tutti::mpi {
 
 inline constinit bool verifies_calls = false;  // set inside MPI_Init
 
-// Returns success, or an error that was raised on the communicator. run(CALL) serves a call on the
-// communicator and returns its code.
-int verify(const Communicator& communicator, const Call& call, Comm comm,
+// The class of a reduction's type, for messages: integers, real numbers and so on.
+std::string_view name_of(TypeClass kind);
+
+// Before a call: returns success, or an error that was raised on the communicator. run(CALL) serves
+// a call on the communicator and returns its code.
+int verify(Communicator& communicator, const Call& call, Comm comm,
            const std::function<int(const Call&)>& run);
+// True if run_verified may run the call instead, which a rank decides for itself.
+bool verifies_while_it_runs(const group::KnownCall& known, const Call& call);
+// Runs a call of a communicator whose ranks are on one node, with these buffers. Returns its code.
+int run_verified(Communicator& communicator, group::KnownCall& known, const void* in, void* out,
+                 const Call& call, Comm comm);
 int verify_start(const Call& call, Comm comm);
 // For MPI_Finalize: judges what is still under way, and waits for it.
 void end_verifying();

@@ -10,6 +10,7 @@
 #include <system_error>
 #include <utility>
 
+#include "mpi/collectives/verify.h"
 #include "mpi/communicators/registry.h"
 #include "mpi/host/last_message.h"
 #include "mpi/host/types.h"
@@ -147,7 +148,10 @@ std::string arguments_of(const Call& call) {
       add(std::to_string(side.count) + " elements");
   }
   if (plan::rooted(call.collective)) add("root " + std::to_string(call.root));
-  if (plan::combines(call.collective)) add(std::string(name_of(named_op(call.op))));
+  if (!plan::combines(call.collective)) return text;
+  if (const NamedType* const type = predefined_type(call.in.type))
+    add(std::string(name_of(type->kind)) + " of " + std::to_string(type->bytes) + " bytes");
+  add(std::string(name_of(named_op(call.op))));
   return text;
 }
 
