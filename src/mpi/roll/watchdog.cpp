@@ -44,8 +44,9 @@ using std::chrono::milliseconds;
 constexpr size_t stack_bytes = 512 * 1024;  // reading debug information takes some
 constexpr int looks_before_next_call = 4;   // after the limit, a rank calls for the table again
 constexpr useconds_t microseconds_to_arrive = 50'000;  // for ranks that are a little behind
-constexpr int request_milliseconds = 100;              // a request is sent with the connection
-constexpr auto longest_printing = milliseconds(3000);
+constexpr auto longest_to_arrive = milliseconds(1000);
+constexpr int request_milliseconds = 100;  // a request is sent with the connection
+constexpr auto longest_printing = milliseconds(5000);
 constexpr auto time_between_tables = milliseconds(5000);
 
 bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
@@ -251,6 +252,32 @@ class Watchdog final : private Server {
     });
   }
 
+  static std::string key_of(const std::vector<Place>& places) {
+    std::string key;
+    for (const Place& place : places) key += std::to_string(place.rank) + place.mark() + "\n";
+    return key;
+  }
+
+  // A rank has found a fault in a call, and others may not have come to that call yet: on a loaded
+  // machine they wait for a core. So all are asked until they stay in calls of MPI. A rank that
+  // computes for long gets no more time than that, and none after a rank has ended: then launchers
+  // soon end the others.
+  std::vector<Place> gather_arrived() {
+    const auto end = Clock::now() + longest_to_arrive;
+    for (std::string before;;) {
+      usleep(microseconds_to_arrive);
+      std::vector<Place> places = ranks_of_job_.gather(false, this);
+      const auto any = [&](Doing doing) {
+        return std::any_of(places.begin(), places.end(),
+                           [=](const Place& place) { return place.doing == doing; });
+      };
+      std::string key = key_of(places);
+      const bool have_arrived = !any(Doing::computes) && key == before;
+      if (have_arrived || any(Doing::ended) || Clock::now() >= end) return places;
+      before = std::move(key);
+    }
+  }
+
   void print(const Due& due) {
     const bool at_once = due.word != ask_print;
     if (at_once && Clock::now() < printed_ + time_between_tables) return;
@@ -259,15 +286,13 @@ class Watchdog final : private Server {
                     request(due.word, due.cause));
       if (is_taken(&first)) return;
     }
-    if (at_once) usleep(microseconds_to_arrive);
-    const std::vector<Place> places = ranks_of_job_.gather(!at_once, this);
+    const std::vector<Place> places = at_once ? gather_arrived() : ranks_of_job_.gather(true, this);
     if (!at_once && goes_on(places)) return;
     if (due.word == ask_print_if_awaited &&
         std::none_of(places.begin(), places.end(),
                      [](const Place& place) { return place.doing == Doing::mpi; }))
       return;
-    std::string key;
-    for (const Place& place : places) key += std::to_string(place.rank) + place.mark() + "\n";
+    const std::string key = key_of(places);
     if (std::exchange(printed_key_, key) == key) return;
     const std::string text = table_text(places, ranks_, due.cause + whose_);
     (void)!write(STDERR_FILENO, text.data(), text.size());
