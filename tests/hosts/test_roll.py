@@ -7,7 +7,7 @@ import time
 from contextlib import contextmanager
 
 import pytest
-from expected_hangs import check_table, end_session, read_until
+from expected_hangs import check_table, end_session, last_table, read_until
 from several_nodes import TUTTI_RUN, environment, mpi_words, on
 
 NODES = 2
@@ -69,3 +69,14 @@ def test_ps(compiled, mpi):
             places = {place["rank"]: place["doing"] for place in answer["threads"]}
     assert places == {0: "mpi", 1: "mpi", 2: "mpi", 3: "computes"}
     assert answer["elsewhere"] == []
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_ranks_of_sessions(compiled, mpi):
+    """Without MPI_Init, the ranks of both nodes are in one table, too. Rank 0 sleeps."""
+    text = first_table(mpi, compiled(mpi, "sessions"), "stall")
+    rows = last_table(text)
+    assert rows[0].startswith("rank 0: "), text
+    [others] = [row for row in rows if row.startswith("ranks 1-3: MPI_Allreduce of 4 bytes")]
+    assert "on the rank's communicator" in others, text
+    assert "on other nodes" not in text, text

@@ -179,6 +179,7 @@ void begin_roll_of_world(int rank, bool several_nodes) {
                      host().comm_world);
     return all;
   };
+  meet_for_roll = nullptr;
   Comm parent = host().comm_null;
   host().Comm_get_parent(&parent);
   int64_t spawned = getpid();
@@ -188,6 +189,31 @@ void begin_roll_of_world(int rank, bool several_nodes) {
     spawned = 0;
   start_roll(rank, ranks, ranks_here(world_team().get(), rank, ranks), spawned,
              several_nodes ? roll::Exchange(exchange) : nullptr);
+}
+
+// For a job of sessions alone, whose ranks cannot exchange contacts inside MPI_Init: they do so in
+// the set-up of the first communicator of all of them. So the roll begins again.
+int ranks_of_sessions = 0;  // all of the job; 0: they have exchanged contacts
+void begin_roll_of_sessions(Comm all, int ranks) {
+  if (ranks != ranks_of_sessions) return;
+  ranks_of_sessions = 0;
+  const int rank = launched_rank();
+  struct OfRank {
+    int rank = -1;
+    roll::Contact contact;
+  };
+  const auto exchange = [&](const roll::Contact& own) {
+    const OfRank its_own{rank, own};
+    std::vector<OfRank> given(static_cast<size_t>(ranks));
+    std::vector<roll::Contact> contacts(static_cast<size_t>(ranks));
+    host().Allgather(&its_own, sizeof its_own, host().type_byte, given.data(), sizeof its_own,
+                     host().type_byte, all);
+    for (const OfRank& one : given)
+      if (one.rank >= 0 && one.rank < ranks) contacts[static_cast<size_t>(one.rank)] = one.contact;
+    return contacts;
+  };
+  roll::end_roll();
+  start_roll(rank, ranks, {rank}, 0, exchange);
 }
 
 // True from the end of Tutti's use of the host until the ledger is checked.
@@ -461,8 +487,11 @@ void settle_session(Session session) {
   if (report::recording() && !life().settled) enter_report_of_sessions(ranks);
   note_session(key_of(session), processes);
   note_session_of_self(session);
-  if (!options().disable)
-    start_roll(launched_rank(), ranks, ranks_here(nullptr, launched_rank(), ranks), 0, nullptr);
+  if (options().disable) return;
+  start_roll(launched_rank(), ranks, ranks_here(nullptr, launched_rank(), ranks), 0, nullptr);
+  if (life().settled) return;
+  ranks_of_sessions = ranks;
+  meet_for_roll = begin_roll_of_sessions;
 }
 
 }  // namespace

@@ -14,6 +14,10 @@ namespace tutti::mpi {
 // one line. It returns within seconds, and prints nothing if memory has run out.
 inline void (*call_the_roll)(const char* cause) noexcept = nullptr;
 
+// Tells all ranks of a communicator at which sockets each of them may be asked where it is, if they
+// are all of a job of several nodes; null: the roll is not called. Collective.
+inline void (*meet_for_roll)(Comm communicator, int ranks) = nullptr;
+
 // The line of the program among the frames of a stack, the innermost first; null: nobody knows it.
 inline std::string (*site_of_frames)(const uintptr_t* frames, size_t count) = nullptr;
 

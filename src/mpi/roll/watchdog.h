@@ -22,7 +22,8 @@
 
 namespace tutti::mpi::roll {
 
-// Gives this rank's contact to all ranks, and returns those of all. Collective over the job.
+// Gives this rank's contact to all ranks, and returns those of all, by rank. Collective over the
+// job.
 using Exchange = std::function<std::vector<Contact>(const Contact&)>;
 
 // Starts the thread. Where the system refuses a thread or a socket, there is no roll call, which is
