@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/process.h"
+#include "mpi/roll/source.h"
 
 namespace tutti::mpi::roll {
 namespace {
@@ -15,7 +16,8 @@ using std::chrono::milliseconds;
 
 // A rank may need 0.5 s for its own threads, and a node so long for its ranks.
 constexpr auto longest_gathering = milliseconds(900);
-constexpr auto longest_gathering_of_nodes = milliseconds(1800);
+constexpr auto longest_finding_of_lines = milliseconds(3000);
+constexpr auto longest_gathering_of_nodes = milliseconds(4500);
 // Other nodes may take so long to be connected, while others are not asked yet.
 constexpr auto longest_connecting = milliseconds(50);
 // If a rank has not answered by then, it is looked at whether it is stopped.
@@ -148,7 +150,33 @@ std::vector<Place> Gathering::gather_here(bool is_sure, Server* server) const {
   size_t next = 0;
   for (const int rank : here_)
     if (rank != rank_) add_answer(rank, inquiries[next++], *server, &places);
+  add_sites(&places, server);
   return places;
+}
+
+// Reading debug information takes each rank that does it tens of milliseconds of a core.
+void Gathering::add_sites(std::vector<Place>* places, Server* server) const {
+  std::map<std::string, std::string> sites;  // one for each Place::object
+  std::vector<std::string> asked_for;
+  std::vector<Inquiry> inquiries;
+  for (const Place& place : *places) {
+    if (place.object.empty() || !sites.try_emplace(place.object).second) continue;
+    if (place.rank == rank_) {
+      sites[place.object] = source_of(place.frame).text();
+      continue;
+    }
+    asked_for.push_back(place.object);
+    inquiries.emplace_back(doors_of({place.rank}),
+                           std::string(ask_source) + " " + std::to_string(place.frame));
+  }
+  wait_for(&inquiries, longest_finding_of_lines, false, server);
+  for (size_t i = 0; i < inquiries.size(); ++i)
+    if (inquiries[i].state() == Inquiry::State::answered) sites[asked_for[i]] = inquiries[i].text();
+  for (Place& place : *places) {
+    if (place.object.empty()) continue;
+    place.site = sites[place.object];
+    place.object.clear();
+  }
 }
 
 std::vector<Place> Gathering::gather(bool is_sure, Server* server) const {

@@ -1,6 +1,6 @@
 // Gathers the places of all ranks of a job: it asks each rank of this node, and of every other node
-// one rank, which asks those of its node. The thread that gathers answers others meanwhile, because
-// they may ask it, too.
+// one rank, which asks those of its node. One of a node's ranks at one place finds its source line.
+// The thread that gathers answers others meanwhile, because they may ask it, too.
 //
 // The watchdog owns one, and its thread uses it; doors_of and is_taken are for any thread.
 #pragma once
@@ -19,11 +19,13 @@
 namespace tutti::mpi::roll {
 
 // The first words of requests; a cause follows some. A rank answers for itself or for its node. A
-// table is printed if no rank goes on, at once, or if a rank is in a call of MPI.
+// table is printed if no rank goes on, at once, or if a rank is in a call of MPI. After `source`
+// comes a frame of the rank's, whose line is the answer.
 inline constexpr std::string_view ask_place = "place", ask_sure_place = "sure", ask_node = "node",
                                   ask_sure_node = "sure-node", ask_table = "table",
                                   ask_json = "json", ask_watch = "watch", ask_print = "print",
-                                  ask_print_now = "now", ask_print_if_awaited = "awaited";
+                                  ask_print_now = "now", ask_print_if_awaited = "awaited",
+                                  ask_source = "source";
 
 // The duties of the thread that gathers.
 class Server {
@@ -69,6 +71,8 @@ class Gathering {
   std::vector<Place> gather(bool is_sure, Server* server) const;
 
  private:
+  void add_sites(std::vector<Place>* places, Server* server) const;
+
   const int rank_, ranks_;
   const std::vector<int> here_;
   const std::string job_;

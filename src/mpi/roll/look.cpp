@@ -280,8 +280,8 @@ Place place_of(pid_t thread) {
   return place;
 }
 
-void add_source(Place* place) {
-  if (place->site.empty() && place->frame != 0) place->site = source_of(place->frame).text();
+void add_object(Place* place) {
+  if (place->site.empty() && place->frame != 0) place->object = object_at(place->frame);
 }
 
 }  // namespace tutti::mpi::roll

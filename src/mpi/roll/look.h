@@ -12,9 +12,10 @@
 namespace tutti::mpi::roll {
 
 // Without the source line, which takes tens of milliseconds in the first place, because the debug
-// information must be read.
+// information must be read (gathering.h says who reads it).
 Place place_of(pid_t thread);
-void add_source(Place* place);
+// The frame as other processes can tell it.
+void add_object(Place* place);
 // The line of the first frame that is not MPI's; empty: unknown. Any thread may call this one.
 std::string site_of_frames(const uintptr_t* frames, size_t count);
 

@@ -27,19 +27,24 @@ std::string Place::mark() const {
 }
 
 Json json_of(const Place& place) {
-  return Json{{"rank", place.rank},
-              {"process", place.process},
-              {"thread", place.thread},
-              {"is_first", place.is_first},
-              {"doing", words[static_cast<size_t>(place.doing)]},
-              {"function", place.function},
-              {"site", place.site},
-              {"communicator", place.communicator},
-              {"arguments", place.arguments},
-              {"message", place.message.is_known() ? json_of(place.message) : Json()},
-              {"number", place.number},
-              {"seconds", rounded(place.seconds, 1)},
-              {"note", place.note}};
+  Json told{{"rank", place.rank},
+            {"process", place.process},
+            {"thread", place.thread},
+            {"is_first", place.is_first},
+            {"doing", words[static_cast<size_t>(place.doing)]},
+            {"function", place.function},
+            {"site", place.site},
+            {"communicator", place.communicator},
+            {"arguments", place.arguments},
+            {"message", place.message.is_known() ? json_of(place.message) : Json()},
+            {"number", place.number},
+            {"seconds", rounded(place.seconds, 1)},
+            {"note", place.note}};
+  if (!place.object.empty()) {
+    told["frame"] = place.frame;
+    told["object"] = place.object;
+  }
+  return told;
 }
 
 Place place_from(const Json& value) {
@@ -64,6 +69,10 @@ Place place_from(const Json& value) {
   value.at("number").get_to(place.number);
   value.at("seconds").get_to(place.seconds);
   value.at("note").get_to(place.note);
+  if (value.contains("object")) {
+    value.at("frame").get_to(place.frame);
+    value.at("object").get_to(place.object);
+  }
   return place;
 }
 

@@ -42,9 +42,10 @@ struct Place {
   pid_t thread = 0;
   bool is_first = true;  // the thread in which the process began
   Doing doing = Doing::silent;
-  std::string function;      // MPI_Barrier; outside MPI, the system call or nothing
-  uintptr_t frame = 0;       // an address in the program; 0: unknown; not told to other processes
-  std::string site;          // FILE:LINE (FUNCTION) of the program; empty: unknown
+  std::string function;  // MPI_Barrier; outside MPI, the system call or nothing
+  uintptr_t frame = 0;   // an address in the program; 0: unknown
+  std::string object;    // the frame as FILE+OFFSET, the same at all ranks; empty: site is final
+  std::string site;      // FILE:LINE (FUNCTION) of the program; empty: unknown
   std::string communicator;  // the collective's, or the message's; empty: unknown
   std::string arguments;     // the collective's, as far as ranks must agree on them
   Message message;

@@ -89,15 +89,18 @@ Source source_of(uintptr_t address) {
   add_debug_information(address, &source);
   if (source.function.empty() && !source.symbol.empty())
     source.function = demangled(source.symbol.c_str());
-  if (source.file.empty() && source.function.empty() && !source.object.empty()) {
-    char offset[32];
-    Dl_info info{};
-    dladdr(reinterpret_cast<void*>(address), &info);
-    std::snprintf(offset, sizeof offset, "+0x%zx",
-                  address - reinterpret_cast<uintptr_t>(info.dli_fbase));
-    source.function = without_directory(source.object) + offset;
-  }
+  if (source.file.empty() && source.function.empty())
+    source.function = without_directory(object_at(address));
   return source;
+}
+
+std::string object_at(uintptr_t address) {
+  Dl_info info{};
+  if (dladdr(reinterpret_cast<void*>(address), &info) == 0) return {};
+  char offset[32];
+  std::snprintf(offset, sizeof offset, "+0x%zx",
+                address - reinterpret_cast<uintptr_t>(info.dli_fbase));
+  return info.dli_fname + std::string(offset);
 }
 
 std::string called_at([[maybe_unused]] uintptr_t address) {

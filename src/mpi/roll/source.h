@@ -22,6 +22,8 @@ struct Source {
 // The exported symbol alone, which takes a microsecond.
 Source symbol_of(uintptr_t address);
 Source source_of(uintptr_t address);
+// FILE+OFFSET, which takes a microsecond, too; empty: unknown.
+std::string object_at(uintptr_t address);
 // The function to which the call instruction leads that ends at `address` + 1, through the tables
 // of the dynamic linker; empty: it cannot be told. A frame is missing on the stack where a function
 // has jumped to another one at its end.

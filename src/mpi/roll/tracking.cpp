@@ -43,7 +43,7 @@ void Tracking::begin() {
   last_look_ = next_look_ = Clock::now();
 }
 
-std::vector<Place> Tracking::without_sources() const {
+std::vector<Place> Tracking::places() const {
   std::vector<Place> places;
   for (const pid_t thread : threads()) {
     if (thread == own_) continue;
@@ -58,12 +58,6 @@ std::vector<Place> Tracking::without_sources() const {
     if (is_first || place.doing == Doing::mpi) places.push_back(std::move(place));
   }
   if (places.size() > 1) places.erase(places.begin());  // it waits for the others
-  return places;
-}
-
-std::vector<Place> Tracking::places() const {
-  std::vector<Place> places = without_sources();
-  for (Place& place : places) add_source(&place);
   return places;
 }
 
@@ -86,7 +80,7 @@ bool Tracking::look() {
   bool is_new = false;
   double longest = 0;
   std::map<pid_t, Tracked> tracked;
-  for (const Place& place : without_sources()) {
+  for (const Place& place : places()) {
     const std::string mark = place.mark();
     Tracked& now_tracked = tracked[place.thread] = std::move(tracked_[place.thread]);
     if (now_tracked.mark == mark || place.doing == Doing::silent) {
@@ -130,7 +124,7 @@ bool Tracking::looks_the_same() const {
   const auto end = Clock::now() + longest_sure_looks;
   for (int looks = 0; looks < looks_to_be_sure && Clock::now() < end; ++looks) {
     usleep(static_cast<useconds_t>(between_sure_looks.count()));
-    for (const Place& place : without_sources()) {
+    for (const Place& place : places()) {
       if (place.doing == Doing::silent) continue;
       const auto tracked = tracked_.find(place.thread);
       if (tracked == tracked_.end() || tracked->second.mark != place.mark()) return false;

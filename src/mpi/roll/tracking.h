@@ -24,7 +24,7 @@ class Tracking {
   // Once, in the thread that looks. That thread has no place.
   void begin();
 
-  // The first thread, and those others that are in a call of MPI, with their source lines.
+  // The first thread, and those others that are in a call of MPI, without their source lines.
   std::vector<Place> places() const;
   // When look() is to be called. It comes early after a change, so that a call which began
   // meanwhile is seen soon, and when a thread reaches the limit.
@@ -44,7 +44,6 @@ class Tracking {
     double seconds = 0;
   };
 
-  std::vector<Place> without_sources() const;
   uint64_t collectives() const;
   bool looks_the_same() const;
   void look_next_after(Clock::duration time) { next_look_ = last_look_ + time; }

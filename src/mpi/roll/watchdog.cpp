@@ -31,6 +31,7 @@
 #include "mpi/roll/look.h"
 #include "mpi/roll/place.h"
 #include "mpi/roll/sockets.h"
+#include "mpi/roll/source.h"
 #include "mpi/roll/stack.h"
 #include "mpi/roll/table.h"
 #include "mpi/roll/tracking.h"
@@ -186,13 +187,15 @@ class Watchdog final : private Server {
     const std::string word = line.substr(0, line.find(' '));
     const std::string cause = word.size() < line.size() ? line.substr(word.size() + 1) : "";
     if (is_one_of(word, {ask_table, ask_json, ask_node, ask_sure_node, ask_print, ask_print_now,
-                         ask_print_if_awaited, ask_watch, ask_place, ask_sure_place}))
+                         ask_print_if_awaited, ask_watch, ask_place, ask_sure_place, ask_source}))
       send_text(connection, std::string(is_there));
     if (word == ask_watch) {
       watchers_.push_back(std::move(connection));
     } else if (is_one_of(word, {ask_place, ask_sure_place})) {
       if (word == ask_sure_place) tracking_.become_sure();
-      send_text(connection, json_text(json_of(tracking_.places())));
+      send_text(connection, json_text(json_of(own_places())));
+    } else if (word == ask_source) {
+      send_text(connection, source_of(std::strtoull(cause.c_str(), nullptr, 10)).text());
     } else if (!word.empty()) {
       due_.push_back({word, cause, std::move(connection)});
     }
@@ -237,7 +240,11 @@ class Watchdog final : private Server {
     return std::string(word) + (cause.empty() ? "" : " " + cause);
   }
 
-  std::vector<Place> own_places() override { return tracking_.places(); }
+  std::vector<Place> own_places() override {
+    std::vector<Place> places = tracking_.places();
+    for (Place& place : places) add_object(&place);
+    return places;
+  }
   std::string note_of_ended(int rank) const override {
     for (const Watched& one : watched_)
       if (one.rank == rank) return one.said_bye ? "after MPI_Finalize" : "without MPI_Finalize";
