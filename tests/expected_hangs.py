@@ -5,6 +5,7 @@ import re
 import signal
 import subprocess
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
@@ -162,7 +163,6 @@ BUGS = {
 C_BUGS = [case for case in BUGS if case not in ("exception", "neighbour_not_mutual")]
 
 
-# mpi4py calls functions with large counts, whose peers are not seen.
 def list_of(ranks):
     """0, 1 and 0-2, as the table has them."""
     return ", ".join(map(str, ranks)) if len(ranks) < 3 else f"{ranks[0]}-{ranks[-1]}"
@@ -182,6 +182,25 @@ def read_until(process, stream, words, seconds):
             break
         time.sleep(0.1)
     return text
+
+
+@contextmanager
+def started(command, environment, **streams):
+    """A job in a session of its own, of which the caller reads what it has made a pipe of
+    `streams`. It is ended.
+    """
+    others = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen(
+        [str(word) for word in command],
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        start_new_session=True,
+        **others | streams,
+    ) as process:
+        try:
+            yield process
+        finally:
+            end_session(process)
 
 
 def end_session(process):

@@ -4,10 +4,9 @@ import json
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
 
 import pytest
-from expected_hangs import check_table, end_session, last_table, read_until
+from expected_hangs import check_table, last_table, read_until, started
 from several_nodes import TUTTI_RUN, environment, mpi_words, on
 
 NODES = 2
@@ -16,21 +15,14 @@ pytestmark = [pytest.mark.mpi, pytest.mark.usefixtures("nodes")]
 MPIS = ["mpich", "openmpi"]
 
 
-@contextmanager
 def running_job(mpi, program, case, **variables):
     """The job's process; it is ended."""
-    with subprocess.Popen(
+    return started(
         mpi_words(mpi, RANKS, TUTTI_RUN, program, case),
-        env=environment(**variables),
-        stdin=subprocess.DEVNULL,
+        environment(**variables),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        start_new_session=True,
-    ) as process:
-        try:
-            yield process
-        finally:
-            end_session(process)
+    )
 
 
 def first_table(mpi, program, case):

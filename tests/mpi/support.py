@@ -6,13 +6,12 @@ import shutil
 import signal
 import subprocess
 import sys
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from expected_hangs import end_session, read_until
+from expected_hangs import read_until, started
 from open_mpi import WITHOUT_LIBFABRIC
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -140,23 +139,6 @@ def run(command, *, environment=None, timeout=200, cwd=None) -> subprocess.Compl
     return subprocess.CompletedProcess(command, process.returncode, out, err)
 
 
-@contextmanager
-def started(command, environment):
-    """A job in a session of its own whose stderr the caller reads. It is ended."""
-    with subprocess.Popen(
-        [str(word) for word in command],
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    ) as process:
-        try:
-            yield process
-        finally:
-            end_session(process)
-
-
 # Open MPI's launcher (PMIx 5) sometimes fails with this message on a busy machine, before it has
 # started a process.
 LAUNCHER_FAILED = "PMIx server's listener thread failed to start"
@@ -199,7 +181,7 @@ def job_of_careless_parents(host, ranks, directory, words, program, *arguments, 
     wrapper.chmod(0o755)
     command = [host.launcher, "-n", ranks, wrapper, TUTTI_RUN, program, *arguments]
     environment = clean_environment() | host.environment | (variables or {})
-    with started(command, environment) as process:
+    with started(command, environment, stderr=subprocess.PIPE) as process:
         try:
             text = read_until(process, process.stderr, [words], 100)
         finally:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import support
-from expected_hangs import C_BUGS, check_table, end_session, marked_line, read_until
+from expected_hangs import C_BUGS, check_table, marked_line, read_until, started
 from support import fortran_program
 from tutti.roll.sockets import ask, own_jobs
 
@@ -26,7 +26,7 @@ def table(host, ranks, program, options=(), variables=None, ends=("  difference:
     environment |= {"TUTTI_STALL_SECONDS": str(LIMIT)} | (variables or {})
     tutti = [support.TUTTI_RUN, "--idle", idle]
     command = [host.launcher, "-n", ranks, *options, *tutti, *program]
-    with support.started(command, environment) as process:
+    with started(command, environment, stderr=subprocess.PIPE) as process:
         text = read_until(process, process.stderr, ends, SECONDS)
     return text
 
@@ -123,7 +123,7 @@ def test_system_calls_go_on(host_named, compiled, name):
     environment = support.clean_environment() | host.environment | {"TUTTI_STALL_SECONDS": "1"}
     asked, end = 0, time.monotonic() + 200
     while asked <= 20 and time.monotonic() < end:  # a job takes four seconds
-        with support.started(command, environment) as process:
+        with started(command, environment, stderr=subprocess.PIPE) as process:
             while process.poll() is None and time.monotonic() < end:
                 for job, owner in own_jobs():
                     if process.pid in ancestors(owner.process):
@@ -155,31 +155,19 @@ def test_ps(host_named, compiled, name, ranks, limit):
         words = [sys.executable, "-m", "tutti.cli", "ps", *arguments]
         return subprocess.run(words, capture_output=True, text=True, timeout=100, check=True).stdout
 
-    with subprocess.Popen(
-        [str(word) for word in command],
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    ) as process:
-        try:
-            end, own = time.monotonic() + 100, []
-            while time.monotonic() < end and [len(job["here"]) for job in own] != [ranks]:
-                own = [
-                    job
-                    for job in json.loads(ps("--json"))
-                    if process.pid in ancestors(job["process"])
-                ]
-            [job] = own
-            assert (job["ranks"], job["here"]) == (ranks, list(range(ranks)))
-            assert job["name"] in ps()
-            text = ps(job["name"])
+    with started(command, environment) as process:
+        end, own = time.monotonic() + 100, []
+        while time.monotonic() < end and [len(job["here"]) for job in own] != [ranks]:
+            own = [
+                job for job in json.loads(ps("--json")) if process.pid in ancestors(job["process"])
+            ]
+        [job] = own
+        assert (job["ranks"], job["here"]) == (ranks, list(range(ranks)))
+        assert job["name"] in ps()
+        text = ps(job["name"])
+        table_as_json = json.loads(ps(job["name"], "--json"))
+        while limit == 1 and table_as_json["printed_after_limit"] is None:
             table_as_json = json.loads(ps(job["name"], "--json"))
-            while limit == 1 and table_as_json["printed_after_limit"] is None:
-                table_as_json = json.loads(ps(job["name"], "--json"))
-        finally:
-            end_session(process)
     assert "hangs.c:" in text and "(endless_loop)" in text, text
     assert sorted({thread["rank"] for thread in table_as_json["threads"]}) == list(range(ranks))
     assert limit > 1 or table_as_json["printed_after_limit"] >= 0

@@ -1,10 +1,11 @@
 """Beginning and end: jobs of which only some ranks run under Tutti."""
 
 import json
+import subprocess
 
 import pytest
 import support
-from expected_hangs import read_until
+from expected_hangs import read_until, started
 from support import expect_ok, job, library_before_host, preloaded
 
 pytestmark = pytest.mark.mpi
@@ -110,7 +111,7 @@ def test_ranks_wait_by_default(host, compiled):
     environment = support.clean_environment() | host.environment | {"TUTTI_STALL_SECONDS": "1"}
     program = compiled(host, "derived")
     command = [host.launcher, "-n", 1, support.TUTTI_RUN, program, ":", "-n", 1, program]
-    with support.started(command, environment) as process:
+    with started(command, environment, stderr=subprocess.PIPE) as process:
         assert read_until(process, process.stderr, [line], 100).count(line) == 1
         # Nothing more is said within the next limit, and the job goes on.
         assert line not in read_until(process, process.stderr, [line], 2)

@@ -238,7 +238,7 @@ Reason Communicator::form_team(int ranks) {
   if (common.verdict == Verdict::host_failed) return Reason::host_failed;
   if (common.verdict != Verdict::alike) return Reason::different_options;
   if (common.same && team_ != nullptr) return join({});
-  if (!common.one_node && meet_for_roll != nullptr) meet_for_roll(handle_, ranks);
+  if (!common.one_node && common.can_meet) meet_for_roll(handle_);
   std::string why_not;
   team_ = Team::form_of_all(handle_, ranks, trusted(handle_), &why_not);
   if (team_ == nullptr) {

@@ -179,7 +179,7 @@ void begin_roll_of_world(int rank, bool several_nodes) {
                      host().comm_world);
     return all;
   };
-  meet_for_roll = nullptr;
+  ranks_to_meet = 0;
   Comm parent = host().comm_null;
   host().Comm_get_parent(&parent);
   int64_t spawned = getpid();
@@ -193,11 +193,10 @@ void begin_roll_of_world(int rank, bool several_nodes) {
 
 // For a job of sessions alone, whose ranks cannot exchange contacts inside MPI_Init: they do so in
 // the set-up of the first communicator of all of them. So the roll begins again.
-int ranks_of_sessions = 0;  // all of the job; 0: they have exchanged contacts
-void begin_roll_of_sessions(Comm all, int ranks) {
-  if (ranks != ranks_of_sessions) return;
-  ranks_of_sessions = 0;
+void begin_roll_of_sessions(Comm all) {
   const int rank = launched_rank();
+  int ranks = 0;
+  host().Comm_size(all, &ranks);
   struct OfRank {
     int rank = -1;
     roll::Contact contact;
@@ -212,6 +211,12 @@ void begin_roll_of_sessions(Comm all, int ranks) {
       if (one.rank >= 0 && one.rank < ranks) contacts[static_cast<size_t>(one.rank)] = one.contact;
     return contacts;
   };
+  // Threads may set up two communicators of all ranks at the same time. The second exchange is for
+  // nothing then, but the others take part in it.
+  if (ranks_to_meet.exchange(0) == 0) {
+    exchange({});
+    return;
+  }
   roll::end_roll();
   start_roll(rank, ranks, {rank}, 0, exchange);
 }
@@ -489,9 +494,11 @@ void settle_session(Session session) {
   note_session_of_self(session);
   if (options().disable) return;
   start_roll(launched_rank(), ranks, ranks_here(nullptr, launched_rank(), ranks), 0, nullptr);
-  if (life().settled) return;
-  ranks_of_sessions = ranks;
-  meet_for_roll = begin_roll_of_sessions;
+  static bool is_first = true;  // they meet once, if each makes further sessions whenever it likes
+  if (std::exchange(is_first, false) && !life().settled) {
+    meet_for_roll = begin_roll_of_sessions;
+    ranks_to_meet = ranks;
+  }
 }
 
 }  // namespace

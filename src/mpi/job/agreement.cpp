@@ -128,12 +128,10 @@ bool least_of_all(const uint64_t* own, uint64_t* least, int count, Comm communic
 
 // True if the launcher says that the communicator's ranks are all on this rank's node. MPICH may be
 // told to play several nodes on one.
-bool is_launched_on_one_node(Comm communicator) {
+bool is_launched_on_one_node(int ranks) {
   for (const char* plays :
        {"MPIR_CVAR_NUM_CLIQUES", "MPIR_CVAR_ODD_EVEN_CLIQUES", "MPIR_CVAR_NOLOCAL"})
     if (getenv(plays) != nullptr) return false;
-  int ranks = 0;
-  host().Comm_size(communicator, &ranks);
   return launched_ranks_on_node() == ranks;
 }
 
@@ -141,11 +139,14 @@ bool is_launched_on_one_node(Comm communicator) {
 Common agree(Comm communicator, const std::vector<uint64_t>& words, uint64_t extra,
              const Patience& patience, std::vector<size_t>* differs) {
   const uint64_t disabled = options().disable ? 1 : 0;
-  const uint64_t one_node = is_launched_on_one_node(communicator) ? 1 : 0;
+  int ranks = 0;
+  host().Comm_size(communicator, &ranks);
+  const uint64_t one_node = is_launched_on_one_node(ranks) ? 1 : 0;
+  const uint64_t can_meet = ranks_to_meet == ranks ? 1 : 0;
   const uint64_t hides_nothing = hidden_here().empty() ? 1 : 0;
   const uint64_t hides_no_needed = hides_what_is_needed() ? 0 : 1;
-  std::vector<uint64_t> own = {disabled, 1 - disabled,  extra,          ~extra,
-                               one_node, hides_nothing, hides_no_needed};
+  std::vector<uint64_t> own = {disabled, 1 - disabled,  extra,           ~extra,
+                               one_node, hides_nothing, hides_no_needed, can_meet};
   const size_t first = own.size();
   // All ranks have the same word if the least word is the complement of the least complement.
   for (const uint64_t word : words) own.insert(own.end(), {word, ~word});
@@ -156,6 +157,7 @@ Common agree(Comm communicator, const std::vector<uint64_t>& words, uint64_t ext
   common.one_node = least[4] == 1;
   common.hides = least[5] == 0;
   common.hides_needed = least[6] == 0;
+  common.can_meet = least[7] == 1;
   common.same = least[2] == ~least[3];
   common.least = least[2];
   for (size_t i = 0; i < words.size(); ++i)

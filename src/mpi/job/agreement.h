@@ -29,6 +29,7 @@ struct Common {
   bool same = false;      // all ranks passed the same `own`
   uint64_t least = 0;     // the least of the values that ranks passed
   bool one_node = false;  // the launcher tells each of them that all are on its node
+  bool can_meet = false;  // they are all of a job and have not met for the roll call (end.h)
   // Tools hide functions at some rank, and some without which Tutti cannot serve (host/tools.h).
   bool hides = false, hides_needed = false;
 };

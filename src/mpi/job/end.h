@@ -2,6 +2,7 @@
 // function that calls the roll, which is set and cleared while no other thread makes calls.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -14,9 +15,11 @@ namespace tutti::mpi {
 // one line. It returns within seconds, and prints nothing if memory has run out.
 inline void (*call_the_roll)(const char* cause) noexcept = nullptr;
 
-// Tells all ranks of a communicator at which sockets each of them may be asked where it is, if they
-// are all of a job of several nodes; null: the roll is not called. Collective.
-inline void (*meet_for_roll)(Comm communicator, int ranks) = nullptr;
+// Tells all ranks of a job of several nodes at which sockets each of them may be asked where it is.
+// Collective over the communicator of all of them, after each has found that `ranks_to_meet` is
+// their number (Common::can_meet). That is 0 where this rank has met the others, or will not.
+inline void (*meet_for_roll)(Comm communicator) = nullptr;
+inline std::atomic<int> ranks_to_meet{0};
 
 // The line of the program among the frames of a stack, the innermost first; null: nobody knows it.
 inline std::string (*site_of_frames)(const uintptr_t* frames, size_t count) = nullptr;
