@@ -291,11 +291,12 @@ def test_a_rank_with_a_server_is_killed_or_stopped(program, mpi, what):
     """Other ranks' transfers go by its server. The job ends, if it is killed, and else says why."""
     words = mpi_words(mpi, 4, TUTTI_RUN, program(mpi), what, placement=("--per-node", 2))[1:]
     settings = {"TUTTI_SERVERS": "1", "TUTTI_SERVE": "all"}
-    stall = {"TUTTI_STALL_SECONDS": "2", "TUTTI_STALL": "abort"}
-    result = script("mpiexec", *words, code=None, **settings, **stall)
+    if what == "server_stopped":
+        settings |= {"TUTTI_STALL_SECONDS": "4", "TUTTI_STALL": "abort"}
+    result = script("mpiexec", *words, code=None, **settings)
     assert result.returncode != 0 and "going" in result.stdout.split(), result.stderr
     if what == "server_stopped":
-        waited = r"has waited 2 s for (server 0 .* to exchange a put|rank \d+, on another node)"
+        waited = r"has waited 4 s for (server 0 .* to exchange a put|rank \d+, on another node)"
         assert re.search(waited, result.stderr), result.stderr
         assert "ended because TUTTI_STALL=abort" in result.stderr, result.stderr
     for node in range(1, NODES + 1):

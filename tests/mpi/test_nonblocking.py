@@ -4,10 +4,11 @@ and orders that must not deadlock.
 
 import json
 import re
+import subprocess
 
 import pytest
 import support
-from expected_hangs import read_until
+from expected_hangs import read_until, started
 from support import (
     KEEPS_PAGES,
     expect_ok,
@@ -295,7 +296,8 @@ def test_a_late_rank_is_named(host, compiled, tmp_path, way):
     program, file = compiled(host, "missing_rank"), tmp_path / "come"
     command = [host.launcher, "-n", 3, support.TUTTI_RUN, "--idle", idle]
     environment = support.clean_environment() | host.environment | variables
-    with support.started([*command, program, "late", way, file], environment) as process:
+    command += [program, "late", way, file]
+    with started(command, environment, stderr=subprocess.PIPE) as process:
         named = [f"[rank {rank}] {words}" for rank in (0, 1)]
         text = read_until(process, process.stderr, named, 100)
         file.touch()

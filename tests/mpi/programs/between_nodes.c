@@ -305,9 +305,9 @@ static void is_late(int dies) {
 static void loses_server(int number) {
   const int holder = ranks / 2, other = rank < holder ? ranks - 1 : 0;
   unsigned char bytes[100] = {0};
+  if (rank == 0) printf("going\n"), fflush(stdout);
   MPI_Barrier(MPI_COMM_WORLD);
   others_have_left();
-  if (rank == 0) printf("going\n"), fflush(stdout);
   const double begin = MPI_Wtime();
   while (rank != holder || MPI_Wtime() < begin + 0.5) {
     ok(tutti_put(group, other, there[other] + (size_t)rank * slice, bytes, sizeof bytes, NULL));
