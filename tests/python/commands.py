@@ -5,6 +5,8 @@ of itself (fork) for each command. The copy has the standard streams, the enviro
 directory that a new process would have. Each process that runs tests has one server.
 """
 
+import atexit
+import gc
 import json
 import os
 import signal
@@ -13,6 +15,7 @@ import subprocess
 import sys
 import threading
 from contextlib import redirect_stderr
+from importlib import import_module
 from io import StringIO
 from pathlib import Path
 
@@ -101,7 +104,14 @@ def become(arguments: list[str], environment: dict[str, str], cwd: str, streams:
         del os.environ[name]
     os.environ.update(environment)
     sys.argv = ["tutti", *arguments]
-    cli.main()
+    code = cli.run(arguments)
+    # It ends as a child of `multiprocessing` does. To take the interpreter apart would copy most of
+    # its pages.
+    threading._shutdown()
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
 
 
 def serve(connection: socket.socket) -> None:
@@ -110,6 +120,8 @@ def serve(connection: socket.socket) -> None:
     cli.whole_app()
     with redirect_stderr(StringIO()):
         cli.run(["plan", "show", "allreduce", "--ranks", "none"])
+    import_module("matplotlib.figure")  # takes 0.3 s of each command that draws
+    gc.freeze()  # collections in the copies look at what they make themselves
     while True:
         request, streams, _, _ = socket.recv_fds(connection, 1 << 20, 3)
         if not request:
@@ -118,7 +130,6 @@ def serve(connection: socket.socket) -> None:
         if pid == 0:
             connection.close()
             become(*json.loads(request), streams)
-            return  # and this process ends as any other
         for stream in streams:
             os.close(stream)
         connection.send(str(pid).encode())
