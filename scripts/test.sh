@@ -5,16 +5,18 @@
 # slow. full: all tests; also the C++ tests labelled quick or protocol under ThreadSanitizer, and
 # under AddressSanitizer with UndefinedBehaviorSanitizer; and a short run of the fuzz targets.
 #
-# Python tests run in parallel, one more than there are cores, because they wait for processes that
-# start and end. Those marked alone run one after another. Every part runs even if an earlier one
-# failed. At the end the last line of each part is printed again, then how many failures the run may
-# have masked: tests that were skipped, that were expected to fail, and jobs that were tried again
-# (tests/retries.py). The exit code is 1 if any part failed.
+# Python tests that are marked alone run one after another. The others then run in parallel, one more
+# than there are cores, because they wait for processes that start and end. Every part runs even if
+# an earlier one failed. At the end the last line of each part is printed again, then how many
+# failures the run may have masked: tests that were skipped, that were expected to fail, and jobs
+# that were tried again (tests/retries.py). The exit code is 1 if any part failed.
 source "$(dirname "$0")/common.sh"
 mode=${1:?usage: test.sh quick|full}
 export PATH=$root/.venv/bin:$PATH CMAKE_GENERATOR=Ninja
 # Open MPI starts jobs of root only with these two variables.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+# The first process that runs tests compiles their modules for all others.
+unset PYTHONDONTWRITEBYTECODE
 summary=()
 failed=0
 mkdir -p "$logs"
@@ -103,8 +105,8 @@ case $mode in
   quick)
     part "unit tests" "$ctest_line" run_ctest build -L quick
     part "types" "$mypy_line" mypy --cache-dir build/mypy
-    part "python tests" "$pytest_line" python_tests " and not slow"
     part "python tests that run alone" "$pytest_line" python_tests_alone " and not slow"
+    part "python tests" "$pytest_line" python_tests " and not slow"
     ;;
   full)
     begin_tree tsan sanitizer_tree build/tsan thread
@@ -118,8 +120,8 @@ case $mode in
     finish_tree fuzz
     part "fuzzing" "$fuzz_line" with_tree fuzz tests/fuzz/run.sh 8
     part "types" "$mypy_line" mypy --cache-dir build/mypy
-    part "python tests" "$pytest_line" python_tests "" --durations=25
     part "python tests that run alone" "$pytest_line" python_tests_alone "" --durations=15
+    part "python tests" "$pytest_line" python_tests "" --durations=25
     ;;
   *) fail "unknown mode '$mode'; test.sh knows quick and full" ;;
 esac
