@@ -1,7 +1,9 @@
 """Starts MPI programs as users do, with and without Tutti, and ends them if they take too long."""
 
 import fcntl
+import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -200,20 +202,54 @@ def expect_ok(result):
     return result
 
 
-def compiled_once(name, command) -> Path:
-    """The file NAME that a compiler makes, in a directory of its own, in which the compiler runs. The
-    processes that run tests in parallel share the files of one run.
+def made_once(name, words, make) -> Path:
+    """The file NAME that make(file) writes, in a directory for these words. The processes that run
+    tests in parallel share the files of one run.
     """
-    words = [str(word) for word in command]
-    directory = made_here / sha256("\0".join(words).encode()).hexdigest()[:16]
+    directory = made_here / sha256("\0".join(map(str, words)).encode()).hexdigest()[:16]
     directory.mkdir(parents=True, exist_ok=True)
     made, unfinished = directory / name, directory / "unfinished"
     with open(directory / "lock", "w", encoding="ascii") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not made.exists():
-            subprocess.run([*words, "-o", unfinished], cwd=directory, check=True, timeout=120)
+            make(unfinished)
             unfinished.rename(made)
     return made
+
+
+def compiled_once(name, command) -> Path:
+    """The file NAME that a compiler makes, which runs in the file's directory."""
+
+    def compile_it(file):
+        subprocess.run([*command, "-o", file], cwd=file.parent, check=True, timeout=120)
+
+    return made_once(name, command, compile_it)
+
+
+def expect_case(case, cases, host, ranks, program, variables=None):
+    """Checks that a case of a program has ended well (run_cases in programs/check.h), and returns
+    what the job said. One job runs all these cases, each of which is a test.
+    """
+
+    def run_all(file):
+        try:
+            result = job(host, ranks, program, *cases, variables=variables)
+            said = [result.returncode, result.stdout, result.stderr]
+        except TooLong as late:
+            said = ["none, in time", "", str(late)]
+        file.write_text(json.dumps(said), encoding="utf-8")
+
+    words = ["cases", program, ranks, *cases, variables]
+    said = json.loads(made_once("said", words, run_all).read_text(encoding="utf-8"))
+    result = subprocess.CompletedProcess(words, *said)
+    ended = re.findall(r"^case (\S+) has ended$", result.stdout + result.stderr, re.MULTILINE)
+    if case in ended and ended != cases:
+        return result  # another case has failed
+    assert ended == cases, (
+        f"{cases[len(ended)]} failed, before {case} could run or as it ran, with exit code "
+        f"{result.returncode}\n{result.stdout}\n{result.stderr}"
+    )
+    return expect_ok(result)
 
 
 def wrapping_tool(host, *options, name="wrapping_tool", file=None) -> Path:

@@ -4,7 +4,7 @@ docs/decisions/extensions-of-hosts.md lists the extensions.
 """
 
 import pytest
-from support import expect_ok, job
+from support import expect_case, expect_ok, job
 
 pytestmark = pytest.mark.mpi
 PARTS = [
@@ -25,7 +25,7 @@ def test_extension(host_named, compiled, part, setup_after):
     """Issue 33: threads as ranks, and an operation that only MPICH has."""
     host = host_named("mpich")
     variables = {"TUTTI_SETUP_AFTER": setup_after}
-    expect_ok(job(host, 3, compiled(host, "extensions"), part, variables=variables))
+    expect_case(part, PARTS, host, 3, compiled(host, "extensions"), variables)
 
 
 def test_partitioned_messages_of_open_mpi(host_named, compiled):

@@ -34,7 +34,7 @@ def check_that_ranks_sleep(host, ranks, program):
     assert all(float(share) < 20 for share in shares.values()), shares
 
 
-@pytest.mark.parametrize(("program", "arguments"), [("soak", (60, 7)), ("outstanding", ())])
+@pytest.mark.parametrize(("program", "arguments"), [("soak", (60, 7)), ("outstanding", ("many",))])
 def test_results_are_the_same(host, compiled, program, arguments):
     job = [TUTTI_RUN, "--idle", "sleep", compiled(host, program), *arguments]
     environment = clean_environment() | host.environment

@@ -6,7 +6,7 @@ import json
 import re
 
 import pytest
-from support import expect_ok, fortran_program, job, job_of_careless_parents
+from support import expect_case, expect_ok, fortran_program, job, job_of_careless_parents
 
 pytestmark = pytest.mark.mpi
 ALL = {
@@ -24,10 +24,13 @@ ALL = {
 }
 
 
-@pytest.mark.parametrize("what", ["results", "mixed", "orders", "different_orders", "freed"])
+CASES = ["results", "mixed", "orders", "different_orders", "freed"]
+
+
+@pytest.mark.parametrize("what", CASES)
 @pytest.mark.parametrize("ranks", [2, 3])
 def test_persistent(host, compiled, what, ranks):
-    expect_ok(job(host, ranks, compiled(host, "persistent"), what))
+    expect_case(what, CASES, host, ranks, compiled(host, "persistent"))
 
 
 def test_large_counts(host_named, compiled):

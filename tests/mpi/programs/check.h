@@ -74,6 +74,25 @@ static inline void exercise(MPI_Comm communicator, int rounds, int ints) {
   }
 }
 
+typedef struct {
+  const char* name;
+  void (*run)(void);
+} Case;
+
+// Runs the cases that the arguments name. Rank 0 prints a line after each that all ranks have ended
+// (expect_case in support.py reads it).
+static inline void run_cases(int argc, char** argv, const Case* all, int count) {
+  CHECK(argc > 1, "no case is named");
+  for (int word = 1; word < argc; ++word) {
+    int which = 0;
+    while (which < count && strcmp(all[which].name, argv[word]) != 0) ++which;
+    CHECK(which < count, "no case %s", argv[word]);
+    all[which].run();
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (world_rank == 0) printf("case %s has ended\n", argv[word]), fflush(stdout);
+  }
+}
+
 static inline int finish(void) {
   MPI_Barrier(MPI_COMM_WORLD);
   if (world_rank == 0) printf("ok\n");

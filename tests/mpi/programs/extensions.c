@@ -193,22 +193,18 @@ static void partitioned(void) {
 
 int main(int argc, char** argv) {
   int level;
-  const struct {
-    const char* name;
-    void (*run)(void);
-  } all[] = {{"threadcomm", threadcomm},
-             {"equal", equal},
-             {"stream", stream},
-             {"is_complete", is_complete},
-             {"op_with_state", op_with_state},
-             {"types", types},
-             {"generalized", generalized},
-             {"partitioned", partitioned}};
+  const Case all[] = {{"threadcomm", threadcomm},
+                      {"equal", equal},
+                      {"stream", stream},
+                      {"is_complete", is_complete},
+                      {"op_with_state", op_with_state},
+                      {"types", types},
+                      {"generalized", generalized},
+                      {"partitioned", partitioned}};
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
   MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
   MPI_Comm_size(MPI_COMM_WORLD, &world_size);
   set_up(MPI_COMM_WORLD);
-  for (size_t i = 0; i < sizeof all / sizeof *all; ++i)
-    if (argc > 1 && strcmp(all[i].name, argv[1]) == 0) all[i].run();
+  run_cases(argc, argv, all, sizeof all / sizeof *all);
   return finish();
 }

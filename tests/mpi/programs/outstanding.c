@@ -423,23 +423,17 @@ static void unfinished(void) {
 }
 
 int main(int argc, char** argv) {
-  const char* what = argc > 1 ? argv[1] : "many";
+  const Case all[] = {
+      {"many", many},     {"orders", orders},       {"mixed", mixed},          {"freed", freed},
+      {"ahead", ahead},   {"threads", by_threads},  {"refused", refused},      {"told", told},
+      {"reused", reused}, {"exhausted", exhausted}, {"unfinished", unfinished}};
+  const int threads = argc > 1 && strcmp(argv[1], "threads") == 0;
   int level = 0;
-  MPI_Init_thread(&argc, &argv,
-                  strcmp(what, "threads") == 0 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &level);
+  MPI_Init_thread(&argc, &argv, threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &level);
   MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
   MPI_Comm_size(MPI_COMM_WORLD, &world_size);
   world = MPI_COMM_WORLD, rank = world_rank, size = world_size;
-  if (strcmp(what, "many") == 0) many();
-  if (strcmp(what, "orders") == 0) orders();
-  if (strcmp(what, "mixed") == 0) mixed();
-  if (strcmp(what, "freed") == 0) freed();
-  if (strcmp(what, "threads") == 0 && level == MPI_THREAD_MULTIPLE) by_threads();
-  if (strcmp(what, "refused") == 0) refused();
-  if (strcmp(what, "told") == 0) told();
-  if (strcmp(what, "reused") == 0) reused();
-  if (strcmp(what, "exhausted") == 0) exhausted();
-  if (strcmp(what, "ahead") == 0) ahead();
-  if (strcmp(what, "unfinished") == 0) unfinished();
+  if (!threads || level == MPI_THREAD_MULTIPLE)
+    run_cases(argc, argv, all, sizeof all / sizeof *all);
   return finish();
 }

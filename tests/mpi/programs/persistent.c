@@ -414,19 +414,21 @@ static void freed(void) {
   MPI_Op_free(&product);
 }
 
+static void all_results(void) {
+  const int lengths[] = {1, 0, 3, 12, 100, longest};
+  for (int i = 0; i < 6; ++i) results(lengths[i]);
+  shapes();
+}
+
 int main(int argc, char** argv) {
+  const Case all[] = {{"results", all_results},
+                      {"mixed", mixed},
+                      {"orders", orders},
+                      {"different_orders", different_orders},
+                      {"freed", freed}};
   start(&argc, &argv);
-  const char* what = argc > 1 ? argv[1] : "results";
   world = MPI_COMM_WORLD, rank = world_rank, size = world_size;
   set_up(world);
-  if (strcmp(what, "results") == 0) {
-    const int lengths[] = {1, 0, 3, 12, 100, longest};
-    for (int i = 0; i < 6; ++i) results(lengths[i]);
-    shapes();
-  }
-  if (strcmp(what, "mixed") == 0) mixed();
-  if (strcmp(what, "orders") == 0) orders();
-  if (strcmp(what, "different_orders") == 0) different_orders();
-  if (strcmp(what, "freed") == 0) freed();
+  run_cases(argc, argv, all, sizeof all / sizeof *all);
   return finish();
 }
