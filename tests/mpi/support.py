@@ -246,8 +246,8 @@ def expect_case(case, cases, host, ranks, program, variables=None):
     if case in ended and ended != cases:
         return result  # another case has failed
     assert ended == cases, (
-        f"{cases[len(ended)]} failed, before {case} could run or as it ran, with exit code "
-        f"{result.returncode}\n{result.stdout}\n{result.stderr}"
+        f"the job ended in case {cases[len(ended)]}, with exit code {result.returncode}\n"
+        f"{result.stdout}\n{result.stderr}"
     )
     return expect_ok(result)
 
