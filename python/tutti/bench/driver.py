@@ -264,7 +264,7 @@ def limits_of(rows: Sequence[PrintedRow]) -> dict[str, Any]:
 
 
 def measure_limits() -> dict[str, Any]:
-    return limits_of(execute_own("limits", {}, 120))
+    return limits_of(execute_own("limits", {}, 240))
 
 
 def run(settings: Settings, before_job: Callable[[str], None]) -> Measurements:
