@@ -1,7 +1,10 @@
 #include "rma/answering.h"
 
 #include <cstring>
+#include <new>
 #include <utility>
+
+#include "base/text_or_short.h"
 
 namespace tutti::rma {
 namespace {
@@ -26,49 +29,50 @@ Answering::Answering(Wire& wire, std::vector<Peer> targets)
       targets_(targets.size()),
       peers_(with_buffers(std::move(targets))),
       mover_(peers_, {static_cast<int>(targets_)}),
-      buffers_(most_kept_bytes) {}
+      requests_(most_kept_bytes, sizeof(Asked) + wire.most_piece()),
+      replies_(most_kept_bytes, sizeof(Reply) + wire.most_piece()),
+      free_(1) {}
 
 // After a failure the wire may still use the memory of its messages, so that stays.
 Answering::~Answering() {
   if (!answers_.empty()) new std::list<Answer>(std::move(answers_));
 }
 
-bool Answering::drive() {
+bool Answering::drive() noexcept {
   if (!failure_.empty()) return false;
   bool moved = false;
   for (auto answer = answers_.begin(); answer != answers_.end() && failure_.empty();) {
-    const bool replied = answer->replies;
-    const bool over = advance(*answer);
-    moved = moved || over || replied != answer->replies;
-    if (over) {
-      release(*answer);
-      answer = answers_.erase(answer);
-    } else {
-      ++answer;
-    }
+    const auto one = answer++;
+    const bool replied = one->replies;
+    const bool over = advance(*one);
+    moved = moved || over || replied != one->replies;
+    if (over) release(one);
   }
   return take_new() || moved;
 }
 
 // True if the answer is complete.
 bool Answering::advance(Answer& answer) {
-  bool done = false;
-  int code = wire_.test(&answer.message, &done);
+  bool done = answer.has_arrived && !answer.replies;
+  int code = done ? Wire::success : wire_.test(&answer.message, &done);
   if (code == Wire::success && done) {
     if (answer.replies) return true;
+    answer.has_arrived = true;
     code = reply(answer);
   }
   if (code != Wire::success) fail(answer.client, code);
   return false;
 }
 
-// Moves the data of a request that has arrived, and sends the reply.
+// Moves the data of a request that has arrived, and sends the reply. Does nothing if memory has run
+// out and other replies use the spare one.
 int Answering::reply(Answer& answer) {
   Asked request;
   std::memcpy(&request, answer.request.data(), sizeof request);
   const bool puts = request.kind == Kind::put;
   const size_t bytes = request.block_bytes * request.blocks;
-  answer.reply = buffers_.take(sizeof(Reply) + (puts ? 0 : bytes));
+  answer.reply = replies_.take(sizeof(Reply) + (puts ? 0 : bytes));
+  if (answer.reply.data() == nullptr) return Wire::success;
   std::byte* const data =
       puts ? answer.request.data() + sizeof request : answer.reply.data() + sizeof(Reply);
   const Transfer transfer{.local = reinterpret_cast<uint64_t>(data),
@@ -89,6 +93,18 @@ int Answering::reply(Answer& answer) {
                     first_reply_tag + static_cast<int>(request.place), &answer.message);
 }
 
+// Puts an answer with a buffer for a request at the front of free_. False if memory has run out and
+// others use the spare one.
+bool Answering::prepare(size_t bytes) {
+  try {
+    if (free_.empty()) free_.emplace_back();
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+  free_.front().request = requests_.take(bytes);
+  return free_.front().request.data() != nullptr;
+}
+
 // Only one thread at a time receives at this end, so the message that was found is the one
 // that is received.
 bool Answering::take_new() {
@@ -96,41 +112,41 @@ bool Answering::take_new() {
   for (int i = 0; i < new_at_once && bytes_ < most_bytes && answers_.size() < most_answers; ++i) {
     Wire::Found found;
     int code = wire_.probe(request_tag, &found);
-    if (code == Wire::success && found.rank < 0) return found_any;
-    Answer* answer = nullptr;
+    if (code == Wire::success && (found.rank < 0 || !prepare(found.bytes))) return found_any;
+    const auto answer = free_.begin();
     if (code == Wire::success) {
-      answer = &answers_.emplace_back();
+      answers_.splice(answers_.end(), free_, answer);
       answer->client = found.rank;
-      answer->request = buffers_.take(found.bytes);
       bytes_ += answer->request.size();
       code = wire_.receive(answer->request.data(), found.bytes, found.rank, request_tag,
                            &answer->message);
     }
     if (code != Wire::success) {
-      fail(answer == nullptr ? -1 : answer->client, code);
+      fail(found.rank, code);
       return true;
     }
     found_any = true;
-    if (advance(*answer)) {
-      release(*answer);
-      answers_.pop_back();
-    }
+    if (advance(*answer)) release(answer);
     if (!failure_.empty()) return true;
   }
   return found_any;
 }
 
-void Answering::release(Answer& answer) {
-  bytes_ -= answer.request.size() + answer.reply.size();
-  buffers_.give(std::move(answer.request));
-  buffers_.give(std::move(answer.reply));
+void Answering::release(std::list<Answer>::iterator answer) {
+  bytes_ -= answer->request.size() + answer->reply.size();
+  requests_.give(std::move(answer->request));
+  replies_.give(std::move(answer->reply));
+  *answer = {};
+  free_.splice(free_.end(), answers_, answer);
 }
 
 void Answering::fail(int client, int code) {
-  failure_ =
-      "the host MPI failed to exchange messages with " +
-      (client < 0 ? std::string("the ranks of other nodes") : "rank " + std::to_string(client)) +
-      " (its error " + std::to_string(code) + "); has its process ended?";
+  failure_ = text_or_short([&] {
+    return "the host MPI failed to exchange messages with " +
+           (client < 0 ? std::string("the ranks of other nodes")
+                       : "rank " + std::to_string(client)) +
+           " (its error " + std::to_string(code) + "); has its process ended?";
+  });
 }
 
 }  // namespace tutti::rma

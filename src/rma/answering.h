@@ -5,6 +5,9 @@
 // which this process does not have is answered by an error. Memory of the shared heap is reached by
 // loads and stores, all other by the system's copies within this process, which find out whether it
 // exists. No function waits. One thread at a time.
+//
+// Where memory has run out, requests are received and answered one after another through spare
+// buffers; the others stay with the host.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +31,7 @@ class Answering {
   Answering(const Answering&) = delete;
 
   // True if something was received or sent.
-  bool drive();
+  bool drive() noexcept;
   // True if no request is under way here.
   bool is_idle() const { return answers_.empty(); }
   const std::string& failure() const { return failure_; }
@@ -39,13 +42,15 @@ class Answering {
   struct Answer {
     int client = 0;
     MessageBuffer request, reply;
-    Wire::Message message{};  // the message that is received, then the one that is sent
+    Wire::Message message{};   // the message that is received, then the one that is sent
+    bool has_arrived = false;  // the request
     bool replies = false;
   };
 
   bool advance(Answer& answer);
+  bool prepare(size_t bytes);
   bool take_new();
-  void release(Answer& answer);
+  void release(std::list<Answer>::iterator answer);
   int reply(Answer& answer);
   void fail(int client, int code);
 
@@ -53,8 +58,9 @@ class Answering {
   const size_t targets_;
   const std::vector<Peer> peers_;  // the targets, and then the buffers
   ProcessMover mover_;
-  MessageBuffers buffers_;
+  MessageBuffers requests_, replies_;
   std::list<Answer> answers_;  // the oldest first
+  std::list<Answer> free_;     // without buffers; answers_ and this have one or more
   size_t bytes_ = 0;           // bytes of their messages
   uint64_t answered_ = 0;
   std::string failure_;

@@ -2,14 +2,21 @@
 
 #include <cstdio>
 #include <cstring>
-#include <list>
 #include <mutex>
+#include <new>
 #include <utility>
+
+#include "base/text_or_short.h"
 
 namespace tutti::rma {
 namespace {
 
 constexpr size_t looks_at_once = 16;
+
+template <class Value>
+void make_room(std::vector<Value>& values, size_t count) {
+  if (values.capacity() < count) values.reserve(2 * count);
+}
 
 // The transfer with the packed data of its blocks in the place of the target's memory.
 Transfer packed(const Transfer& piece) {
@@ -41,6 +48,15 @@ std::string why(Code code, const Transfer& transfer, int rank) {
 
 }  // namespace
 
+Asking::Asking(Wire& wire, const Window& window, bool lists_over)
+    : wire_(wire),
+      window_(window),
+      lists_over_(lists_over),
+      requests_(window_.most(), sizeof(Asked) + wire.most_piece()),
+      replies_(window_.most(), sizeof(Reply) + wire.most_piece()) {
+  add_place();
+}
+
 // After a failure the wire may still write into the memory of its messages, so that stays.
 Asking::~Asking() {
   if (pieces_under_way_ == 0) return;
@@ -50,16 +66,25 @@ Asking::~Asking() {
   kept.push_back(std::move(pieces_));
 }
 
-uint64_t Asking::start(const Transfer& transfer, const Target& target) {
-  const uint64_t number = ++last_;
-  Moving& moving = moving_.try_emplace(number, Moving{Cutter(transfer, wire_.most_piece()), target})
+// All that may throw comes before the transfer is known.
+uint64_t Asking::start(const Transfer& transfer, const Target& target, uint64_t label) {
+  const uint64_t number = last_ + 1;
+  if (lists_over_) make_room(over_, moving_.size() + 1);
+  std::list<uint64_t> to_send{number};
+  Window& window = windows_.try_emplace(target.answers, window_).first->second;
+  Moving& moving = moving_
+                       .try_emplace(number, Moving{.cutter = Cutter(transfer, wire_.most_piece()),
+                                                   .target = target,
+                                                   .label = label,
+                                                   .window = &window})
                        .first->second;
+  last_ = number;
   if (!failure_.empty()) {
-    moving.outcome = {Code::dead_peer, failure_};
+    moving.code = Code::dead_peer;
     end(number);
     return number;
   }
-  to_send_.push_back(number);
+  to_send_.splice(to_send_.end(), to_send);
   send_some();
   return number;
 }
@@ -69,9 +94,15 @@ bool Asking::is_over(uint64_t number) const {
   return found == moving_.end() || found->second.is_over();
 }
 
-Outcome Asking::take(uint64_t number) {
+Outcome Asking::take(uint64_t number) noexcept {
   const auto found = moving_.find(number);
-  Outcome outcome = std::move(found->second.outcome);
+  const Moving& moving = found->second;
+  Outcome outcome{moving.code};
+  if (moving.code != Code::ok)
+    outcome.why = text_or_short([&] {
+      const bool wire_failed = moving.code == Code::dead_peer && !failure_.empty();
+      return wire_failed ? failure_ : why(moving.code, moving.cutter.whole(), moving.target.rank);
+    });
   moving_.erase(found);
   return outcome;
 }
@@ -83,7 +114,7 @@ std::string Asking::describe(uint64_t number) const {
          name(transfer.kind) + " of " + std::to_string(transfer.bytes()) + " bytes";
 }
 
-bool Asking::drive() {
+bool Asking::drive() noexcept {
   if (is_idle() || !failure_.empty()) return false;
   const bool received = receive_some();
   return send_some() || received;
@@ -96,32 +127,59 @@ bool Asking::send_some() {
     sends = false;
     for (size_t left = to_send_.size(); left > 0 && failure_.empty(); --left) {
       const uint64_t number = to_send_.front();
-      to_send_.pop_front();
       const auto found = moving_.find(number);  // one that has failed may be gone
-      if (found == moving_.end() || found->second.outcome.code != Code::ok) continue;
-      Moving& moving = found->second;
-      if (window_to(moving.target.answers).has_room()) {
-        send(number, moving);
-        sends = true;
+      if (found == moving_.end() || found->second.code != Code::ok) {
+        to_send_.pop_front();
+        continue;
       }
-      if (!moving.cutter.is_at_end() && failure_.empty()) to_send_.push_back(number);
+      Moving& moving = found->second;
+      if (moving.window->has_room()) sends = send(number, moving) || sends;
+      if (!failure_.empty()) break;  // the list is empty then
+      if (moving.cutter.is_at_end())
+        to_send_.pop_front();
+      else
+        to_send_.splice(to_send_.end(), to_send_, to_send_.begin());
     }
   }
   return sent;
 }
 
-void Asking::send(uint64_t number, Moving& moving) {
+// Throws bad_alloc, and has then added nothing.
+void Asking::add_place() {
+  const auto place = static_cast<uint32_t>(pieces_.size());
+  make_room(free_places_, pieces_.size() + 1);
+  pieces_.emplace_back().place = place;
+  free_places_.push_back(place);
+}
+
+// False, with nothing done, if memory has run out and pieces under way use the spare one.
+bool Asking::send(uint64_t number, Moving& moving) {
+  Cutter after = moving.cutter;
+  const Transfer transfer = after.next();
+  const bool puts = transfer.kind == Kind::put;
   if (free_places_.empty()) {
-    free_places_.push_back(static_cast<uint32_t>(pieces_.size()));
-    pieces_.emplace_back().place = free_places_.back();
+    try {
+      add_place();
+    } catch (const std::bad_alloc&) {
+      return false;
+    }
   }
+  MessageBuffer to_target = requests_.take(sizeof(Asked) + (puts ? transfer.bytes() : 0));
+  MessageBuffer from_target = replies_.take(sizeof(Reply) + (puts ? 0 : transfer.bytes()));
+  if (to_target.data() == nullptr || from_target.data() == nullptr) {
+    requests_.give(std::move(to_target));
+    replies_.give(std::move(from_target));
+    return false;
+  }
+  moving.cutter = after;
   const uint32_t place = free_places_.back();
+  free_places_.pop_back();
   Piece& piece = pieces_[place];
   piece.number = number;
-  piece.transfer = moving.cutter.next();
+  piece.transfer = transfer;
+  piece.request = std::move(to_target);
+  piece.reply = std::move(from_target);
   piece.has_arrived = false;
-  const Transfer& transfer = piece.transfer;
-  const bool puts = transfer.kind == Kind::put;
   const Asked request{.address = transfer.remote,
                       .stride = transfer.remote_stride,
                       .block_bytes = transfer.block_bytes,
@@ -129,16 +187,13 @@ void Asking::send(uint64_t number, Moving& moving) {
                       .kind = transfer.kind,
                       .place = place,
                       .target = static_cast<uint32_t>(moving.target.number)};
-  piece.request = buffers_.take(sizeof request + (puts ? transfer.bytes() : 0));
-  piece.reply = buffers_.take(sizeof(Reply) + (puts ? 0 : transfer.bytes()));
   std::memcpy(piece.request.data(), &request, sizeof request);
   if (puts)
     copy_blocks(packed(transfer), piece.request.data() + sizeof request,
                 reinterpret_cast<const std::byte*>(transfer.local));
-  free_places_.pop_back();
   ++moving.under_way;
   ++pieces_under_way_;
-  piece.filled = window_to(moving.target.answers).sent(transfer.bytes());
+  piece.filled = moving.window->sent(transfer.bytes());
   piece.sent = std::chrono::steady_clock::now();
   const int rank = moving.target.answers;
   int code = wire_.receive(piece.reply.data(), piece.reply.size(), rank,
@@ -147,6 +202,7 @@ void Asking::send(uint64_t number, Moving& moving) {
     code =
         wire_.send(piece.request.data(), piece.request.size(), rank, request_tag, &piece.sending);
   if (code != Wire::success) fail(rank, code);
+  return true;
 }
 
 // Some places at a time, in turn, because each look may cost a call of the network.
@@ -190,20 +246,19 @@ void Asking::finish(Piece& piece) {
   std::memcpy(&reply, piece.reply.data(), sizeof reply);
   const Code code = static_cast<Code>(reply.code);
   if (code != Code::ok) {
-    if (moving.outcome.code == Code::ok)
-      moving.outcome = {code, why(code, moving.cutter.whole(), moving.target.rank)};
+    if (moving.code == Code::ok) moving.code = code;
   } else if (transfer.kind == Kind::get) {
     copy_blocks(packed(transfer), reinterpret_cast<std::byte*>(transfer.local),
                 piece.reply.data() + sizeof reply);
   }
   --moving.under_way;
   --pieces_under_way_;
-  window_to(moving.target.answers)
-      .answered(transfer.bytes(), std::chrono::steady_clock::now() - piece.sent, piece.filled);
+  moving.window->answered(transfer.bytes(), std::chrono::steady_clock::now() - piece.sent,
+                          piece.filled);
   free_places_.push_back(piece.place);
   const uint64_t number = std::exchange(piece.number, 0);
-  buffers_.give(std::move(piece.request));
-  buffers_.give(std::move(piece.reply));
+  requests_.give(std::move(piece.request));
+  replies_.give(std::move(piece.reply));
   if (moving.is_over()) end(number);
 }
 
@@ -213,13 +268,15 @@ void Asking::end(uint64_t number) {
 
 // A wire promises nothing after a failure, so all that is outstanding ends with it.
 void Asking::fail(int rank, int code) {
-  failure_ = "the host MPI failed to exchange messages with rank " + std::to_string(rank) +
-             " (its error " + std::to_string(code) + "); has its process ended?";
+  failure_ = text_or_short([&] {
+    return "the host MPI failed to exchange messages with rank " + std::to_string(rank) +
+           " (its error " + std::to_string(code) + "); has its process ended?";
+  });
   to_send_.clear();
   for (auto& [number, moving] : moving_) {
     if (moving.is_over()) continue;
     moving.under_way = 0;
-    moving.outcome = {Code::dead_peer, failure_};
+    moving.code = Code::dead_peer;
     end(number);
   }
 }

@@ -4,11 +4,15 @@
 // (pieces.h) follow as replies come. So a rank that does not answer holds up no transfer with
 // another one. Data of a put is copied when its piece is sent. The memory of the caller is read and
 // written until the transfer is over. No function waits. One thread at a time.
+//
+// A transfer that has started needs no further memory to end: where memory has run out, its pieces
+// go one after another through spare buffers.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <list>
 #include <map>
 #include <string>
 #include <vector>
@@ -25,8 +29,7 @@ class Asking {
  public:
   // The wire outlives the object. Each rank gets a window that begins as `window` is.
   // `lists_over`: it lists the transfers that are over.
-  Asking(Wire& wire, const Window& window, bool lists_over = false)
-      : wire_(wire), window_(window), lists_over_(lists_over), buffers_(window.most()) {}
+  Asking(Wire& wire, const Window& window, bool lists_over = false);
   // Nothing is under way, unless messages have failed.
   ~Asking();
   Asking(const Asking&) = delete;
@@ -38,12 +41,14 @@ class Asking {
     int number = 0;
     int rank = 0;
   };
-  // The transfer has data. Returns its number.
-  uint64_t start(const Transfer& transfer, const Target& target);
+  // The transfer has data. Returns its number. Throws bad_alloc, and has then started nothing.
+  // `label`: the caller's.
+  uint64_t start(const Transfer& transfer, const Target& target, uint64_t label = 0);
+  uint64_t label(uint64_t number) const { return moving_.at(number).label; }
   bool knows(uint64_t number) const { return moving_.count(number) != 0; }
   bool is_over(uint64_t number) const;
   // Forgets a transfer that is over.
-  Outcome take(uint64_t number);
+  Outcome take(uint64_t number) noexcept;
   // The number of the oldest transfer; 0 if there is none.
   uint64_t oldest() const { return moving_.empty() ? 0 : moving_.begin()->first; }
   size_t outstanding() const { return moving_.size(); }
@@ -51,7 +56,7 @@ class Asking {
   std::string describe(uint64_t number) const;
 
   // True if something was sent or received.
-  bool drive();
+  bool drive() noexcept;
   bool is_idle() const { return pieces_under_way_ == 0 && to_send_.empty(); }
   // The list: each number is added once, and the caller clears it.
   std::vector<uint64_t>& list_of_over() { return over_; }
@@ -62,11 +67,11 @@ class Asking {
   struct Moving {
     Cutter cutter;
     Target target;
-    uint32_t under_way = 0;  // pieces
-    Outcome outcome{};
-    bool is_over() const {
-      return under_way == 0 && (cutter.is_at_end() || outcome.code != Code::ok);
-    }
+    uint64_t label = 0;
+    Window* window = nullptr;  // to the rank that answers
+    uint32_t under_way = 0;    // pieces
+    Code code = Code::ok;      // how it ends
+    bool is_over() const { return under_way == 0 && (cutter.is_at_end() || code != Code::ok); }
   };
   struct Piece {
     uint32_t place = 0;
@@ -79,8 +84,9 @@ class Asking {
     std::chrono::steady_clock::time_point sent{};
   };
 
+  void add_place();
   bool send_some();
-  void send(uint64_t number, Moving& moving);
+  bool send(uint64_t number, Moving& moving);
   bool receive_some();
   bool advance(Piece& piece);
   void finish(Piece& piece);
@@ -90,16 +96,15 @@ class Asking {
   Wire& wire_;
   const Window window_;
   const bool lists_over_;
-  Window& window_to(int rank) { return windows_.try_emplace(rank, window_).first->second; }
   uint64_t last_ = 0;
   std::map<uint64_t, Moving> moving_;  // the transfers whose completion was not told
-  std::deque<uint64_t> to_send_;       // those of moving_ that have pieces left to send
+  std::list<uint64_t> to_send_;        // those of moving_ that have pieces left to send
   std::map<int, Window> windows_;      // indexed by rank
   std::deque<Piece> pieces_;           // indexed by place
-  std::vector<uint32_t> free_places_;
-  MessageBuffers buffers_;
-  std::vector<uint64_t> over_;
-  size_t next_look_ = 0;  // a place
+  std::vector<uint32_t> free_places_;  // has room for all
+  MessageBuffers requests_, replies_;
+  std::vector<uint64_t> over_;  // has room for all that are moving
+  size_t next_look_ = 0;        // a place
   size_t pieces_under_way_ = 0;
   std::string failure_;
 };

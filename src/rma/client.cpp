@@ -86,12 +86,14 @@ Handle Client::start(const Transfer& transfer) {
                         .bytes = transfer.bytes(),
                         .waiting = phases_.start(),
                         .in_flight = outstanding_};
-    Handle handle;
-    if (is_for_servers(policy_, now) && hand_over(transfer, now, &handle)) {
-      started_.push_back(handle);
-      ++outstanding_;
-      ++counts_.handed;
-      return handle;
+    if (is_for_servers(policy_, now)) {
+      Handle& handle = started_.emplace_back();
+      if (hand_over(transfer, now, &handle)) {
+        ++outstanding_;
+        ++counts_.handed;
+        return handle;
+      }
+      started_.pop_back();
     }
   }
   ++counts_.own;

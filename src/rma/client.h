@@ -48,7 +48,8 @@ class Client {
 
   void set_policy(const Policy& policy) { policy_ = policy; }
 
-  // Starts a transfer. Transfers are not ordered among themselves.
+  // Starts a transfer. Transfers are not ordered among themselves. Throws bad_alloc, and has then
+  // started nothing.
   Handle start(const Transfer& transfer);
   // The same, done by this thread, and complete when it returns.
   Code execute(const Transfer& transfer) { return mover_.move(transfer, place_); }

@@ -46,17 +46,20 @@ class Endpoint {
   void take() { shm::publish(taken_, 1); }
   void give_back() { shm::publish(taken_, 0); }
   // Starts a transfer with another node. `here` is the caller's side, where the server has it; its
-  // blocks lie `stride` bytes apart. Returns the transfer's number.
-  uint64_t start(const Transfer& transfer, std::byte* here, int64_t stride);
+  // blocks lie `stride` bytes apart. Throws bad_alloc, and has then started nothing.
+  void start(const Transfer& transfer, std::byte* here, int64_t stride, uint64_t label);
   // Where the server has the caller's side of a transfer of a client; null: it does not reach it.
   std::byte* here(const Transfer& transfer, size_t client) const;
-  // Sends, receives and answers without waiting. True if something has moved. Then tells how the
-  // transfers ended that are over.
+  // Sends, receives and answers without waiting. True if something has moved. Then tells the labels
+  // of the transfers that are over, and how they ended.
   template <class Tell>
   bool drive(Tell tell) {
     const std::lock_guard lock(mutex_);
     const bool moved = drive_all();
-    for (const uint64_t number : asking_.list_of_over()) tell(number, asking_.take(number).code);
+    for (const uint64_t number : asking_.list_of_over()) {
+      const uint64_t label = asking_.label(number);
+      tell(label, asking_.take(number).code);
+    }
     asking_.list_of_over().clear();
     return moved;
   }

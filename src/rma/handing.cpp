@@ -83,6 +83,7 @@ uint64_t Handing::start(const Transfer& transfer) {
   }
   turn_ = next_turn(rule, turn_, servers_.count);
   if (turn_.server == servers_.count) return 0;
+  uint64_t& number = order_.emplace_back();
   for (int32_t i = 0; i < servers_.count; ++i) {
     const auto nth = static_cast<size_t>((turn_.server + i) % servers_.count);
     const ServerState& state = server(nth);
@@ -92,16 +93,15 @@ uint64_t Handing::start(const Transfer& transfer) {
     size_t slot = no_slot;
     const bool same_process = shm::load_relaxed(state.process) == made_by_;
     if (!prepare(transfer, same_process, &handed, &slot)) continue;
-    const uint64_t number =
-        (static_cast<uint64_t>(nth + 1) << number_shift) + queues_[nth].post(handed);
+    number = (static_cast<uint64_t>(nth + 1) << number_shift) + queues_[nth].post(handed);
     server(nth).doorbell.wake();
     turn_.server = static_cast<int32_t>(nth);  // places without a server take no turns
     started_at(number) = {transfer, slot};
-    order_.push_back(number);
     ++outstanding_;
     ++counts_.handed;
     return number;
   }
+  order_.pop_back();
   return 0;
 }
 

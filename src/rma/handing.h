@@ -40,7 +40,8 @@ class Handing {
   Handing(const Domain& domain, int32_t place, const Settings& settings);
   Handing(const Handing&) = delete;
 
-  // Hands a transfer with another node over. Returns its number, or 0 if no server got it.
+  // Hands a transfer with another node over. Returns its number, or 0 if no server got it. Throws
+  // bad_alloc, and no server has got it then.
   uint64_t start(const Transfer& transfer);
   // A number of this object's, and no other one of the rank's.
   static bool is_number(uint64_t number) { return (number >> number_shift) != 0; }

@@ -1,8 +1,10 @@
-// Memory of the messages of transfers between nodes. One thread at a time.
+// Memory of the messages of transfers between nodes. Messages that have begun need some to end, so
+// a spare buffer is there from the beginning. One thread at a time.
 #pragma once
 
 #include <cstddef>
 #include <memory>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -39,26 +41,45 @@ class MessageBuffer {
 // Keeps buffers that are free, because fresh memory costs page faults. Up to a number of bytes.
 class MessageBuffers {
  public:
-  explicit MessageBuffers(size_t most_bytes) : most_bytes_(most_bytes) {}
-
-  MessageBuffer take(size_t bytes) {
-    MessageBuffer buffer;
-    if (!free_.empty()) {
-      buffer = std::move(free_.back());
-      free_.pop_back();
-      bytes_ -= buffer.capacity();
-    }
-    buffer.resize(bytes);
-    return buffer;
+  // The spare buffer has so many bytes. Throws bad_alloc.
+  MessageBuffers(size_t most_bytes, size_t spare_bytes)
+      : most_bytes_(most_bytes), spare_bytes_(spare_bytes) {
+    spare_.resize(spare_bytes);
   }
-  void give(MessageBuffer buffer) {
+
+  // A buffer of at least a byte, and at most those of the spare one. Has no memory (data() is null)
+  // if memory has run out and the spare one is in use.
+  MessageBuffer take(size_t bytes) noexcept {
+    try {
+      MessageBuffer buffer;
+      if (!free_.empty()) {
+        buffer = std::move(free_.back());
+        free_.pop_back();
+        bytes_ -= buffer.capacity();
+      }
+      buffer.resize(bytes);
+      return buffer;
+    } catch (const std::bad_alloc&) {
+      MessageBuffer buffer = std::move(spare_);
+      if (buffer.data() != nullptr) buffer.resize(bytes);
+      return buffer;
+    }
+  }
+  void give(MessageBuffer buffer) noexcept {
+    if (spare_.capacity() < spare_bytes_ && buffer.capacity() >= spare_bytes_)
+      std::swap(spare_, buffer);
     if (buffer.capacity() == 0 || bytes_ + buffer.capacity() > most_bytes_) return;
-    bytes_ += buffer.capacity();
-    free_.push_back(std::move(buffer));
+    try {
+      const size_t bytes = buffer.capacity();
+      free_.push_back(std::move(buffer));
+      bytes_ += bytes;
+    } catch (const std::bad_alloc&) {  // it is not kept
+    }
   }
 
  private:
-  const size_t most_bytes_;
+  const size_t most_bytes_, spare_bytes_;
+  MessageBuffer spare_;  // no memory while it is in use
   std::vector<MessageBuffer> free_;
   size_t bytes_ = 0;  // bytes of free_
 };

@@ -71,8 +71,8 @@ class Cutter {
   uint64_t offset(int64_t stride) const {
     return static_cast<uint64_t>(stride) * block_ + in_block_;
   }
-  const Transfer whole_;
-  const size_t most_;
+  Transfer whole_;
+  size_t most_;
   uint64_t block_ = 0;
   uint64_t in_block_ = 0;
 };

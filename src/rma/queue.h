@@ -170,6 +170,7 @@ class BasicConsumer {
     Atomics::publish(entries_[next_ & mask_].stamp, away(next_, generation_));
     return next_++;
   }
+  Content& content(uint64_t position) { return entries_[position & mask_].content; }
   void finish(uint64_t position) {
     Atomics::publish(entries_[position & mask_].stamp, done(position));
   }

@@ -3,6 +3,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <new>
 
 #include "rma/look.h"
 
@@ -16,6 +17,12 @@ constexpr size_t most_of_a_client = 16;
 constexpr auto least_sleep = std::chrono::microseconds(20);
 // While replies are awaited, the server looks at least so often.
 constexpr auto longest_sleep_while_away = std::chrono::microseconds(200);
+
+// The label of a transfer that the endpoint has: its client, and its position in that one's queue.
+constexpr int client_shift = 48;
+uint64_t label_of(size_t client, uint64_t position) {
+  return (static_cast<uint64_t>(client) << client_shift) + position;
+}
 
 }  // namespace
 
@@ -36,7 +43,8 @@ Server::~Server() {
   if (endpoint_ != nullptr) endpoint_->give_back();
 }
 
-// Gives a transfer that was taken to the endpoint. False if this server cannot exchange it.
+// Gives a transfer that was taken to the endpoint. False if this server cannot exchange it. If
+// memory has run out, the client executes it itself.
 bool Server::send_away(size_t client, Transfer& transfer) {
   if (endpoint_ == nullptr) return false;
   std::byte* here = nullptr;
@@ -51,20 +59,27 @@ bool Server::send_away(size_t client, Transfer& transfer) {
   }
   if (here == nullptr) return false;
   Consumer& queue = queues_[client];
-  const Away away{&queue, queue.send_away(), &transfer};
-  away_.emplace(endpoint_->start(transfer, here, stride), away);
+  const uint64_t position = queue.send_away();
+  try {
+    endpoint_->start(transfer, here, stride, label_of(client, position));
+    ++away_;
+  } catch (const std::bad_alloc&) {
+    transfer.result = Code::unavailable;
+    queue.finish(position);
+  }
   return true;
 }
 
 // Drives the endpoint, and reports the transfers that are over. True if something has moved.
 bool Server::exchange() {
-  const auto tell = [this](uint64_t number, Code code) {
-    const auto found = away_.find(number);
-    const Away& away = found->second;
-    away.transfer->result = code;
-    const uint64_t bytes = away.transfer->bytes();  // before the client may use the entry again
-    away.queue->finish(away.position);
-    away_.erase(found);
+  const auto tell = [this](uint64_t label, Code code) {
+    Consumer& queue = queues_[label >> client_shift];
+    const uint64_t position = label & ((uint64_t{1} << client_shift) - 1);
+    Transfer& transfer = queue.content(position);
+    transfer.result = code;
+    const uint64_t bytes = transfer.bytes();  // before the client may use the entry again
+    queue.finish(position);
+    --away_;
     shm::store_relaxed(state_.away, shm::load_relaxed(state_.away) + 1);
     shm::store_relaxed(state_.transfers, shm::load_relaxed(state_.transfers) + 1);
     shm::store_relaxed(state_.bytes, shm::load_relaxed(state_.bytes) + bytes);
@@ -107,7 +122,7 @@ size_t Server::serve(size_t most) {
 std::chrono::nanoseconds Server::longest_sleep() const {
   if (endpoint_ == nullptr) return std::chrono::nanoseconds(-1);
   const auto longest = until_next_look(Clock::now() - last_moved_, false);
-  if (away_.empty()) return longest;
+  if (away_ == 0) return longest;
   return std::min<std::chrono::nanoseconds>(longest, longest_sleep_while_away);
 }
 
@@ -150,7 +165,7 @@ void Server::run() {
       idle = 0;
       continue;
     }
-    if (ends && away_.empty()) break;
+    if (ends && away_ == 0) break;
     // Whoever keeps it awake wants it to begin at once, also on a core that it shares.
     if (++idle < (is_kept_awake() ? polls_of_own_core : polls_)) {
       shm::relax();

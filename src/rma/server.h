@@ -12,7 +12,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <unordered_map>
 #include <vector>
 
 #include "rma/domain.h"
@@ -46,12 +45,6 @@ class Server {
 
  private:
   using Clock = std::chrono::steady_clock;
-  // A transfer that the endpoint has.
-  struct Away {
-    Consumer* queue;
-    uint64_t position;
-    Transfer* transfer;
-  };
   bool send_away(size_t client, Transfer& transfer);
   bool exchange();
   std::chrono::nanoseconds longest_sleep() const;
@@ -66,7 +59,7 @@ class Server {
   Mover& mover_;
   const int polls_;
   Endpoint* const endpoint_;
-  std::unordered_map<uint64_t, Away> away_;  // indexed by the endpoint's number
+  size_t away_ = 0;  // transfers that the endpoint has
   Clock::time_point last_moved_;
   std::vector<Consumer> queues_;  // indexed by client
 };

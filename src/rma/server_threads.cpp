@@ -3,8 +3,9 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include <string>
 #include <exception>
+#include <memory>
+#include <string>
 #include <utility>
 
 #include "base/error.h"
@@ -40,13 +41,13 @@ ServerThreads::ServerThreads(const Domain& domain, Mover& mover, const ServerSet
       Endpoint* const endpoint = settings.endpoint_of(nth);
       announce(domain.server(place), this_process(),
                endpoint != nullptr ? ServerKind::thread_with_endpoint : ServerKind::thread);
-      threads_.emplace_back(
-          [domain, place, &mover, polls, endpoint, units = settings.units_of(nth)] {
-            pthread_setname_np(pthread_self(), "tutti-server");
-            run_on(units);
-            ask_for_short_slices();
-            Server(domain, place, mover, polls, endpoint).run();
-          });
+      auto server = std::make_unique<Server>(domain, place, mover, polls, endpoint);
+      threads_.emplace_back([server = std::move(server), units = settings.units_of(nth)] {
+        pthread_setname_np(pthread_self(), "tutti-server");
+        run_on(units);
+        ask_for_short_slices();
+        server->run();
+      });
       started_.push_back({place, standing(domain.server(place)).generation});
     } catch (const std::exception& error) {
       stop_all();

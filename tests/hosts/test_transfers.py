@@ -89,8 +89,9 @@ def test_servers_that_are_stopped(program, tmp_path, mpi):
 
 
 @pytest.mark.parametrize(("mpi", "without"), [("mpich", 0), ("openmpi", 2)])
-def test_memory_that_runs_out_while_groups_are_made(compiled, tmp_path, mpi, without):
-    """At one rank. The call fails at all ranks; once it succeeds, servers get transfers.
+def test_memory_that_runs_out(compiled, tmp_path, mpi, without):
+    """At one rank. A call that makes a group fails at all ranks; once it succeeds, servers get
+    transfers. A transfer that this rank could not start fails; no rank waits for ever.
 
     The ledger of handles takes memory inside the host's calls, so none is kept.
     """

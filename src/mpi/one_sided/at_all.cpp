@@ -7,18 +7,6 @@
 #include "mpi/job/drive_host.h"
 
 namespace tutti::mpi {
-namespace {
-
-// Memory for a transfer may run out. It is then driven later.
-void drive_what_goes() noexcept {
-  try {
-    drive_transfers();
-  } catch (...) {
-  }
-}
-
-}  // namespace
-
 bool true_at_all(Comm communicator, bool own) noexcept {
   const Inside inside;
   const uint64_t here = own ? 1 : 0;
@@ -30,7 +18,7 @@ bool true_at_all(Comm communicator, bool own) noexcept {
   exec::Waiter waiter(exec::pace_of_messages(exec::WaitStyle::yield));
   waiter.until(
       [&] {
-        drive_what_goes();
+        drive_transfers();
         if (code == success) code = host().Test(&request, &done, abi.status_ignore);
         return code != success || done != 0;
       },

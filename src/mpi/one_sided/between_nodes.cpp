@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <list>
+#include <new>
 #include <utility>
 
 #include "base/error.h"
 #include "base/log.h"
 #include "base/options.h"
+#include "base/text_or_short.h"
 #include "mpi/host/inside.h"
 #include "mpi/communicators/served_lanes.h"
 #include "mpi/job/drive_host.h"
@@ -59,9 +61,10 @@ Sides& sides() {
   return made;
 }
 
-std::list<std::shared_ptr<BetweenNodes>> all_sides() {
+// Null: there is none.
+std::shared_ptr<BetweenNodes> first_side() {
   const std::lock_guard lock(sides().mutex);
-  return sides().all;
+  return sides().all.empty() ? nullptr : sides().all.front();
 }
 
 // Frees what all ranks have left, in a call of the program's, because the host frees communicators.
@@ -185,11 +188,14 @@ uint64_t BetweenNodes::start(const rma::Transfer& transfer, int rank, rma::Outco
       handed.target = rma::Transfer::far_target(settings_.in_world[static_cast<size_t>(rank)]);
       number = settings_.handing->start(handed);
     }
+    const bool handed = number != 0;
+    if (!handed) {
+      exceeds = asking_.outstanding() >= settings_.most;
+      number = asking_.start(transfer, {.answers = rank, .rank = rank});
+    }
     (transfer.kind == rma::Kind::put ? done_.puts : done_.gets) += 1;
     done_.bytes += transfer.bytes();
-    if (number != 0) return number;
-    exceeds = asking_.outstanding() >= settings_.most;
-    number = asking_.start(transfer, {.answers = rank, .rank = rank});
+    if (handed) return number;
     last_moved_ = Clock::now() + shortest_transfer;
     oversleeps = plan_look();
   }
@@ -243,8 +249,8 @@ bool BetweenNodes::finish_handed(uint64_t number, bool closely, rma::Outcome* ou
     return true;
   }
   const State state = handing.look(number, closely);
-  if (state == State::own) execute(number);
-  if (state == State::own || state == State::under_way) return false;
+  if (state == State::under_way || (state == State::own && execute(number))) return false;
+  if (state == State::own) *outcome = {Code::unavailable, "out of memory"};
   if (state == State::lost)
     *outcome = {Code::dead_peer, "a put is lost: this rank has waited " + handing.describe(number) +
                                      ", but the process has died; the data may arrive at any "
@@ -253,14 +259,22 @@ bool BetweenNodes::finish_handed(uint64_t number, bool closely, rma::Outcome* ou
   return true;
 }
 
-// Executes a transfer that a server had, and that no server executes any more.
-void BetweenNodes::execute(uint64_t number) {
+// Executes a transfer that a server had, and that no server executes any more. False, with nothing
+// begun, if memory has run out.
+bool BetweenNodes::execute(uint64_t number) noexcept {
   const rma::Transfer& transfer = settings_.handing->transfer(number);
   const auto at =
       std::find(settings_.in_world.begin(), settings_.in_world.end(), transfer.far_rank());
   const int rank = static_cast<int>(at - settings_.in_world.begin());
   const Inside inside;
-  executed_[number] = asking_.start(transfer, {.answers = rank, .rank = rank});
+  try {
+    std::map<uint64_t, uint64_t> one{{number, 0}};
+    one[number] = asking_.start(transfer, {.answers = rank, .rank = rank});
+    executed_.merge(one);
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
 }
 
 // Describes the purpose of a wait: the transfer with this number; 0: for others to leave.
@@ -292,7 +306,7 @@ void BetweenNodes::wait_until(Done done, uint64_t number) {
     closely = waiter.looks_closely();
     if (!waiter.stalls()) return Code::ok;
     log_line(LogLevel::warning, "has waited %d s %s", options().stall_seconds,
-             describe(number).c_str());
+             text_or_short([&] { return describe(number); }).c_str());
     if (options().stall != StallAction::abort_job) return Code::ok;
     log_line(LogLevel::error, "stalled for %d s; ended because TUTTI_STALL=abort",
              options().stall_seconds);
@@ -442,7 +456,8 @@ bool drive_between_nodes() {
 }
 
 void wake_servers_between_nodes() {
-  for (const auto& side : all_sides()) side->wake_server();
+  const std::lock_guard lock(sides().mutex);
+  for (const auto& side : sides().all) side->wake_server();
 }
 
 void record_between_nodes(report::TransfersBetweenNodes sum) {
@@ -463,10 +478,14 @@ void record_between_nodes(report::TransfersBetweenNodes sum) {
 }
 
 void end_between_nodes() {
-  const std::list<std::shared_ptr<BetweenNodes>> all = all_sides();
-  for (const auto& side : all) side->leave();
-  for (const auto& side : all) side->wait_for_end();
-  remove_ended();
+  {
+    const std::lock_guard lock(sides().mutex);
+    for (const auto& side : sides().all) side->leave();
+  }
+  while (const std::shared_ptr<BetweenNodes> side = first_side()) {
+    side->wait_for_end();
+    remove_ended();
+  }
 }
 
 void forget_between_nodes() {

@@ -111,7 +111,7 @@ class BetweenNodes final : public rma::FarRanks {
   bool test_looks_closely();
   bool is_complete(uint64_t number, bool closely, rma::Outcome* outcome);
   bool finish_handed(uint64_t number, bool closely, rma::Outcome* outcome);
-  void execute(uint64_t number);
+  bool execute(uint64_t number) noexcept;
   void require_heap(const rma::Transfer& transfer, int rank) const;
   // Calls done(closely).
   template <class Done>

@@ -72,6 +72,7 @@ exec::Lane::Turn Endpoints::Held::drive_for_others() {
 }
 
 exec::Lane::Clock::time_point Endpoints::Held::next_look() const {
+  if (endpoint_.is_taken()) return exec::Lane::Clock::time_point::max();
   const auto now = exec::Lane::Clock::now();
   return now + rma::until_next_look(now - last_moved_.load(), false);
 }
