@@ -136,6 +136,10 @@ plan::Plan in_tiles(const Request& request) {
 }
 
 plan::Written directly(const Request& request) {
+  if (request.form.served && request.collective != Collective::alltoall)
+    throw Error(Code::invalid_argument,
+                "algorithm 'direct': servers exchange the parts of an "
+                "alltoall alone; leave out 'served'");
   const int window = request.form.degree + request.form.degree % 2;
   return one_hand_over(request.collective, request.ranks, request.root, window);
 }
@@ -225,11 +229,13 @@ std::vector<Algorithm> table() {
        Order::kept_in_runs},
       {"direct",
        "direct",
-       "every rank hands its parts to the ranks that want them, N at a time",
+       "every rank hands its parts to the ranks that want them, N at a time; between nodes servers "
+       "may exchange those of an alltoall (served)",
        true,
        most_window,
        {C::gather, C::scatter, C::allgather, C::alltoall, C::reduce_scatter},
-       directly},
+       directly,
+       {"served"}},
       {"token_ring",
        "direct",
        "as direct, but of the ranks outside the root's node only the N that hold a token copy "
@@ -399,6 +405,13 @@ ServedAs served_as(std::string_view spec, size_t bytes) {
   if (threshold == 0) return {spec, 0, SIZE_MAX};
   if (bytes <= threshold) return {"direct", 0, threshold};
   return {spec, threshold + 1, SIZE_MAX};
+}
+
+int served_at_once(std::string_view spec) {
+  const Algorithm& algorithm = named(spec);
+  if (algorithm.name != "direct") return 0;
+  const Form form = form_of(algorithm, spec, 1);
+  return form.served ? form.degree : 0;
 }
 
 bool goes_by_levels(std::string_view spec) {

@@ -36,6 +36,7 @@ struct Form {
   int leaders = 1;         // leaders=K
   int threshold = 0;       // threshold=BYTES (token_ring only)
   bool pull = false;       // pull: the reader of the data copies it
+  bool served = false;     // served: between nodes servers exchange the parts (direct only)
   bool within_nodes = false;  // within: ranks of the root's node take turns, too (token_ring only)
   std::string_view between, within;  // specs after the first and second '+'; empty: the default
 };
@@ -88,6 +89,9 @@ struct ServedAs {
   size_t least = 0, most = SIZE_MAX;
 };
 ServedAs served_as(std::string_view spec, size_t bytes);
+
+// How many parts of a rank servers exchange at once by a spec; 0: servers exchange none.
+int served_at_once(std::string_view spec);
 
 // The name and its parameters, for lists: "nary:N", "tiled[:cyclic][:levels]",
 // "hierarchical[:leaders=K][+BETWEEN[+WITHIN]]".

@@ -429,6 +429,17 @@ TEST(Algorithms, DisseminationServesFloatingPointWhereASpecAllowsAnyBits) {
   EXPECT_FALSE(serves(Collective::allreduce, "dissemination:any_bits", {}).rank_order);
 }
 
+TEST(Algorithms, ServersExchangeThePartsOfAlltoallsAlone) {
+  EXPECT_EQ(served_at_once("direct:128:served"), 128);
+  EXPECT_EQ(served_at_once("direct:served"), 16);
+  EXPECT_EQ(served_at_once("direct:128"), 0);
+  EXPECT_EQ(served_at_once("flat"), 0);
+  Plan served = generate(Collective::alltoall, "direct:4:served", 6, 0);
+  served.algorithm = "direct:4";
+  EXPECT_EQ(plan::print(served), plan::print(generate(Collective::alltoall, "direct:4", 6, 0)));
+  EXPECT_THROW(generate(Collective::gather, "direct:4:served", 6, 0), Error);
+}
+
 TEST(Algorithms, UnknownNamesAreRefused) {
   EXPECT_THROW(generate(Collective::barrier, "no_such", 4, 0), Error);
   EXPECT_THROW(generate(Collective::bcast, "all_read_all", 4, 0), Error);

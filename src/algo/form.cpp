@@ -88,6 +88,7 @@ bool* flag_of(Form& form, std::string_view word) {
   if (word == "levels") return &form.levels;
   if (word == "within") return &form.within_nodes;
   if (word == "any_bits") return &form.any_bits;
+  if (word == "served") return &form.served;
   return nullptr;
 }
 

@@ -173,6 +173,8 @@ std::string Channel::standing(int rank) const {
   const std::string call = describe_call(shm::load_relaxed(its.call));
   if (shm::load_relaxed(its.call) == 0) return text + ": has not entered any collective";
   if (const uint64_t message = shm::load_relaxed(its.waits_for_message); message != 0) {
+    if (message == shm::Control::among_leaders && call.starts_with("alltoall"))
+      return text + ": in " + call + ", whose parts servers exchange";
     if (message == shm::Control::among_leaders)
       return text + ": in " + call + ", in the host MPI's own collective among the nodes' leaders";
     const auto peer = static_cast<int>((message >> 1) - 1);

@@ -38,6 +38,7 @@ bool Group::goes_by_host(std::string_view algorithm) const {
 }
 
 bool Group::fits(const Entry& entry, size_t element) const {
+  if (entry.served > 0) return true;
   if (entry.by_leaders == nullptr)
     return plan::fits(*entry.bound->program, channel_.resources(), element);
   const auto phase_fits = [&](const std::unique_ptr<Entry>& phase) {

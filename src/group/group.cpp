@@ -53,6 +53,7 @@ Group::Group(const Settings& settings)
     : rank_(settings.rank),
       channel_(settings.areas, settings.layout, settings.rank, channel_settings(settings)),
       leaders_(settings.leaders),
+      exchange_(settings.exchange),
       ranks_(settings.ranks != 0 ? settings.ranks : settings.layout.ranks),
       nodes_(settings.nodes),
       node_count_(nodes_of(settings)),
@@ -213,6 +214,11 @@ Group::Entry* Group::find_or_make(Collective collective, const Choice& choice, i
     entry->name = choice.built_in.algorithm;
     return (entries_[key] = std::move(entry)).get();
   }
+  if (plan == nullptr) entry->served = served_at_once(collective, choice.built_in.algorithm);
+  if (entry->served > 0) {
+    entry->name = choice.built_in.algorithm;
+    return (entries_[key] = std::move(entry)).get();
+  }
   bind(*entry, request, segment, choice.built_in.reach);
   if (plan != nullptr) entry->name = plan->file;
   // Reports show that results may differ between runs, because their order of combining may.
@@ -272,6 +278,7 @@ Code Group::run_alike(const Call& call) {
   const Entry& entry = entry_for(selector, call.count * selector.element);
   exec::Operation operation = operation_of(call, selector.element);
   last_ = {operation.call, &entry};
+  if (entry.served > 0) return run_by_servers(by_servers(call));
   return run_entry(entry, operation, selector.element);
 }
 
@@ -341,6 +348,7 @@ void Group::decide_by(const select::Table* table) {
   ranges_.clear();
   known_.clear();
   last_ = {};
+  served_v_.reset();
 }
 
 void Group::forget_programs() {
@@ -349,6 +357,7 @@ void Group::forget_programs() {
   known_.clear();
   last_ = {};
   last_v_ = "none";
+  served_v_.reset();
 }
 
 std::string_view Group::algorithm(Collective collective, size_t bytes, int root) {

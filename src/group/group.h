@@ -28,6 +28,7 @@
 #include "base/prefetch.h"
 #include "exec/executor.h"
 #include "group/call.h"
+#include "group/exchange.h"
 #include "group/known_calls.h"
 #include "group/leaders.h"
 #include "group/range_table.h"
@@ -57,6 +58,9 @@ class Group {
     // The Leaders that this rank calls if it leads a node; null: none. It is null at all ranks or
     // at none, and outlives the group.
     Leaders* leaders = nullptr;
+    // The object by which servers exchange alltoalls between nodes; null: none do. It is null at
+    // all ranks or at none.
+    std::shared_ptr<Exchange> exchange;
     exec::WaitStyle style = exec::WaitStyle::spin;
     // True if ranks outnumber cores on some node; the same at all ranks. If it has no value, the
     // group assumes so exactly if `style` is yield.
@@ -106,6 +110,14 @@ class Group {
     bool alias = false;                 // `in` must be copied, because one buffer cannot be both
   };
   Prepared prepare(const Call& call);
+  // A call whose parts servers exchange, to be started by its caller. `call` points into the given
+  // one.
+  struct ByServers {
+    std::shared_ptr<Exchange> exchange;  // null: no servers do
+    Exchange::Call call;
+    std::string_view algorithm;  // until the group forgets its programs
+  };
+  ByServers by_servers(const Call& call);
   // Binds a program of the caller's own, for such channels. At all ranks of an operation programs
   // have equally many transfers. Throws as prepare does.
   std::shared_ptr<const exec::BoundProgram> bind(std::shared_ptr<const plan::Program> own) const {
@@ -202,6 +214,7 @@ class Group {
     // The phases, if the nodes' leaders use the host MPI's own collective; else null. If it is not
     // null, only `name` is set besides.
     std::unique_ptr<ByLeaders> by_leaders;
+    size_t served = 0;  // servers exchange so many parts at once, and only `name` is set besides
   };
   // A collective in which the nodes' leaders use the host MPI's own collective (by_leaders.cpp):
   // the entries of the phases before and after that. A phase in which no rank has anything to do is
@@ -322,6 +335,10 @@ class Group {
   std::unique_ptr<ByLeaders> make_phases(ProgramRequest request, size_t segment_bytes);
   Code run_by_leaders(const Entry& entry, exec::Operation operation, size_t element);
   bool among_leaders(const ByLeaders& phases, const exec::Operation& operation);
+  // The next three are in by_servers.cpp.
+  size_t served_at_once(plan::Collective collective, std::string_view algorithm) const;
+  const Entry* served_v();  // the entry of an alltoallv; null: its parts are messages
+  Code run_by_servers(const ByServers& served);
   Code run_alike(const Call& call);  // vectors, or parts of one length
   exec::Operation operation_of(const Call& call, size_t element) const;
   void cut(const Entry& entry, exec::Operation& operation, size_t element) const;
@@ -361,6 +378,7 @@ class Group {
   int rank_;
   exec::Channel channel_;
   Leaders* leaders_;
+  const std::shared_ptr<Exchange> exchange_;
   int ranks_;
   placement::Nodes nodes_;
   int32_t node_count_;  // the machine's nodes, for rules, even if their ranks do not share memory
@@ -376,7 +394,8 @@ class Group {
     uint64_t call = 0;  // signature
     const Entry* entry = nullptr;
   } last_;
-  std::string_view last_v_ = "none";  // the algorithm of the last v-collective
+  std::string_view last_v_ = "none";      // the algorithm of the last v-collective
+  std::optional<const Entry*> served_v_;  // unset: the rules were not asked yet
   // Indexed by collective: the bytes that the longest part of the next v-collective is expected to
   // have, from earlier agreements. The same at all ranks, or, over several nodes, at those of a
   // node.

@@ -259,6 +259,10 @@ Code Group::v_collective(const Call& call) {
   size_t longest = call.longest;
   if (!on_one_node()) {
     if (plan::gathers(call.collective)) return v_in_messages(call);
+    if (const ByServers served = by_servers(call); served.exchange != nullptr) {
+      last_v_ = served.algorithm;
+      return run_by_servers(served);
+    }
     if (!all_know_lengths(call.collective)) return v_in_pairs(call);
     if (longest == unknown_length) longest = longest_anywhere(call.collective, parts, ranks());
   }

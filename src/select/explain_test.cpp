@@ -75,6 +75,17 @@ TEST(Explain, SaysWhichWaysReadersGoAndWhoWantsIt) {
   EXPECT_EQ(choose(allreduce_of(1024), overrides).reach, ReachChoice::automatic);
 }
 
+TEST(Explain, FindsOutWhetherServersMayExchangeAlltoalls) {
+  Overrides overrides;
+  EXPECT_FALSE(may_go_by_servers(overrides));
+  const Table users = read_table("tutti-map 1\nalltoall -> builtin:direct:128:served\n", "mine");
+  overrides.table = &users;
+  EXPECT_TRUE(may_go_by_servers(overrides));
+  Overrides by_word;
+  by_word.algorithm[static_cast<size_t>(plan::Collective::alltoall)] = "direct:served";
+  EXPECT_TRUE(may_go_by_servers(by_word));
+}
+
 // An explanation is of what choose() does.
 TEST(Explain, AgreesWithChoose) {
   const Table users = read_table(

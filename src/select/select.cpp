@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "algo/algo.h"
 #include "algo/by_host.h"
 
 namespace tutti::select {
@@ -90,6 +91,14 @@ bool may_go_by_host(const Overrides& overrides) {
   }
   return some_rule(overrides, "+host",
                    [](const Rule& rule) { return rule.builtin && algo::by_host(rule.target); });
+}
+
+bool may_go_by_servers(const Overrides& overrides) {
+  const std::string& asked = overrides.algorithm[static_cast<size_t>(plan::Collective::alltoall)];
+  if (!asked.empty() && algo::served_at_once(asked) > 0) return true;
+  return some_rule(overrides, ":served", [](const Rule& rule) {
+    return rule.builtin && algo::served_at_once(rule.target) > 0;
+  });
 }
 
 bool may_ask_for_cma(const Overrides& overrides) {

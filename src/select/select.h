@@ -54,6 +54,8 @@ std::vector<const Table*> tables_for(plan::Collective collective, const Override
 
 // True if some variable or rule names the host MPI's own collective between nodes (algo/by_host.h).
 bool may_go_by_host(const Overrides& overrides);
+// The same for alltoalls whose parts servers exchange (`direct:N:served`).
+bool may_go_by_servers(const Overrides& overrides);
 // True if some rule asks for the system's copies, so that ranks must find out whether they have
 // them.
 bool may_ask_for_cma(const Overrides& overrides);

@@ -104,6 +104,51 @@ def test_memory_that_runs_out(compiled, tmp_path, mpi, without):
     assert done["count"] == 4 and done["handed"] > 0 and done["lost"] == 0
 
 
+@pytest.mark.parametrize(
+    ("ranks", "placement", "servers", "at_once", "most"),
+    [(2, BLOCK, 2, 128, 3), (4, ("--per-node", 2), 1, 2, 600), (6, ("--per-node", 3), 2, 4, 100)],
+)
+@pytest.mark.parametrize("mpi", MPIS)
+def test_servers_exchange_alltoalls(
+    compiled, tmp_path, mpi, ranks, placement, servers, at_once, most
+):
+    """Blocking and non-blocking ones, with parts of one length and of different ones."""
+    report = tmp_path / "report.json"
+    algorithm = f"direct:{at_once}:served"
+    settings = {
+        "TUTTI_ALGORITHM_ALLTOALL": algorithm,
+        "TUTTI_SERVERS": str(servers),
+        "TUTTI_SERVE": "all",
+    }
+    program = compiled(mpi, "by_servers")
+    expect_ok(mpi, ranks, program, most, placement=placement, report=report, **settings)
+    done = json.loads(report.read_text())
+    rows = [row for row in done["collectives"] if row["collective"] == "alltoall" and row["calls"]]
+    assert {row["algorithm"] for row in rows} - {""} == {algorithm}, rows  # "": one rank
+    assert done["endpoints"]["handed"] > 0 and done["endpoints"]["lost"] == 0
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_alltoalls_by_a_rule_without_servers(compiled, tmp_path, mpi):
+    """The plan serves."""
+    report = tmp_path / "report.json"
+    settings = {"TUTTI_ALGORITHM_ALLTOALL": "direct:4:served"}
+    expect_ok(mpi, 2, compiled(mpi, "by_servers"), 5, report=report, **settings)
+    done = json.loads(report.read_text())
+    assert "transfers_between_nodes" not in done or done["transfers_between_nodes"]["gets"] == 0
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_a_rank_that_is_late_for_an_alltoall_by_servers(compiled, mpi):
+    """The watchdog says so; with TUTTI_STALL=abort the job ends."""
+    settings = SERVERS | {"TUTTI_ALGORITHM_ALLTOALL": "direct:4:served"}
+    stall = {"TUTTI_STALL_SECONDS": "1", "TUTTI_STALL": "abort"}
+    words = mpi_words(mpi, 2, TUTTI_RUN, compiled(mpi, "by_servers"), "late")[1:]
+    result = script("mpiexec", *words, code=None, **settings, **stall)
+    assert result.returncode != 0
+    assert "no progress for 1 s in alltoall by servers, waits for other ranks" in result.stderr
+
+
 @pytest.mark.slow
 @pytest.mark.alone
 @pytest.mark.skipif(shutil.which("valgrind") is None, reason="needs valgrind")

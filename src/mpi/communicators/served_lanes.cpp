@@ -16,6 +16,7 @@ namespace {
 group::Group::Settings settings_of_lanes(const NodeAreas& areas, group::Group::Settings settings) {
   settings.layout = areas.layout();
   settings.leaders = nullptr;
+  settings.exchange = nullptr;
   settings.tracer = nullptr;
   settings.hook = {};
   return settings;

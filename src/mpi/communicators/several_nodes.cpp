@@ -61,6 +61,7 @@ std::unique_ptr<SeveralNodes> SeveralNodes::make(Comm over, int ranks,
   if (*why_not != Reason::none) return nullptr;
   made->settings_.shape.counts[topo::node_level] = machine_nodes;
   made->settings_.leaders = made->make_leaders();
+  made->settings_.exchange = made->make_exchange_by_servers();
   return made;
 }
 
@@ -72,6 +73,7 @@ SeveralNodes::SeveralNodes(Comm over, int ranks) : over_(over) {
 // All further objects use the private communicator, so they end before it.
 SeveralNodes::~SeveralNodes() {
   const Inside inside;
+  settings_.exchange.reset();
   leaders_.reset();
   net_.reset();
   messages_.reset();
@@ -136,6 +138,17 @@ group::Leaders* SeveralNodes::make_leaders() {
              "the host MPI made no communicator of the nodes' leaders; the next rule serves "
              "instead of hierarchical+host");
   return leaders_.get();
+}
+
+// The same if a rule or a variable may ask for it. It takes communicators for its own messages and,
+// once in a job, for the servers' endpoints.
+std::shared_ptr<group::Exchange> SeveralNodes::make_exchange_by_servers() {
+  const int64_t taken = 4 + options().servers.count;
+  if (make_exchange == nullptr || private_left_ < taken || options().servers.count == 0 ||
+      !select::may_go_by_servers(overrides_of_job(true)))
+    return nullptr;
+  private_left_ -= taken;
+  return make_exchange(net_->communicator(), settings_.rank, settings_.ranks, settings_.style);
 }
 
 void SeveralNodes::make_lanes(const group::Group::Settings& settings) {

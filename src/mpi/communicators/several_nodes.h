@@ -32,6 +32,12 @@ namespace tutti::mpi {
 
 using report::Reason;
 
+// Makes what exchanges the parts of alltoalls by servers (mpi/one_sided/exchange.h); null: nothing
+// does. Collective over the communicator, of which this is `rank`. Set before MPI begins.
+using MakeExchange = std::shared_ptr<group::Exchange>(Comm over, int rank, int ranks,
+                                                      exec::WaitStyle style);
+inline MakeExchange* make_exchange = nullptr;
+
 class SeveralNodes {
  public:
   // Collective over a communicator, whose ranks are in MPI_COMM_WORLD. `team`: of this node's
@@ -80,6 +86,7 @@ class SeveralNodes {
   Reason take_areas(const GatheredPlacement& gathered, const std::vector<int>& members,
                     const std::shared_ptr<Team>& team);
   group::Leaders* make_leaders();
+  std::shared_ptr<group::Exchange> make_exchange_by_servers();
 
   const Comm over_;           // the program's
   int64_t private_left_ = 0;  // how many private ones may still be taken, the same at all ranks

@@ -42,6 +42,7 @@
 #include "mpi/roll/watchdog.h"
 #include "mpi/entry/children.h"
 #include "mpi/entry/spawn.h"
+#include "mpi/one_sided/exchange.h"
 #include "mpi/one_sided/node.h"
 #include "mpi/job/threads.h"
 #include "mpi/job/thrown.h"
@@ -115,6 +116,7 @@ void open() {
   if (const auto* const table = table_of_job(true); record && table != nullptr)
     report::record_table({table->name, options().table.empty()});
   if (!options().disable) look_at_saturation_maps();
+  make_exchange = ServedExchange::make;
   verifies_calls = options().verify && !options().disable && !simulated;
   if (verifies_calls) report::start_observing();
   open_registry(record || verifies_calls);

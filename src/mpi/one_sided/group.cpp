@@ -13,6 +13,7 @@
 #include "mpi/communicators/registry.h"
 #include "mpi/one_sided/at_all.h"
 #include "mpi/one_sided/between_nodes.h"
+#include "mpi/one_sided/group.h"
 #include "mpi/one_sided/node.h"
 #include "api/guard.h"
 #include "api/team.h"
@@ -78,7 +79,7 @@ struct ProcessGroup final : Placed, tutti_group {
   }
 };
 
-tutti_status make_group(Comm communicator, tutti_group** group) {
+tutti_status make_users_group(Comm communicator, tutti_group** group) {
   const Host& mpi = host();
   const Inside inside;
   int ranks = 0, rank = 0, inter = 0;
@@ -93,6 +94,19 @@ tutti_status make_group(Comm communicator, tutti_group** group) {
       mpi.Comm_size(communicator, &ranks) != success ||
       mpi.Comm_rank(communicator, &rank) != success)
     throw Error(Code::invalid_argument, "the communicator is no intracommunicator");
+  *group = make_group(communicator, ranks, rank).release();
+  return TUTTI_OK;
+}
+
+// If this library is not for the program's MPI, another one after it is.
+template <class Function>
+Function* next(const char* name) {
+  return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+}
+
+}  // namespace
+
+std::unique_ptr<tutti_group> make_group(Comm communicator, int ranks, int rank) {
   std::unique_ptr<ProcessGroup> made;
   std::vector<int> members;
   at_all(communicator, [&] {
@@ -106,17 +120,9 @@ tutti_status make_group(Comm communicator, tutti_group** group) {
   at_all(communicator, [&] { made->node->start_asked_servers(); });
   // The servers of all ranks run now.
   at_all(communicator, [&] { made->node->let_servers_copy(); });
-  *group = made.release();
-  return TUTTI_OK;
+  return made;
 }
 
-// If this library is not for the program's MPI, another one after it is.
-template <class Function>
-Function* next(const char* name) {
-  return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
-}
-
-}  // namespace
 }  // namespace tutti::mpi
 
 extern "C" {
@@ -132,7 +138,7 @@ tutti_status tutti_group_of_communicator(uint64_t communicator, tutti_group** gr
       return status;
     }
   }
-  return tutti::api::guarded([&] { return make_group(comm_of(communicator), group); });
+  return tutti::api::guarded([&] { return make_users_group(comm_of(communicator), group); });
 }
 
 tutti_team* tutti_node_team(void) {

@@ -20,7 +20,8 @@ Reason LaneNonblocking::try_to_start(Communicator& communicator, const Call& cal
     if (const Reason reason = describe(communicator, call); reason != Reason::none) return reason;
     if (fill() != success) return Reason::wrong_arguments;
     use(communicator.several_nodes()->lanes());
-    begin([&](group::Lanes& lanes) { return lanes.issue(prepared_call()); });
+    if (!begin_by_servers(*communicator.group()))
+      begin([&](group::Lanes& lanes) { return lanes.issue(prepared_call()); });
     return Reason::none;
   } catch (const Error& error) {  // at all ranks alike
     return refused(communicator, error).reason;

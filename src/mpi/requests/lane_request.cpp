@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -39,6 +40,7 @@ Comm LaneRequest::communicator() const {
 void LaneRequest::forget() noexcept {
   buffers_.release();
   issued_ = {};
+  exchange_.reset();
   kept_.clear();
   lanes_.reset();
 }
@@ -248,6 +250,25 @@ void LaneRequest::advance_first() {
   if (!issued_.operation->is_over()) hand_over();
 }
 
+bool LaneRequest::begin_by_servers(group::Group& group) {
+  const group::Group::ByServers served = group.by_servers(call_);
+  if (served.exchange == nullptr) return false;
+  const Stopwatch stopwatch(report::recording());
+  served_as_ = served.algorithm;
+  issued_ = {served.exchange->start(served.call), nullptr};
+  exchange_ = served.exchange;
+  state_ = State::pending;
+  note_start(stopwatch);
+  return true;
+}
+
+void LaneRequest::drive() {
+  if (exchange_ != nullptr)
+    exchange_->drive();
+  else
+    issued_.lane->drive();
+}
+
 // Without memory for it, only the calls that wait for the operation or test it drive it. The
 // operation has been issued, so it is no error of the call.
 void LaneRequest::hand_over() noexcept {
@@ -266,7 +287,7 @@ void LaneRequest::note_start(const Stopwatch& stopwatch) {
 bool LaneRequest::is_ready() {
   if (issued_.operation == nullptr || issued_.operation->is_over()) return true;
   const Inside inside;
-  issued_.lane->drive();
+  drive();
   return issued_.operation->is_over();
 }
 
@@ -274,14 +295,15 @@ int LaneRequest::complete() {
   const Stopwatch stopwatch(report::recording());
   if (issued_.operation != nullptr && !issued_.operation->is_over()) {
     const Inside inside;
-    const exec::Lane::Helping helping(*issued_.lane);
+    std::optional<exec::Lane::Helping> helping;
+    if (issued_.lane != nullptr) helping.emplace(*issued_.lane);
     // The lane calls the host only while it waits for a message. If it waits for a rank of this
     // node, that rank may wait for a message of another lane.
     exec::Waiter waiter(exec::pace_of_messages(lanes_->wait_style()),
                         {[](void*) { return mpi::drive_host(); }, nullptr});
     waiter.until(
         [&] {
-          issued_.lane->drive();
+          drive();
           return issued_.operation->is_over();
         },
         [] { return Code::ok; });
@@ -289,6 +311,9 @@ int LaneRequest::complete() {
   if (!lanes_->lanes().is_idle()) hand_over();
   const std::shared_ptr<const exec::BoundProgram> bound =
       issued_.operation != nullptr ? issued_.operation->bound : nullptr;
+  const std::string served_as = std::move(served_as_);
+  std::string_view algorithm = exchange_ != nullptr ? std::string_view(served_as) : "none";
+  if (bound != nullptr) algorithm = bound->program->algorithm;
   const plan::Collective collective = call_.collective;
   const bool among_neighbours = among_neighbours_;
   const int code = guarded(communicator(), [&] { return finish(); });
@@ -296,8 +321,7 @@ int LaneRequest::complete() {
     spent_ += stopwatch.read();
     report::record({.collective = collective,
                     .bytes = bytes_,
-                    .algorithm = bound != nullptr ? std::string_view(bound->program->algorithm)
-                                                  : std::string_view("none"),
+                    .algorithm = algorithm,
                     .time = spent_,
                     .neighbourhood = among_neighbours,
                     .started = true});

@@ -13,6 +13,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -51,10 +52,14 @@ class LaneRequest : public OwnRequest {
   void begin(Issue issue) {
     const Stopwatch stopwatch(report::recording());
     issued_ = issue(lanes_->lanes());
+    exchange_.reset();
     advance_first();
     state_ = State::pending;
     note_start(stopwatch);
   }
+  // The same for the call that was described if servers exchange its parts (group/exchange.h); else
+  // returns false.
+  bool begin_by_servers(group::Group& group);
   // The operation has ended and its results have been unpacked.
   virtual void ended() noexcept = 0;
   // Lets the call's handles and the lanes go, until another call is described.
@@ -99,6 +104,7 @@ class LaneRequest : public OwnRequest {
     return packed.lengths != nullptr ? packed.lengths[block] : packed.bytes;
   }
   void advance_first();
+  void drive();
   void hand_over() noexcept;
   void note_start(const Stopwatch& stopwatch);
   int finish();
@@ -106,6 +112,9 @@ class LaneRequest : public OwnRequest {
 
   std::shared_ptr<ServedLanes> lanes_;  // null: it describes no call
   group::Lanes::Issued issued_;         // without an operation if the call has no data
+  // Not null: servers exchange the operation by it, and it is in no lane.
+  std::shared_ptr<group::Exchange> exchange_;
+  std::string served_as_;  // the algorithm, for the report
   Comm communicator_{};
   CallBuffers buffers_;
   records::Operation described_;
