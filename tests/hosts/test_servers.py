@@ -151,10 +151,10 @@ def test_a_killed_rank(compiled, mpi, form):
 def test_a_rank_that_never_comes(compiled, mpi):
     """With TUTTI_STALL=abort the other ranks end the job, and say for which rank they waited."""
     words = mpi_words(mpi, 4, TUTTI_RUN, compiled(mpi, "in_lanes"), "late", 3)[1:]
-    stall = {"TUTTI_STALL_SECONDS": "1", "TUTTI_STALL": "abort"}
+    stall = {"TUTTI_STALL_SECONDS": "2", "TUTTI_STALL": "abort"}
     result = script("mpiexec", *words, code=None, **stall, **SERVERS)
     assert result.returncode != 0
-    assert "stalled for 1 s waiting for rank" in result.stderr, result.stderr
+    assert "stalled for 2 s waiting for rank" in result.stderr, result.stderr
 
 
 # The host's blocking calls take long with MPICH if ranks outnumber cores.
@@ -214,12 +214,12 @@ def test_neighbours_under_way(compiled, tmp_path, mpi, what):
 def test_an_edge_that_only_its_target_knows(compiled, mpi):
     """The target waits; the watchdog says for whom, and ends the job if it may."""
     words = mpi_words(mpi, 3, TUTTI_RUN, compiled(mpi, "neighbours_in_lanes"), "missing")[1:]
-    stall = {"TUTTI_STALL_SECONDS": "1", "TUTTI_STALL": "abort"}
+    stall = {"TUTTI_STALL_SECONDS": "2", "TUTTI_STALL": "abort"}
     result = script("mpiexec", *words, code=None, **stall, **SERVERS)
     assert result.returncode != 0
     assert "rank 2" in result.stderr, result.stderr
     assert "in alltoall among neighbours, waits for a message of rank 0" in result.stderr
-    assert "stalled for 1 s waiting for rank 0" in result.stderr, result.stderr
+    assert "stalled for 2 s waiting for rank 0" in result.stderr, result.stderr
 
 
 @pytest.mark.parametrize("mpi", MPIS)

@@ -237,11 +237,11 @@ def test_a_target_that_calls_nothing(program, mpi):
 def test_a_target_that_does_not_answer(program, mpi):
     """With TUTTI_STALL=abort the client ends the job."""
     words = mpi_words(mpi, 2, TUTTI_RUN, program(mpi), "late")[1:]
-    stall = {"TUTTI_STALL_SECONDS": "1", "TUTTI_STALL": "abort"}
+    stall = {"TUTTI_STALL_SECONDS": "2", "TUTTI_STALL": "abort"}
     result = script("mpiexec", *words, code=None, **stall)
     assert result.returncode != 0 and "ok" not in result.stdout.split()
-    assert "has waited 1 s for rank 1, on another node, to answer a put" in result.stderr
-    assert "stalled for 1 s; ended because TUTTI_STALL=abort" in result.stderr
+    assert "has waited 2 s for rank 1, on another node, to answer a put" in result.stderr
+    assert "stalled for 2 s; ended because TUTTI_STALL=abort" in result.stderr
 
 
 def measured(mpi, kind, *words, **settings):

@@ -141,7 +141,7 @@ def test_sessions_alone(host, compiled, ranks):
 
 def test_sessions_alone_are_served(host, compiled):
     """The watchdog's line shows that Tutti serves the call, because such a job has no report."""
-    variables = USUAL | {"TUTTI_STALL_SECONDS": "1", "TUTTI_STALL": "abort"}
+    variables = USUAL | {"TUTTI_STALL_SECONDS": "2", "TUTTI_STALL": "abort"}
     result = job(host, 2, compiled(host, "sessions"), "first-stall", variables=variables)
     assert result.returncode != 0
     assert "in a non-blocking allreduce: rank 0 of its communicator" in result.stderr, result.stderr

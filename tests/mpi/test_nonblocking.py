@@ -320,7 +320,7 @@ def test_a_late_rank_is_named(host, compiled, tmp_path, way):
 
 
 def test_the_watchdog_ends_a_job(host, compiled):
-    variables = AT_ONCE | {"TUTTI_STALL_SECONDS": "1", "TUTTI_STALL": "abort"}
+    variables = AT_ONCE | {"TUTTI_STALL_SECONDS": "2", "TUTTI_STALL": "abort"}
     program = compiled(host, "missing_rank")
     result = job(host, 3, program, "never", "wait", variables=variables)
     assert result.returncode != 0
@@ -330,7 +330,7 @@ def test_the_watchdog_ends_a_job(host, compiled):
 
 def test_a_stopped_rank_is_named_as_such(host_named, compiled):
     host = host_named("mpich")  # Open MPI's launcher stops the whole job
-    variables = AT_ONCE | {"TUTTI_STALL_SECONDS": "1", "TUTTI_STALL": "abort"}
+    variables = AT_ONCE | {"TUTTI_STALL_SECONDS": "2", "TUTTI_STALL": "abort"}
     result = job(host, 3, compiled(host, "missing_rank"), "stopped", "wait", variables=variables)
     assert result.returncode != 0
     assert "rank 2 of its communicator, stopped by a signal, has not started it" in result.stderr, (

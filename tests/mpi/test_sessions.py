@@ -110,7 +110,7 @@ def test_sessions_alone_are_served(host, compiled):
         2,
         compiled(host, "sessions"),
         "stall",
-        variables={"TUTTI_STALL_SECONDS": "1", "TUTTI_STALL": "abort"},
+        variables={"TUTTI_STALL_SECONDS": "2", "TUTTI_STALL": "abort"},
     )
     assert result.returncode != 0
     assert "MPI_Allreduce of 4 bytes on the rank's communicator" in result.stderr, result.stderr

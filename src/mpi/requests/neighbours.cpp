@@ -159,8 +159,8 @@ int start_readable(const Call& call, const Call& as_made, Comm comm, Request* re
   return code;
 }
 
-int init_readable(Communicator& known, const Call& call, const Call& as_made, Info info,
-                  Request* request) {
+int init_readable_neighbours(Communicator& known, const Call& call, const Call& as_made, Info info,
+                             Request* request) {
   const Comm comm = known.handle();
   Reason reason = Reason::none;
   const int found_records =
@@ -203,7 +203,7 @@ int neighbours_init(const Call& call, Comm comm, Info info, Request* request) {
     if (verifies_calls)
       if (const int code = verify_start(call, comm); code != success) return code;
     return StagedRequest::make(call, comm, true, request, [&](const Call& readable, Request* made) {
-      return init_readable(*found.communicator, readable, call, info, made);
+      return init_readable_neighbours(*found.communicator, readable, call, info, made);
     });
   });
 }
