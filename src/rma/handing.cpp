@@ -74,11 +74,10 @@ uint64_t Handing::start(const Transfer& transfer) {
                       .waiting = phases_.start(),
                       .in_flight = outstanding_};
   Rule rule;
-  if (policy_ != nullptr) {
-    if (serve == ServeFar::selective && !is_for_servers(*policy_, now)) return 0;
-    if (const Rule* const found = rule_of(*policy_, now); found != nullptr) rule = *found;
-  } else if (serve == ServeFar::selective) {
-    rule.batch = learning_.batch(now);
+  if (serve == ServeFar::selective) {
+    const bool by_map = policy_ != nullptr;
+    if (by_map && !is_for_servers(*policy_, now)) return 0;
+    rule.batch = learning_.batch(now, by_map);
     if (rule.batch == 0) return 0;
   }
   turn_ = next_turn(rule, turn_, servers_.count);
@@ -102,6 +101,7 @@ uint64_t Handing::start(const Transfer& transfer) {
     return number;
   }
   order_.pop_back();
+  if (policy_ != nullptr) learning_.end();  // it is none of the phase's after all
   return 0;
 }
 
@@ -168,7 +168,8 @@ void Handing::end(uint64_t number, bool done) {
   queues_[nth_of(number)].release(position_of(number));
   --outstanding_;
   while (!order_.empty() && !is_outstanding(order_.front())) order_.pop_front();
-  note_end();
+  phases_.complete();
+  learning_.end();
 }
 
 std::string Handing::describe(uint64_t number) const {
@@ -183,7 +184,7 @@ std::string Handing::describe(uint64_t number) const {
 
 void Handing::note_end() {
   phases_.complete();
-  learning_.end();
+  if (policy_ == nullptr) learning_.end();
 }
 
 }  // namespace tutti::rma

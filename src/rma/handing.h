@@ -32,9 +32,10 @@ namespace tutti::rma {
 class Handing {
  public:
   struct Settings {
-    ServerRange servers;             // those of the domain that it may hand transfers to
-    Extent heap;                     // the heap of this process, which all servers reach
-    const Policy* policy = nullptr;  // for ServeFar::selective; null: what gains is learned
+    ServerRange servers;  // those of the domain that it may hand transfers to
+    Extent heap;          // the heap of this process, which all servers reach
+    // For ServeFar::selective: the transfers that gain. Null: they are learned. Batches always are.
+    const Policy* policy = nullptr;
   };
   // The client with this place in the domain, which has slots. The domain's memory outlives it.
   Handing(const Domain& domain, int32_t place, const Settings& settings);

@@ -289,7 +289,8 @@ TEST(Handing, AServerWhoseProcessHasDied) {
 
 // Learning by a clock of its own, with two servers. Returns the shares of phases that went by the
 // client, by servers in turn and in batches, for which a phase takes `seconds`.
-std::array<double, 3> learned(const std::array<double, 3>& seconds, int phases, size_t together) {
+std::array<double, 3> learned(const std::array<double, 3>& seconds, int phases, size_t together,
+                              bool for_servers = false) {
   Learning learning(2);
   double now = 0;
   std::array<double, 3> shares{};
@@ -300,7 +301,8 @@ std::array<double, 3> learned(const std::array<double, 3>& seconds, int phases, 
   for (int phase = 0; phase < phases; ++phase) {
     uint32_t batch = 0;
     for (size_t i = 0; i < together; ++i)
-      batch = learning.batch({.kind = Kind::get, .bytes = 4096, .waiting = together}, time);
+      batch = learning.batch({.kind = Kind::get, .bytes = 4096, .waiting = together}, for_servers,
+                             time);
     const size_t way = std::min<size_t>(batch, 2);
     if (way == 2) {
       EXPECT_EQ(batch, std::min<size_t>(together / 2, most_batch));
@@ -318,6 +320,15 @@ TEST(Learning, PhasesGoTheQuickestWay) {
   EXPECT_GT(learned({1e-3, 2e-3, 2e-3}, 1000, 16)[0], 0.9);
   EXPECT_GT(learned({1.03e-3, 1e-3, 1e-3}, 1000, 16)[0], 0.9);  // not worth the cores
   for (const double share : learned({2e-3, 1e-3, 1e-3}, 24, 16)) EXPECT_NEAR(share, 1.0 / 3, 1e-9);
+}
+
+// Those that a map gives to servers never go by the client.
+TEST(Learning, BatchesOfWhatAMapGivesToServers) {
+  const auto quickest_in_turn = learned({1e-3, 2e-3, 3e-3}, 1000, 16, true);
+  EXPECT_EQ(quickest_in_turn[0], 0);
+  EXPECT_GT(quickest_in_turn[1], 0.9);
+  EXPECT_GT(learned({1e-3, 3e-3, 2e-3}, 1000, 16, true)[2], 0.9);
+  EXPECT_GT(learned({1e-3, 3e-3, 2e-3}, 1000, 2, true)[1], 0.99);  // one transfer a server
 }
 
 TEST(Learning, BatchesAreForSeveralTransfersOfAServer) {

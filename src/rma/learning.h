@@ -1,4 +1,5 @@
-// Learning, while a program runs, which transfers gain by servers, where no map says it.
+// Learning, while a program runs, which transfers gain by servers, where no map says it; and how
+// many consecutive ones a server should get, which no map between nodes says.
 //
 // A client's transfers come in phases: it starts some, and waits until all are complete. The class
 // of a phase is the kind and the size of its first transfer, and how many its client is expected to
@@ -33,9 +34,9 @@ class Learning {
   explicit Learning(int32_t servers) : servers_(static_cast<uint32_t>(servers)) {}
 
   // A transfer starts. Returns how many consecutive ones a server should get; 0: it is the
-  // client's.
-  uint32_t batch(const Situation& now) {
-    return batch(now, [] { return Clock::now(); });
+  // client's. `for_servers`: it is not the client's, because a map says so.
+  uint32_t batch(const Situation& now, bool for_servers = false) {
+    return batch(now, for_servers, [] { return Clock::now(); });
   }
   // One of these transfers is complete.
   void end() {
@@ -44,11 +45,11 @@ class Learning {
 
   // The same by another clock, for tests.
   template <class Now>
-  uint32_t batch(const Situation& now, Now time) {
+  uint32_t batch(const Situation& now, bool for_servers, Now time) {
     if (under_way_ == 0) {
       class_ = &classes_[class_of(now)];
       const uint32_t batch = batch_of(now.waiting);
-      way_ = choose(*class_, batch > 1 ? ways : in_batches);
+      way_ = choose(*class_, for_servers ? in_turn : by_client, batch > 1 ? ways : in_batches);
       const std::array<uint32_t, ways> batches{0, 1, batch};
       batch_ = batches[way_];
       began_ = time();
@@ -96,20 +97,21 @@ class Learning {
   uint32_t batch_of(size_t waiting) const {
     return static_cast<uint32_t>(std::clamp<size_t>(waiting / servers_, 1, most_batch));
   }
-  // `count`: only the first ways are different.
-  static size_t choose(Class& of, size_t count) {
-    const auto first = of.way.begin(), last = first + static_cast<ptrdiff_t>(count);
+  // One of the ways from `begin` to before `end`.
+  static size_t choose(Class& of, size_t begin, size_t end) {
+    const auto at = [&](size_t way) { return of.way.begin() + static_cast<ptrdiff_t>(way); };
+    const auto number = [&](auto way) { return static_cast<size_t>(way - of.way.begin()); };
     const auto least_tried = std::min_element(
-        first, last, [](const Way& a, const Way& b) { return a.phases < b.phases; });
-    if (least_tried->phases < tries) return static_cast<size_t>(least_tried - first);
+        at(begin), at(end), [](const Way& a, const Way& b) { return a.phases < b.phases; });
+    if (least_tried->phases < tries) return number(least_tried);
     if (++of.since_try >= phases_a_try) {
       of.since_try = 0;
-      return of.next_try++ % count;
+      return begin + of.next_try++ % (end - begin);
     }
     const auto quickest = std::min_element(
-        first + 1, last, [](const Way& a, const Way& b) { return a.least < b.least; });
-    return quickest->least * least_gain < first->least ? static_cast<size_t>(quickest - first)
-                                                       : by_client;
+        at(in_turn), at(end), [](const Way& a, const Way& b) { return a.least < b.least; });
+    const bool gains = quickest->least * least_gain < of.way[by_client].least;
+    return begin == by_client && !gains ? by_client : number(quickest);
   }
 
   const uint32_t servers_;

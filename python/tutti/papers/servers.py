@@ -218,6 +218,6 @@ SERVERS = (
         "miniGMG with servers: up to -25% where cores are oversubscribed, -47% to +70% where they are "
         "partitioned, up to +76% and +40% on average with selective transfers (figures 5 to 8)",
         OUT_OF_REACH,
-        why="no server serves a multigrid's ghosts here yet",
+        why="servers exchange multigrid's ghosts (--exchange tutti_get), but a gain needs cores for them",
     ),
 )

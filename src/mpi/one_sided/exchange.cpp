@@ -54,8 +54,8 @@ struct ServedExchange::Moving final : exec::LaneOperation {
   Call call;
   std::unique_ptr<std::byte, GiveBack> in_heap;  // copies of the parts; null: they stay
   std::vector<std::byte> copies;                 // the same if the heap is full
-  std::vector<uint64_t> own, theirs;             // by rank: where its part lies, or this rank's
-  std::vector<tutti_handle> gets;                // by distance from this rank
+  std::vector<uint64_t> own, theirs;             // indexed by rank: its part, or this rank's
+  std::vector<tutti_handle> gets;                // indexed by distance from this rank
   int first = 1, next = 1;  // the distances of the gets under way, and of the next one
   Phase phase = Phase::tells;
   Request request{};
