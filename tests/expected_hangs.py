@@ -24,12 +24,13 @@ class Expected:
 
 
 WORLD = "on MPI_COMM_WORLD, its collective"
+SUM = "integers of 4 bytes, MPI_SUM"
 ROWS = "communicator 1 of MPI_COMM_WORLD"
 COLUMNS = '"columns" (communicator 2 of MPI_COMM_WORLD)'
 THE_BARRIER = "{others} the collective MPI_Barrier"
 BUGS = {
     "skipped_barrier": Expected(
-        f"MPI_Allreduce of 8 bytes {WORLD} 10",
+        f"MPI_Allreduce of 8 bytes, {SUM} {WORLD} 10",
         "rank {last} makes MPI_Allreduce, {others} MPI_Barrier",
     ),
     "extra_bcast": Expected(
@@ -49,12 +50,13 @@ BUGS = {
         "rank {last} makes MPI_Bcast of 4194304 bytes, root {last}, ",
     ),
     "other_count": Expected(
-        f"MPI_Allreduce of 32 bytes {WORLD} 10",
-        "rank {last} makes MPI_Allreduce of 32 bytes, {others} of 16 bytes",
+        f"MPI_Allreduce of 32 bytes, {SUM} {WORLD} 10",
+        f"rank {{last}} makes MPI_Allreduce of 32 bytes, {SUM}, {{others}} of 16 bytes, {SUM}",
     ),
     "other_type": Expected(
-        f"MPI_Allreduce of 32 bytes {WORLD} 10",
-        "rank {last} makes MPI_Allreduce of 32 bytes, {others} of 16 bytes",
+        f"MPI_Allreduce of 32 bytes, real numbers of 8 bytes, MPI_SUM {WORLD} 10",
+        "rank {last} makes MPI_Allreduce of 32 bytes, real numbers of 8 bytes, MPI_SUM, {others} "
+        f"of 16 bytes, {SUM}",
     ),
     # The last rank has nothing to wait for in the reduce.
     "allreduce_against_reduce": Expected(
@@ -122,7 +124,7 @@ BUGS = {
         "MPI_Finalize", "rank {last} makes MPI_Finalize, {others} MPI_Barrier", at=False
     ),
     "missing_fence": Expected(
-        f"MPI_Allreduce of 16 bytes {WORLD} 10",
+        f"MPI_Allreduce of 16 bytes, {SUM} {WORLD} 10",
         "rank {last} makes MPI_Allreduce, {others} MPI_Win_fence",
     ),
     "in_threads": Expected(
@@ -234,6 +236,17 @@ def last_table(text):
     return [line.strip() for line in rows.splitlines()]
 
 
+def in_language(source, words):
+    """The types of a reduction, as the programs in Fortran and Python have them."""
+    if source.endswith(".F90"):
+        return words.replace("integers", "Fortran integers")
+    return (
+        words.replace(SUM, "natural numbers of 1 byte, MPI_BOR")
+        if source.endswith(".py")
+        else words
+    )
+
+
 def check_table(text, case, ranks, source="hangs.c"):
     """The last table of a job's stderr names the ranks at fault first, with their line, and says
     how they differ.
@@ -251,8 +264,8 @@ def check_table(text, case, ranks, source="hangs.c"):
     own = [i for i, row in enumerate(rows) if row.startswith(f"rank {rank}: ")]
     assert len(own) == 1 and not [row for row in rows[: own[0]] if row.startswith("ranks ")], text
     row, at = rows[own[0]], rows[own[0] + 1]
-    assert row.startswith(f"rank {rank}: {expected.row.format(**words)}"), text
+    assert row.startswith(f"rank {rank}: {in_language(source, expected.row).format(**words)}"), text
     if expected.at:
         assert at.startswith(marked_line(source, case)), text
     [difference] = [row for row in rows if row.startswith("difference: ")]
-    assert expected.difference.format(**words) in difference, text
+    assert in_language(source, expected.difference).format(**words) in difference, text

@@ -72,7 +72,7 @@ Code Channel::ArrivalReduce::take_arrived() {
   for (int i = 0; i < pending_count_; ++i) {
     if (awaited_[i].here()) {
       if (is_of_other_call(awaited_[i])) [[unlikely]] {
-        const Code code = channel_.fail_mismatch(awaited_[i].peer, operation_.call);
+        const Code code = channel_.fail_mismatch(awaited_[i].peer, operation_);
         if (code != Code::ok) return code;
       }
       taken_[taken_count_++] = pending_[i];
@@ -115,7 +115,7 @@ Code Channel::ArrivalReduce::wait_for_next() {
     record_.recorder->step(static_cast<uint32_t>(step_.kind), step_.place, record_.segment, -1,
                            segment_.bytes);
   combined_ = false;
-  const Code code = channel_.wait_for_any(awaited_, pending_count_, operation_.call);
+  const Code code = channel_.wait_for_any(awaited_, pending_count_, operation_);
   if (record_.recorder == nullptr || code != Code::ok) return code;
   const Awaited* first = awaited_;
   while (!first->here()) ++first;

@@ -124,13 +124,13 @@ Code Channel::fail_thrown(uint64_t call) noexcept {
 
 // A rank that finds the mismatch at once has not yet said which call it is in, and ranks that wait
 // for it must learn that.
-Code Channel::fail_mismatch(int peer, uint64_t call) {
+Code Channel::fail_mismatch(int peer, const Operation& operation) {
   if (told_ != 0 && has_told(peer) && tell_alike()) return Code::ok;
-  say_entered(*own_, base_, call);
+  say_waits(operation);
   return fail(
       Code::mismatch,
-      "rank " + std::to_string(rank_) + " called " + describe_call(call) + " while rank " +
-          std::to_string(rank_of(peer)) + " called " +
+      "rank " + std::to_string(rank_) + " called " + describe_call(operation.call) +
+          " while rank " + std::to_string(rank_of(peer)) + " called " +
           describe_call(shm::load_relaxed(control(peer).call)) +
           "; all ranks of a communicator must make the same collective calls in the same order");
 }
@@ -156,11 +156,16 @@ Code Channel::report_stall(int awaited, uint64_t call) {
                                    std::to_string(awaited) + "; ended because TUTTI_STALL=abort");
 }
 
-std::string Channel::waits_in() const {
+void Channel::say_waits(const Operation& operation) {
+  shm::store_relaxed(own_->kind, kind_of(operation));
+  say_entered(*own_, base_, operation.call);
+}
+
+Channel::Waiting Channel::waits_in() const {
   const bool waits =
       shm::load_relaxed(own_->waits_for) != 0 || shm::load_relaxed(own_->waits_for_message) != 0;
-  return waits || failed_ != Code::ok ? describe_call(shm::load_relaxed(own_->entered_call))
-                                      : std::string{};
+  if (!waits && failed_ == Code::ok) return {};
+  return {shm::load_relaxed(own_->call), static_cast<uint32_t>(shm::load_relaxed(own_->kind))};
 }
 
 std::string Channel::standing(int rank) const {
@@ -239,7 +244,7 @@ Code Channel::await_readers(const Ring& ring, uint64_t units, const Operation& o
     const Awaited ended{&control(peer).word, past.base, peer, nullptr};
     if (shm::observe(*ended.word) >= ended.value) continue;
     if (suspends) return suspend(ended, operation.call);
-    if (const Code code = wait_for(ended, operation.call); code != Code::ok) return code;
+    if (const Code code = wait_for(ended, operation); code != Code::ok) return code;
   }
   lines_.safe = std::max(lines_.safe, past.lines);
   short_slots_.safe = std::max(short_slots_.safe, past.short_slots);

@@ -11,11 +11,11 @@ namespace tutti::exec {
 // One slow wait of a channel. While it lives, the rank's Control says what the rank waits for.
 class Channel::PeerWatch final : public Watch {
  public:
-  PeerWatch(Channel& channel, const Awaited& first, uint64_t call)
-      : channel_(channel), first_(first), call_(call) {
+  PeerWatch(Channel& channel, const Awaited& first, const Operation& operation)
+      : channel_(channel), first_(first), operation_(operation) {
     shm::Control& own = *channel.own_;
     // Operations over lines do not say so before: their lines bear the call, and that is cheaper.
-    say_entered(own, channel.base_, call);
+    channel.say_waits(operation);
     shm::store_relaxed(own.waits_value, first.value);
     shm::store_relaxed(own.waits_for, static_cast<uint64_t>(first.peer) + 1);
   }
@@ -25,12 +25,16 @@ class Channel::PeerWatch final : public Watch {
   Code look(const Awaited& awaited) override {
     const bool differs =
         is_in_other_call(awaited) || (channel_.told_ != 0 && !channel_.tell_alike());
-    return differs ? channel_.fail_mismatch(awaited.peer, call_) : Code::ok;
+    return differs ? channel_.fail_mismatch(awaited.peer, operation_) : Code::ok;
   }
 
-  Code dead(const Awaited& awaited) override { return channel_.fail_gone(awaited.peer, call_); }
+  Code dead(const Awaited& awaited) override {
+    return channel_.fail_gone(awaited.peer, operation_.call);
+  }
 
-  Code stalled() override { return channel_.report_stall(channel_.rank_of(first_.peer), call_); }
+  Code stalled() override {
+    return channel_.report_stall(channel_.rank_of(first_.peer), operation_.call);
+  }
 
  private:
   // True if the peer's line has the stamp of another call, or the peer has entered another
@@ -39,15 +43,15 @@ class Channel::PeerWatch final : public Watch {
     if (awaited.line != nullptr) {
       const uint64_t stamp = shm::observe(awaited.line->stamp);
       if (stamp > channel_.base_ && stamp != awaited.value &&
-          shm::load_relaxed(awaited.line->call) != call_)
+          shm::load_relaxed(awaited.line->call) != operation_.call)
         return true;
     }
-    return entered_other_call(channel_.control(awaited.peer), channel_.base_, call_);
+    return entered_other_call(channel_.control(awaited.peer), channel_.base_, operation_.call);
   }
 
   Channel& channel_;
   const Awaited& first_;
-  const uint64_t call_;
+  const Operation& operation_;
 };
 
 // A wait for what a peer passes to a call that this rank has not entered.
@@ -127,21 +131,22 @@ Code Channel::fail_gone(int peer, uint64_t call) {
                                    " waited for it in " + describe_call(call));
 }
 
-Code Channel::wait_for_late(const Awaited* awaited, int count, uint64_t call) {
-  PeerWatch watch(*this, *awaited, call);
+Code Channel::wait_for_late(const Awaited* awaited, int count, const Operation& operation) {
+  PeerWatch watch(*this, *awaited, operation);
   return wait_slowly(awaited, count, {areas_, stride_}, style_, net_ != nullptr, hook_, watch);
 }
 
-Code Channel::wait_for(const Awaited& awaited, uint64_t call) {
-  return poll_eagerly(&awaited, 1, style_) ? Code::ok : wait_for_late(&awaited, 1, call);
+Code Channel::wait_for(const Awaited& awaited, const Operation& operation) {
+  return poll_eagerly(&awaited, 1, style_) ? Code::ok : wait_for_late(&awaited, 1, operation);
 }
 
-Code Channel::wait_for_any(const Awaited* awaited, int count, uint64_t call) {
-  return poll_eagerly(awaited, count, style_) ? Code::ok : wait_for_late(awaited, count, call);
+Code Channel::wait_for_any(const Awaited* awaited, int count, const Operation& operation) {
+  return poll_eagerly(awaited, count, style_) ? Code::ok : wait_for_late(awaited, count, operation);
 }
 
-Code Channel::wait_for_line(const shm::Line& line, uint64_t number, int32_t peer, uint64_t call) {
-  return wait_for({&line.stamp, number, peer, &line}, call);
+Code Channel::wait_for_line(const shm::Line& line, uint64_t number, int32_t peer,
+                            const Operation& operation) {
+  return wait_for({&line.stamp, number, peer, &line}, operation);
 }
 
 Code Channel::suspend(const Awaited& awaited, uint64_t call) {
@@ -171,13 +176,13 @@ void Channel::resume() {
   suspended_ = {};
 }
 
-Code Channel::look_at_suspended(uint64_t call, bool stalls) {
+Code Channel::look_at_suspended(const Operation& operation, bool stalls) {
   if (suspended_.message_peer >= 0)
-    return stalls ? report_stall(suspended_.message_peer, call) : Code::ok;
+    return stalls ? report_stall(suspended_.message_peer, operation.call) : Code::ok;
   if (suspended_.awaited.word == nullptr) return Code::ok;
   const Awaited awaited = suspended_.awaited;
   if (awaited.here()) return Code::ok;
-  PeerWatch watch(*this, awaited, call);
+  PeerWatch watch(*this, awaited, operation);
   if (const Code code = watch.look(awaited); code != Code::ok) return code;
   if (is_gone(awaited.peer) && !awaited.here()) return watch.dead(awaited);
   return stalls ? watch.stalled() : Code::ok;

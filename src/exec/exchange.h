@@ -32,7 +32,7 @@ Code Channel::run_exchange(Channel& channel, const Start& start, const Operation
   const auto& theirs =
       *reinterpret_cast<const shm::Line*>(lines + exchange.their_line * shm::line_size);
   if (const Code code =
-          channel.expect(theirs, channel.base_ + exchange.awaited, exchange.peer, operation.call);
+          channel.expect(theirs, channel.base_ + exchange.awaited, exchange.peer, operation);
       code != Code::ok) {
     return code;
   }

@@ -425,7 +425,7 @@ class Channel::Execution {
       const Awaited awaited{&line.stamp, number, step.peer, &line};
       if (!awaited.here()) return channel_.suspend(awaited, operation_.call);
     }
-    return channel_.expect(line, number, step.peer, operation_.call);
+    return channel_.expect(line, number, step.peer, operation_);
   }
 
   [[gnu::always_inline]] Code wait_word(const BoundStep& step, uint64_t number) {
@@ -433,11 +433,10 @@ class Channel::Execution {
     if (shm::observe(peer.word) < number) [[unlikely]] {
       const Awaited awaited{&peer.word, number, step.peer, nullptr};
       if constexpr (suspends) return channel_.suspend(awaited, operation_.call);
-      if (const Code code = channel_.wait_for(awaited, operation_.call); code != Code::ok)
-        return code;
+      if (const Code code = channel_.wait_for(awaited, operation_); code != Code::ok) return code;
     }
     if (entered_other_call(peer, base_, operation_.call)) [[unlikely]]
-      return channel_.fail_mismatch(step.peer, operation_.call);
+      return channel_.fail_mismatch(step.peer, operation_);
     return Code::ok;
   }
 

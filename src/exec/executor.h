@@ -91,15 +91,16 @@ class alignas(64) Channel {
   // `collective` returns false if it failed; the caller then gives up. While it runs, the watchdogs
   // of other ranks report that this rank is in it.
   template <class Collective>
-  Code among_leaders(uint64_t call, Collective&& collective) {
+  Code among_leaders(const Operation& operation, Collective&& collective) {
     if (failed_ != Code::ok) return failed_;
-    shm::store_relaxed(own_->call, call);
+    shm::store_relaxed(own_->call, operation.call);
+    shm::store_relaxed(own_->kind, kind_of(operation));
     shm::store_relaxed(own_->waits_for_message, shm::Control::among_leaders);
     bool done = false;
     try {
       done = collective();
     } catch (...) {
-      return fail_thrown(call);
+      return fail_thrown(operation.call);
     }
     shm::store_relaxed(own_->waits_for_message, 0);
     return done ? Code::ok : Code::unavailable;
@@ -144,8 +145,13 @@ class alignas(64) Channel {
 
   // One line about what a rank does, for the watchdog and for tests that time out.
   std::string standing(int rank) const;
-  // The operation in which this rank has waited long, or has failed; empty: in none. Any thread.
-  std::string waits_in() const;
+  // An operation for messages about ranks that wait.
+  struct Waiting {
+    uint64_t call = 0;  // call_signature; 0: none
+    uint32_t kind = 0;  // Combine::kind; 0: it combines nothing
+  };
+  // The operation in which this rank has waited long, or has failed. Any thread.
+  Waiting waits_in() const;
 
  private:
   friend class InFlight;  // in_flight.h
@@ -198,11 +204,16 @@ class alignas(64) Channel {
   // Keeps the failure and returns its code.
   Code fail(Code code, std::string message);
   // Fails, unless the ranks have told that their calls fit; then returns Code::ok.
-  Code fail_mismatch(int peer, uint64_t call);
+  Code fail_mismatch(int peer, const Operation& operation);
   const shm::Control::Told& told(int index) const { return control(index).told[told_ % 2]; }
   bool has_told(int index) const { return shm::observe(told(index).number) / 2 == told_; }
   Code fail_gone(int peer, uint64_t call);  // its process has ended
   bool is_gone(int peer) const;
+  static uint32_t kind_of(const Operation& operation) {
+    return operation.combine != nullptr ? operation.combine->kind : 0;
+  }
+  // Says, to peers and to waits_in(), which operation this rank waits or fails in.
+  void say_waits(const Operation& operation);
   // Reports what the ranks of this node do, and fails if TUTTI_STALL=abort. `awaited` is a rank of
   // the group.
   Code report_stall(int awaited, uint64_t call);
@@ -247,17 +258,18 @@ class alignas(64) Channel {
   }
   // Wait until a value of a peer is here, or until one of several is; the caller then polls the
   // others before it waits again. Out of line, so that the path of a call that need not wait stays
-  // short. `call` is this rank's, for messages.
-  [[gnu::noinline]] Code wait_for(const Awaited& awaited, uint64_t call);
-  [[gnu::noinline]] Code wait_for_any(const Awaited* awaited, int count, uint64_t call);
-  Code wait_for_late(const Awaited* awaited, int count, uint64_t call);
+  // short. `operation` is this rank's, for messages.
+  [[gnu::noinline]] Code wait_for(const Awaited& awaited, const Operation& operation);
+  [[gnu::noinline]] Code wait_for_any(const Awaited* awaited, int count,
+                                      const Operation& operation);
+  Code wait_for_late(const Awaited* awaited, int count, const Operation& operation);
   // For a line, by what the short path has in registers.
   [[gnu::noinline]] Code wait_for_line(const shm::Line& line, uint64_t number, int32_t peer,
-                                       uint64_t call);
+                                       const Operation& operation);
   // Hand-overs (lines.h).
   template <bool yielding>
   void post(shm::Line& line, uint64_t number, uint64_t call);
-  Code expect(const shm::Line& line, uint64_t number, int32_t peer, uint64_t call);
+  Code expect(const shm::Line& line, uint64_t number, int32_t peer, const Operation& operation);
   template <bool yielding>
   void end(uint64_t next);
   // A step of more than two sources, or whose operation has no kernel.
@@ -279,7 +291,7 @@ class alignas(64) Channel {
   void resume();
   // Looks whether what the suspended operation waits for can still come. `stalls`: it has waited
   // for as long as the watchdog allows.
-  Code look_at_suspended(uint64_t call, bool stalls);
+  Code look_at_suspended(const Operation& operation, bool stalls);
   // Gives the long ring the pages of its first `needed` bytes, or of more, at once.
   void populate(uint64_t needed);
   Checkpoint here() const {

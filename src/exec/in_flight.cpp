@@ -65,7 +65,7 @@ bool InFlight::needs_driving() const { return channel_.driven_messages_ > 0; }
 
 InFlight::State InFlight::look(bool stalls) {
   if (state_ != State::under_way) return state_;
-  const Code code = channel_.look_at_suspended(operation_.call, stalls);
+  const Code code = channel_.look_at_suspended(operation_, stalls);
   return code == Code::ok ? state_ : end(code);
 }
 

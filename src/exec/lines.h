@@ -15,12 +15,13 @@ template <bool yielding>
 }
 
 [[gnu::always_inline]] inline Code Channel::expect(const shm::Line& line, uint64_t number,
-                                                   int32_t peer, uint64_t call) {
+                                                   int32_t peer, const Operation& operation) {
   if (shm::observe(line.stamp) != number) [[unlikely]] {
-    if (const Code code = wait_for_line(line, number, peer, call); code != Code::ok) return code;
+    if (const Code code = wait_for_line(line, number, peer, operation); code != Code::ok)
+      return code;
   }
-  if (shm::load_relaxed(line.call) != call) [[unlikely]]
-    return fail_mismatch(peer, call);
+  if (shm::load_relaxed(line.call) != operation.call) [[unlikely]]
+    return fail_mismatch(peer, operation);
   return Code::ok;
 }
 

@@ -178,7 +178,7 @@ Code Channel::MessageStep::wait_slowly(int32_t peer, HasEnded has_ended) {
   shm::store_relaxed(own.call, operation_.call);
   shm::store_relaxed(own.waits_for_message,
                      (static_cast<uint64_t>(peer) + 1) << 1 | (takes ? 1 : 0));
-  say_entered(own, channel_.base_, operation_.call);
+  channel_.say_waits(operation_);
   const int near = channel_.index_of(peer);
   bool was_gone = false;
   Waiter waiter(pace_of_messages(channel_.style_));
@@ -191,7 +191,7 @@ Code Channel::MessageStep::wait_slowly(int32_t peer, HasEnded has_ended) {
     }
     if (near >= 0) {
       if (entered_other_call(channel_.control(near), channel_.base_, operation_.call))
-        return channel_.fail_mismatch(near, operation_.call);
+        return channel_.fail_mismatch(near, operation_);
       if (waiter.looks_closely() && std::exchange(was_gone, channel_.is_gone(near)) && was_gone)
         return channel_.fail_gone(near, operation_.call);
     }

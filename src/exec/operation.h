@@ -32,6 +32,8 @@ struct Combine {
   size_t element = 1;  // bytes of one element
   bool commutative = true;
   Needs needs = needs_same_expression;
+  // Numbers the type and the operation for messages about ranks that wait; 0: unknown.
+  uint32_t kind = 0;
 };
 
 // The parts of one of a rank's buffers, by block: bytes from the buffer's start, and length. The

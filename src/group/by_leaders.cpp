@@ -81,7 +81,7 @@ Code Group::run_by_leaders(const Entry& entry, exec::Operation operation, size_t
   }
   Code code = phases.before != nullptr ? run_entry(*phases.before, operation, element) : Code::ok;
   if (code == Code::ok && phases.place >= 0) {
-    code = channel_.among_leaders(operation.call, [&] { return among_leaders(phases, operation); });
+    code = channel_.among_leaders(operation, [&] { return among_leaders(phases, operation); });
     if (code != Code::ok && failure().empty()) channel_.give_up(code, leaders_->failure());
   }
   try {

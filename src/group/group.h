@@ -174,9 +174,8 @@ class Group {
   bool stalled() const { return channel_.stalled(); }
   // One line about what a rank of the group does, for reports of stalls.
   std::string standing(int rank) const { return channel_.standing(rank); }
-  // The collective in which this rank has waited long, or has failed, with bytes and root; empty:
-  // in none. Any thread.
-  std::string waits_in() const { return channel_.waits_in(); }
+  // The collective in which this rank has waited long, or has failed. Any thread.
+  exec::Channel::Waiting waits_in() const { return channel_.waits_in(); }
 
   // The name of the algorithm that serves such a call, for reports; the plan's file if a user's
   // plan serves it. Reductions with different operations may have different algorithms: the

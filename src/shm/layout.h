@@ -44,7 +44,9 @@ struct alignas(line_size) Control {
   // Second line: the state of this rank.
   // The addresses at which others reach this rank's `in` and `out` (exec/reached.h).
   alignas(line_size) Word buffers[2];
-  Word call;         // call signature of the last operation of any kind, for messages
+  Word call;  // call signature of the last operation of any kind, for messages
+  // Its exec::Combine::kind, for messages; written only in slow waits.
+  Word kind;
   Word waits_for;    // 1 + the rank that this one waits for, 0 if none; written only in slow waits
   Word waits_value;  // the value that it waits for
   Word process;      // pid; 0 for threads

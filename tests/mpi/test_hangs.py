@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import support
-from expected_hangs import C_BUGS, check_table, marked_line, read_until, started
+from expected_hangs import C_BUGS, check_table, last_table, marked_line, read_until, started
 from support import fortran_program
 from tutti.roll.sockets import ask, own_jobs
 
@@ -56,6 +56,35 @@ def test_collectives_of_the_host(host_named, compiled, name, case):
     host = host_named(name)
     alone = {"TUTTI_SERVE_COLLECTIVES": "0"}
     check_table(table(host, 3, [compiled(host, "hangs"), case], variables=alone), case, 3)
+
+
+# Users' operations have no kernel, and the host serves all of the last row.
+@pytest.mark.parametrize(
+    ("name", "case", "call", "served"),
+    [
+        ("mpich", "types_in_allreduce", "MPI_Allreduce of 16 bytes, TYPE, MPI_SUM", "1"),
+        ("openmpi", "types_in_scan", "MPI_Scan of 16 bytes, TYPE, MPI_MAX", "1"),
+        (
+            "mpich",
+            "types_in_own_operation",
+            "MPI_Allreduce of 16 bytes, TYPE, an operation of the program's",
+            "1",
+        ),
+        ("mpich", "types_in_allreduce", "MPI_Allreduce of 16 bytes, TYPE, MPI_SUM", "0"),
+    ],
+)
+def test_types_of_one_size(host_named, compiled, name, case, call, served):
+    """Ranks wait in one reduction with types of as many bytes; the table tells their classes."""
+    host = host_named(name)
+    variables = {"TUTTI_SERVE_COLLECTIVES": served}
+    rows = last_table(table(host, 4, [compiled(host, "hangs"), case], variables=variables))
+    integers, reals = (
+        call.replace("TYPE", f"{kind} of 4 bytes") for kind in ("integers", "real numbers")
+    )
+    [_] = [row for row in rows if row.startswith(f"rank 3: {reals} on MPI_COMM_WORLD")]
+    [_] = [row for row in rows if row.startswith(f"ranks 1, 2: {integers} on MPI_COMM_WORLD")]
+    [difference] = [row for row in rows if row.startswith("difference: ")]
+    assert f"rank 3 makes {reals}, ranks 1, 2 {integers.split(' ', 1)[1]}" in difference, rows
 
 
 @pytest.mark.parametrize("case", ["skipped_barrier", "other_count", "wrong_tag", "endless_loop"])

@@ -121,9 +121,11 @@ void* destination(const Call& call, const Lengths& lengths) {
   return lengths.out > 0 || call.v_form() ? call.out.data : nullptr;
 }
 
-Served by_host_op(Communicator& communicator, const Call& call, const Lengths& lengths) {
-  if (signature_bytes(call.in.type) > communicator.largest_element()) return Reason::large_element;
-  HostReduction host_op(call.in.type, call.op, self_communicator);
+Served by_host_op(Communicator& communicator, const Call& call, bool predefined,
+                  const Lengths& lengths) {
+  const auto facts = HostReduction::facts_of(call.in.type, call.op, predefined);
+  if (facts.shape.bytes > communicator.largest_element()) return Reason::large_element;
+  HostReduction host_op(call.in.type, call.op, facts, self_communicator);
   const exec::Combine combine = host_op.combine();
   const Served served = host_op.is_dense()
                             ? Served(run(communicator, call, source(call),
@@ -142,7 +144,7 @@ Served reduction_by_group(Communicator& communicator, const Call& call) {
   Lengths lengths;
   if (!measure(communicator, call, combine, lengths)) return Reason::wrong_arguments;
   const bool empty = lengths.longest == 0;  // all ranks know it, so no rank waits
-  if (!predefined) return empty ? Served(success) : by_host_op(communicator, call, lengths);
+  if (!predefined) return empty ? Served(success) : by_host_op(communicator, call, false, lengths);
   // The host may know an operation that MPI does not define for this type; else it raises its
   // error.
   if (combine == nullptr && !communicator.host_combines(call.in.type, call.op))
@@ -151,7 +153,7 @@ Served reduction_by_group(Communicator& communicator, const Call& call) {
   const void* const from = source(call);
   if (from == nullptr || (lengths.out > 0 && call.out.data == nullptr))
     return Reason::wrong_arguments;
-  if (combine == nullptr) return by_host_op(communicator, call, lengths);
+  if (combine == nullptr) return by_host_op(communicator, call, true, lengths);
   return run(communicator, call, from, destination(call, lengths), lengths, *combine);
 }
 

@@ -6,6 +6,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <iterator>
 #include <list>
 #include <mutex>
 #include <optional>
@@ -18,7 +19,7 @@
 #include "mpi/collectives/in_host.h"
 #include "mpi/communicators/topology.h"
 #include "mpi/host/inside.h"
-#include "mpi/host/types.h"
+#include "mpi/host/reduced.h"
 #include "mpi/job/end.h"
 #include "mpi/job/thrown.h"
 #include "shm/order.h"
@@ -35,21 +36,14 @@ constexpr std::string_view function_names[] = {
 #undef TUTTI_MAKER
 #undef TUTTI_OF_HOST
 };
-constexpr std::string_view class_names[] = {"integers",     "natural numbers", "Fortran integers",
-                                            "real numbers", "complex numbers", "logicals",
-                                            "booleans",     "bytes",           "characters",
-                                            "pairs"};
 constexpr int32_t no_root = INT32_MIN;
-constexpr int16_t of_user = -1;  // the number of a type or an operation that the program has made
 
 // The arguments that must agree. A plain value, which travels between the ranks.
 struct Passed {
   int32_t function = 0;  // its plain form, if the call has large counts
   int32_t root = no_root;
-  int64_t bytes = 0;          // this rank's, of one part
-  int32_t element_bytes = 0;  // a reduction's type
-  int16_t element_class = 0;
-  int16_t op = 0;
+  int64_t bytes = 0;  // this rank's, of one part
+  Reduced reduced;
 
   bool operator==(const Passed&) const = default;
 };
@@ -58,13 +52,9 @@ struct Passed {
 exec::Passed words_of(const Passed& call) { return std::bit_cast<exec::Passed>(call); }
 Passed passed_in(const exec::Passed& words) { return std::bit_cast<Passed>(words); }
 
-// The part of it that a signature of Tutti's lacks, in 20 bits. Kernels take elements of at most 32
-// bytes.
-uint32_t number_of(const Passed& call) {
-  return static_cast<uint32_t>(call.element_class & 0x1F) |
-         static_cast<uint32_t>(call.op & 0x3F) << 5 |
-         static_cast<uint32_t>(call.element_bytes & 0x1FF) << 11;
-}
+// The part of it that a signature of Tutti's lacks, in the 20 bits that exec::with_number takes.
+// Kernels take elements of at most 32 bytes.
+uint32_t number_of(const Passed& call) { return number_of(call.reduced) & ((1u << 20) - 1); }
 
 int32_t plain_form(Function function) {
   const auto number = static_cast<int32_t>(function);
@@ -95,25 +85,20 @@ const Side& shared_side(const Call& call) {
   return first.data == abi.in_place ? second : first;
 }
 
-// The facts about the type and the operation of a reduction. A thread remembers the last ones, if
-// the type is predefined, because such a handle stays what it is.
-struct Reduced {
-  Datatype type{};
-  Op op_handle{};
-  int32_t element_bytes = 0;
-  int16_t element_class = of_user;
-  int16_t op = of_user;
-};
-const Reduced& reduced(Datatype type, Op op_handle) {
-  constinit static TUTTI_PER_THREAD Reduced last;
-  if (last.element_class != of_user && last.type == type && last.op_handle == op_handle)
-    return last;
-  const NamedType* const element = predefined_type(type);
-  const auto op = named_op(op_handle);
-  last = {type, op_handle, static_cast<int32_t>(size_of(type)),
-          element == nullptr ? of_user : static_cast<int16_t>(element->kind),
-          op ? static_cast<int16_t>(*op) : of_user};
-  return last;
+// A thread remembers the facts about the last reduction, if the type is predefined, because such a
+// handle stays what it is.
+const Reduced& reduced(Datatype type, Op op) {
+  struct Last {
+    Datatype type{};
+    Op op{};
+    Reduced facts;
+  };
+  constinit static TUTTI_PER_THREAD Last last;
+  const bool is_last = last.type == type && last.op == op && last.facts.element_bytes != 0;
+  if (is_last && last.facts.element_class != Reduced::of_user) return last.facts;
+  last = {type, op,
+          reduced_of(predefined_type(type), static_cast<size_t>(size_of(type)), named_op(op))};
+  return last.facts;
 }
 
 Passed passed(const Call& call, bool within) {
@@ -122,11 +107,9 @@ Passed passed(const Call& call, bool within) {
   if (!within || call.shape == Shape::barrier) return own;
   if (plan::rooted(call.collective)) own.root = call.root;
   if (plan::combines(call.collective)) {
-    const Reduced& facts = reduced(call.in.type, call.op);
-    own.element_class = facts.element_class;
-    own.element_bytes = facts.element_bytes;
-    own.op = facts.op;
-    if (!has_lengths(call)) own.bytes = static_cast<int64_t>(call.in.count) * own.element_bytes;
+    own.reduced = reduced(call.in.type, call.op);
+    if (!has_lengths(call))
+      own.bytes = static_cast<int64_t>(call.in.count) * own.reduced.element_bytes;
   } else if (!has_lengths(call)) {
     own.bytes = bytes_of(shared_side(call), 0);
   }
@@ -138,13 +121,7 @@ std::string text_of(const Passed& call, bool has_arguments) {
   if (!has_arguments) return text;
   if (call.bytes != 0) text += " of " + std::to_string(call.bytes) + " bytes";
   if (call.root != no_root) text += ", root " + std::to_string(call.root);
-  if (call.element_bytes == 0) return text;
-  text += call.element_class == of_user
-              ? ", a type of the program's"
-              : ", " + std::string(name_of(static_cast<TypeClass>(call.element_class))) + " of " +
-                    std::to_string(call.element_bytes) + " bytes";
-  const auto op = static_cast<kernels::Op>(call.op);
-  return text + ", " + std::string(name_of(call.op == of_user ? std::nullopt : std::optional(op)));
+  return call.reduced.element_bytes == 0 ? text : text + ", " + text_of(call.reduced);
 }
 
 std::string ranks_text(const std::vector<int>& ranks) {
@@ -339,6 +316,7 @@ Frames frames_here() {
 
 // Exchanges that are under way. They stay at their places, where the host writes.
 struct UnderWay {
+  uint64_t number = 0;
   Exchange exchange;
   Frames frames;  // where it was started
   Request request{}, request_of_lengths{};
@@ -348,6 +326,11 @@ shm::Word are_under_way{0};  // 1 from the first one on, while there are some
 std::list<UnderWay>& under_way() {
   static auto& made = *new std::list<UnderWay>;
   return made;
+}
+
+std::list<UnderWay>::iterator numbered(uint64_t number) {
+  return std::find_if(under_way().begin(), under_way().end(),
+                      [&](const UnderWay& one) { return one.number == number; });
 }
 
 // Tests a request of the host's, or waits for it.
@@ -375,26 +358,26 @@ int find_fault(UnderWay* one, bool wait, bool* is_complete, std::string* fault) 
   return code;
 }
 
-// Judges those that have completed, or all. An error is raised on MPI_COMM_WORLD, because the
-// program may have freed the communicator.
+// An error is raised on MPI_COMM_WORLD, because the program may have freed the communicator.
+int judge(UnderWay* one, bool wait, bool* is_complete) {
+  std::string fault;
+  const int tested = find_fault(one, wait, is_complete, &fault);
+  if (tested != success || !*is_complete) return tested;
+  if (!fault.empty() && site_of_frames != nullptr)
+    fault += "; this rank's call is at " + site_of_frames(one->frames.at.data(), one->frames.count);
+  return raise_fault(fault, host().comm_world, true);
+}
+
+// Judges those that have completed, or all.
 int judge_completed(bool wait) {
   const std::lock_guard<std::mutex> lock(mutex);
   int code = success;
   for (auto one = under_way().begin(); one != under_way().end();) {
     bool is_complete = false;
-    std::string fault;
-    const int tested = find_fault(&*one, wait, &is_complete, &fault);
-    if (tested != success) return tested;
-    if (!is_complete) {
-      ++one;
-      continue;
-    }
-    if (!fault.empty() && site_of_frames != nullptr)
-      fault +=
-          "; this rank's call is at " + site_of_frames(one->frames.at.data(), one->frames.count);
-    const int judged = raise_fault(fault, host().comm_world, true);
+    const int judged = judge(&*one, wait, &is_complete);
     if (judged != success) code = judged;
-    one = under_way().erase(one);
+    if (judged != success && !is_complete) return code;
+    one = is_complete ? under_way().erase(one) : std::next(one);
   }
   if (under_way().empty()) shm::store_relaxed(are_under_way, 0);
   return code;
@@ -460,8 +443,6 @@ int judge_earlier() {
 
 }  // namespace
 
-std::string_view name_of(TypeClass kind) { return class_names[static_cast<size_t>(kind)]; }
-
 int verify(Communicator& communicator, const Call& call, Comm comm,
            const std::function<int(const Call&)>& run) {
   if (const int code = judge_earlier(); code != success) return code;
@@ -509,11 +490,13 @@ int run_verified(Communicator& communicator, group::KnownCall& known, const void
   return differ ? raise_told(communicator, comm) : communicator.finish(Code::mismatch);
 }
 
-int verify_start(const Call& call, Comm comm) {
+int verify_start(const Call& call, Comm comm, uint64_t* number) {
+  static uint64_t last = 0;
   if (const int code = judge_completed(false); code != success) return code;
   const std::lock_guard<std::mutex> lock(mutex);
   UnderWay& one = under_way().emplace_back();
   shm::store_relaxed(are_under_way, 1);
+  *number = one.number = ++last;
   one.frames = frames_here();
   Exchange& exchange = one.exchange;
   begin_exchange(nullptr, call, comm, &exchange);
@@ -526,6 +509,31 @@ int verify_start(const Call& call, Comm comm) {
                             exchange.lengths_of_others.data(), sizeof(Sizes), byte, comm,
                             &one.request_of_lengths);
   if (code != success) under_way().pop_back();
+  return code;
+}
+
+bool verify_has_ended(uint64_t number) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  const auto one = numbered(number);
+  bool is_complete = true;
+  std::string fault;
+  if (one != under_way().end()) find_fault(&*one, false, &is_complete, &fault);
+  return is_complete;
+}
+
+int verify_end(uint64_t number) {
+  std::list<UnderWay> own;
+  {  // the lock is not held while this rank waits
+    const std::lock_guard<std::mutex> lock(mutex);
+    const auto one = numbered(number);
+    if (one == under_way().end()) return success;
+    own.splice(own.end(), under_way(), one);
+  }
+  bool is_complete = false;
+  const int code = judge(&own.front(), true, &is_complete);
+  if (is_complete) return code;
+  const std::lock_guard<std::mutex> lock(mutex);  // the host may still write to it
+  under_way().splice(under_way().end(), own);
   return code;
 }
 

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "exec/waiter.h"
+#include "mpi/host/reduced.h"
 #include "mpi/host/types.h"
 #include "mpi/job/threads.h"
 
@@ -153,7 +154,7 @@ const exec::Combine* Service::kernel(Datatype type, Op op) {
   choice = {type,
             op,
             {reduce, nullptr, &choice, tutti::kernels::size(*element->kernel), true,
-             needs_of(*element->kernel)}};
+             needs_of(*element->kernel), number_of(reduced_of(element, element->bytes, named))}};
   return &choice.combine;
 }
 

@@ -4,6 +4,7 @@
 #include <climits>
 
 #include "mpi/host/inside.h"
+#include "mpi/host/reduced.h"
 
 namespace tutti::mpi {
 namespace {
@@ -13,11 +14,21 @@ constexpr size_t unpacked_at_once = 32 * 1024;
 
 }  // namespace
 
-HostReduction::HostReduction(Datatype type, Op op, Comm (*communicator)())
-    : type_(type), op_(op), communicator_(communicator) {
-  const TypeShape shape = shape_of(type);
-  element_ = shape.bytes;
-  dense_ = shape.dense;
+HostReduction::Facts HostReduction::facts_of(Datatype type, Op op, bool predefined) {
+  const NamedType* const named = named_type(type);
+  const TypeShape shape =
+      named != nullptr ? TypeShape{named->bytes, named->dense, true} : shape_of(type);
+  return {shape,
+          number_of(reduced_of(named, shape.bytes, predefined ? named_op(op) : std::nullopt))};
+}
+
+HostReduction::HostReduction(Datatype type, Op op, const Facts& facts, Comm (*communicator)())
+    : type_(type),
+      op_(op),
+      communicator_(communicator),
+      element_(facts.shape.bytes),
+      dense_(facts.shape.dense),
+      kind_(facts.kind) {
   int commutative = 0;
   host().Op_commutative(op, &commutative);
   commutative_ = commutative != 0;
@@ -30,7 +41,7 @@ HostReduction::HostReduction(Datatype type, Op op, Comm (*communicator)())
 
 exec::Combine HostReduction::combine() {
   const exec::Needs needs{.same_expression = true, .rank_order = !commutative_};
-  return {nullptr, apply, this, element_, commutative_, needs};
+  return {nullptr, apply, this, element_, commutative_, needs, kind_};
 }
 
 void HostReduction::apply(void* context, const void* in, void* inout, size_t count) {

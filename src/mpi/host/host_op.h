@@ -18,8 +18,15 @@ namespace tutti::mpi {
 
 class HostReduction {
  public:
+  // The facts about the elements, and the number of the reduction (host/reduced.h). `predefined`:
+  // the operation is MPI's. Throws bad_alloc.
+  struct Facts {
+    TypeShape shape;
+    uint32_t kind;
+  };
+  static Facts facts_of(Datatype type, Op op, bool predefined);
   // It packs over the communicator that `communicator` returns at that time.
-  HostReduction(Datatype type, Op op, Comm (*communicator)());
+  HostReduction(Datatype type, Op op, const Facts& facts, Comm (*communicator)());
 
   // The combination for a group. It refers to this object.
   exec::Combine combine();
@@ -44,6 +51,7 @@ class HostReduction {
   size_t element_;
   bool dense_;
   bool commutative_;
+  uint32_t kind_;
   int error_ = success;
   size_t at_once_ = 1;  // how many elements are unpacked together
   Span span_;

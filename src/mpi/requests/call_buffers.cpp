@@ -124,7 +124,9 @@ Reason CallBuffers::choose_combine(Communicator& communicator, const Call& call)
   // error.
   if (predefined && !communicator.served_by().host_combines(call.in.type, call.op))
     return Reason::wrong_arguments;
-  host_op_ = std::make_unique<HostReduction>(call.in.type, call.op, self_communicator);
+  host_op_ = std::make_unique<HostReduction>(
+      call.in.type, call.op, HostReduction::facts_of(call.in.type, call.op, predefined),
+      self_communicator);
   host_combine_ = host_op_->combine();
   combine_ = &host_combine_;
   return Reason::none;

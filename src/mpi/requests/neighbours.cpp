@@ -14,6 +14,7 @@
 #include "mpi/requests/persistent.h"
 #include "mpi/requests/hosts_requests.h"
 #include "mpi/requests/staged_request.h"
+#include "mpi/requests/verified_request.h"
 #include "report/tally.h"
 
 namespace tutti::mpi {
@@ -186,12 +187,12 @@ int init_readable_neighbours(Communicator& known, const Call& call, const Call& 
 int start_neighbours(const Call& call, Comm comm, Request* request) {
   if (host().foreign || Inside::depth != 0) return call_host(call, comm, request);
   return guarded(comm, [&] {
-    if (verifies_calls)
-      if (const int code = verify_start(call, comm); code != success) return code;
-    return StagedRequest::make(call, comm, false, request,
-                               [&](const Call& readable, Request* made) {
-                                 return start_readable(readable, call, comm, made);
-                               });
+    return VerifiedRequest::make(call, comm, false, request, [&](Request* place) {
+      return StagedRequest::make(call, comm, false, place,
+                                 [&](const Call& readable, Request* made) {
+                                   return start_readable(readable, call, comm, made);
+                                 });
+    });
   });
 }
 
@@ -200,10 +201,10 @@ int neighbours_init(const Call& call, Comm comm, Info info, Request* request) {
   if (found.code != success) return found.code;
   if (found.communicator == nullptr) return call_host(call, comm, info, request);
   return guarded(comm, [&] {
-    if (verifies_calls)
-      if (const int code = verify_start(call, comm); code != success) return code;
-    return StagedRequest::make(call, comm, true, request, [&](const Call& readable, Request* made) {
-      return init_readable_neighbours(*found.communicator, readable, call, info, made);
+    return VerifiedRequest::make(call, comm, true, request, [&](Request* place) {
+      return StagedRequest::make(call, comm, true, place, [&](const Call& readable, Request* made) {
+        return init_readable_neighbours(*found.communicator, readable, call, info, made);
+      });
     });
   });
 }

@@ -7,6 +7,7 @@
 #include "mpi/job/thrown.h"
 #include "mpi/requests/lane_nonblocking.h"
 #include "mpi/requests/staged_request.h"
+#include "mpi/requests/verified_request.h"
 #include "report/tally.h"
 
 namespace tutti::mpi {
@@ -231,14 +232,14 @@ int start_nonblocking(const Call& call, Comm comm, RequestPlace request) {
       return started(
           *operation, [&](Request handle) { request.store(handle); },
           [&] { return operation->start_again(call); });
-    if (verifies_calls)
-      if (const int code = verify_start(call, comm); code != success) return code;
-    return request.store_made([&](Request* place) {
+    const auto start = [&](Request* place) {
       return StagedRequest::make(call, comm, false, place,
                                  [&](const Call& readable, Request* made) {
                                    return start_anew(readable, call, comm, made);
                                  });
-    });
+    };
+    return request.store_made(
+        [&](Request* place) { return VerifiedRequest::make(call, comm, false, place, start); });
   });
 }
 

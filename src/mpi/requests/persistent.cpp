@@ -3,13 +3,13 @@
 #include <utility>
 
 #include "exec/operation.h"
-#include "mpi/collectives/verify.h"
 #include "mpi/collectives/general.h"
 #include "mpi/communicators/topology.h"
 #include "mpi/job/thrown.h"
 #include "mpi/requests/lane_persistent.h"
 #include "mpi/requests/hosts_requests.h"
 #include "mpi/requests/staged_request.h"
+#include "mpi/requests/verified_request.h"
 #include "report/tally.h"
 
 namespace tutti::mpi {
@@ -137,10 +137,10 @@ int persistent_init(const Call& call, Comm comm, Info info, Request* request) {
   if (found.code != success) return found.code;
   if (found.communicator == nullptr) return call_host(call, comm, info, request);
   return guarded(comm, [&] {
-    if (verifies_calls)
-      if (const int code = verify_start(call, comm); code != success) return code;
-    return StagedRequest::make(call, comm, true, request, [&](const Call& readable, Request* made) {
-      return init_readable(*found.communicator, readable, call, info, made);
+    return VerifiedRequest::make(call, comm, true, request, [&](Request* place) {
+      return StagedRequest::make(call, comm, true, place, [&](const Call& readable, Request* made) {
+        return init_readable(*found.communicator, readable, call, info, made);
+      });
     });
   });
 }

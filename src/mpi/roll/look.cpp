@@ -13,7 +13,7 @@
 #include "mpi/collectives/verify.h"
 #include "mpi/communicators/registry.h"
 #include "mpi/host/last_message.h"
-#include "mpi/host/types.h"
+#include "mpi/host/reduced.h"
 #include "mpi/roll/source.h"
 #include "mpi/roll/stack.h"
 #include "mpi/roll/tripwire.h"
@@ -149,9 +149,8 @@ std::string arguments_of(const Call& call) {
   }
   if (plan::rooted(call.collective)) add("root " + std::to_string(call.root));
   if (!plan::combines(call.collective)) return text;
-  if (const NamedType* const type = predefined_type(call.in.type))
-    add(std::string(name_of(type->kind)) + " of " + std::to_string(type->bytes) + " bytes");
-  add(std::string(name_of(named_op(call.op))));
+  const NamedType* const type = predefined_type(call.in.type);
+  add(text_of(reduced_of(type, type != nullptr ? type->bytes : 0, named_op(call.op))));
   return text;
 }
 
@@ -160,14 +159,18 @@ std::string arguments_of(const Call& call) {
 void note_served(Place* place) {
   visit_communicators([&](const Communicator& communicator, const std::string& name) {
     if (!place->communicator.empty() || communicator.group() == nullptr) return;
-    const std::string call = communicator.group()->waits_in();
-    if (call.empty()) return;
+    const exec::Channel::Waiting waiting = communicator.group()->waits_in();
+    if (waiting.call == 0) return;
     place->communicator = text_of(communicator, name);
+    const std::string call = exec::describe_call(waiting.call);
     const size_t arguments = call.find(" of "), root = call.find(", root ");
     if (arguments != std::string::npos)
       place->arguments = call.substr(arguments + 4);
     else if (root != std::string::npos)
       place->arguments = call.substr(root + 2);
+    if (waiting.kind != 0)
+      place->arguments +=
+          (place->arguments.empty() ? "" : ", ") + text_of(reduced_with(waiting.kind));
   });
 }
 

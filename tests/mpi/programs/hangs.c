@@ -67,6 +67,26 @@ static void other_type(void) {
   MPI_Allreduce(in, out, 4, type, MPI_SUM, world);  // mark other_type
 }
 
+static void add(void* from, void* to, int* count, MPI_Datatype* type) {
+  (void)from, (void)to, (void)count, (void)type;
+}
+
+// Rank 0 never comes, and the last rank gives another type with as many bytes.
+static void types_in_allreduce(void) {
+  if (rank == 0) sleep(1000);
+  MPI_Allreduce(in, out, 4, rank == last ? MPI_FLOAT : MPI_INT, MPI_SUM, world);
+}
+static void types_in_scan(void) {
+  if (rank == 0) sleep(1000);
+  MPI_Scan(in, out, 4, rank == last ? MPI_FLOAT : MPI_INT, MPI_MAX, world);
+}
+static void types_in_own_operation(void) {
+  MPI_Op op;
+  MPI_Op_create(add, 1, &op);
+  if (rank == 0) sleep(1000);
+  MPI_Allreduce(in, out, 4, rank == last ? MPI_FLOAT : MPI_INT, op, world);
+}
+
 static void allreduce_against_reduce(void) {
   if (rank == last)
     MPI_Reduce(in, out, 4, MPI_INT, MPI_SUM, 0, world);
@@ -346,6 +366,9 @@ static const struct {
     CASE(other_root),
     CASE(other_count),
     CASE(other_type),
+    CASE(types_in_allreduce),
+    CASE(types_in_scan),
+    CASE(types_in_own_operation),
     CASE(allreduce_against_reduce),
     CASE(blocking_against_nonblocking),
     CASE(missing_wait),

@@ -76,8 +76,27 @@ static void parts_of_reduce_scatter(void) {
 static void nonblocking_op(void) {
   MPI_Request request;
   MPI_Iallreduce(in, out, 4, MPI_INT, wrong ? MPI_MAX : MPI_SUM, world, &request);
-  MPI_Wait(&request, MPI_STATUS_IGNORE);
-  MPI_Barrier(world);
+  MPI_Comm_set_errhandler(world, MPI_ERRORS_RETURN);
+  count_the_told(MPI_Wait(&request, MPI_STATUS_IGNORE));
+}
+
+static void tested_op(void) {
+  MPI_Request requests[2];
+  int done = 0, code = MPI_SUCCESS;
+  MPI_Ibarrier(world, &requests[0]);
+  MPI_Ireduce_scatter_block(in, out, 1, MPI_INT, wrong ? MPI_MAX : MPI_SUM, world, &requests[1]);
+  MPI_Comm_set_errhandler(world, MPI_ERRORS_RETURN);
+  while (!done) code = MPI_Testall(2, requests, &done, MPI_STATUSES_IGNORE);
+  count_the_told(code);
+}
+
+static void persistent_op(void) {
+  MPI_Request request;
+  MPI_Allreduce_init(in, out, 4, MPI_INT, wrong ? MPI_MAX : MPI_SUM, world, MPI_INFO_NULL,
+                     &request);
+  MPI_Comm_set_errhandler(world, MPI_ERRORS_RETURN);
+  MPI_Start(&request);
+  count_the_told(MPI_Wait(&request, MPI_STATUS_IGNORE));
 }
 
 static void persistent_root(void) {
@@ -100,14 +119,21 @@ static void between_groups(void) {
 // Every form with arguments that fit, though they differ as MPI allows. No rank is wrong.
 static void fits(void) {
   MPI_Datatype pair, ints[64];
-  MPI_Request requests[5];
+  MPI_Request requests[5], kept, hosts = MPI_REQUEST_NULL;
   MPI_Comm ring;
   int periodic = 1, bytes[64];
   MPI_Cart_create(world, 1, &ranks, &periodic, 0, &ring);
   for (int i = 0; i < ranks; ++i) ints[i] = MPI_INT, bytes[i] = 4 * i;
   MPI_Type_contiguous(2, MPI_INT, &pair);
   MPI_Type_commit(&pair);
+  MPI_Allreduce_init(in, out, 4, MPI_INT, MPI_SUM, world, MPI_INFO_NULL, &kept);
+  MPI_Allreduce_init(in, out, 0, MPI_INT, MPI_SUM, world, MPI_INFO_NULL, &hosts);
   for (int i = 0; i < 4; ++i) {
+    int done = 0, index = 0;
+    MPI_Start(&kept);
+    MPI_Start(&hosts);
+    MPI_Waitany(1, &kept, &index, MPI_STATUS_IGNORE);
+    while (!done) MPI_Test(&hosts, &done, MPI_STATUS_IGNORE);
     MPI_Bcast(in, rank == last ? 2 : 4, rank == last ? pair : MPI_INT, last, world);
     MPI_Gatherv(rank == 0 ? MPI_IN_PLACE : in, 1, MPI_INT, out, counts, places, MPI_INT, 0, world);
     MPI_Gather(rank == 0 ? MPI_IN_PLACE : in, 2, MPI_INT, out, 1, pair, 0, world);
@@ -130,6 +156,8 @@ static void fits(void) {
     MPI_Ineighbor_alltoall(in + 8, 1, MPI_INT, out + 8, 1, MPI_INT, ring, &requests[4]);
     MPI_Waitall(5, requests, MPI_STATUSES_IGNORE);
   }
+  MPI_Request_free(&kept);
+  MPI_Request_free(&hosts);
   MPI_Comm_free(&ring);
   MPI_Type_free(&pair);
 }
@@ -151,6 +179,8 @@ static const struct {
     CASE(nonblocking_parts),
     CASE(parts_of_reduce_scatter),
     CASE(nonblocking_op),
+    CASE(tested_op),
+    CASE(persistent_op),
     CASE(persistent_root),
     CASE(between_groups),
     CASE(fits),

@@ -1,0 +1,40 @@
+#include "mpi/host/reduced.h"
+
+#include <iterator>
+#include <string_view>
+
+namespace tutti::mpi {
+namespace {
+
+constexpr std::string_view class_names[] = {"integers",     "natural numbers", "Fortran integers",
+                                            "real numbers", "complex numbers", "logicals",
+                                            "booleans",     "bytes",           "characters",
+                                            "pairs"};
+
+static_assert(std::size(class_names) <= Reduced::user_class &&
+              static_cast<uint32_t>(kernels::Op::count_) <= Reduced::user_op);
+
+}  // namespace
+
+Reduced reduced_with(uint32_t number) {
+  const uint32_t kind = number & Reduced::user_class;
+  const uint32_t op = number >> Reduced::bits_of_class & Reduced::user_op;
+  return {static_cast<int32_t>(number >> Reduced::bits_of_both),
+          kind == Reduced::user_class ? Reduced::of_user : static_cast<int16_t>(kind),
+          op == Reduced::user_op ? Reduced::of_user : static_cast<int16_t>(op)};
+}
+
+std::string text_of(const Reduced& reduced) {
+  const std::string type =
+      reduced.element_class == Reduced::of_user
+          ? "a type of the program's"
+          : std::string(class_names[static_cast<size_t>(reduced.element_class)]) + " of " +
+                std::to_string(reduced.element_bytes) +
+                (reduced.element_bytes == 1 ? " byte" : " bytes");
+  const auto op = reduced.op == Reduced::of_user
+                      ? std::nullopt
+                      : std::optional(static_cast<kernels::Op>(reduced.op));
+  return type + ", " + std::string(name_of(op));
+}
+
+}  // namespace tutti::mpi
