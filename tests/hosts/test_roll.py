@@ -64,9 +64,10 @@ def test_ps(compiled, mpi):
 
 
 @pytest.mark.parametrize("mpi", MPIS)
-def test_ranks_of_sessions(compiled, mpi):
+@pytest.mark.parametrize("case", ["stall", "another"])
+def test_ranks_of_sessions(compiled, mpi, case):
     """Without MPI_Init, the ranks of both nodes are in one table, too. Rank 0 sleeps."""
-    text = first_table(mpi, compiled(mpi, "sessions"), "stall")
+    text = first_table(mpi, compiled(mpi, "sessions"), case)
     rows = last_table(text)
     assert rows[0].startswith("rank 0: "), text
     [others] = [row for row in rows if row.startswith("ranks 1-3: MPI_Allreduce of 4 bytes")]

@@ -45,13 +45,25 @@ static MPI_Session begin(void) {
   return session;
 }
 
-// Rank 0 does not make the last call.
-static void stall(void) {
-  MPI_Session session = begin();
-  MPI_Comm all = of_all(session, "tutti://stall");
+static int rank_in(MPI_Session session) {
+  MPI_Group group;
   int rank;
+  MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
+  MPI_Group_rank(group, &rank);
+  MPI_Group_free(&group);
+  return rank;
+}
+
+// Rank 0 does not make the last call. With `another`, it opens a second session before the first
+// communicator of all ranks is used, and the others do so after that.
+static void stall(int another) {
+  MPI_Session session = begin(), second = MPI_SESSION_NULL;
+  const int rank = rank_in(session);
+  if (another && rank == 0) second = begin();
+  MPI_Comm all = of_all(session, "tutti://stall");
   use(all, 5);
-  MPI_Comm_rank(all, &rank);
+  if (another && rank != 0) second = begin();
+  if (another) use(of_all(second, "tutti://second"), 5);
   while (rank == 0) sleep(1);
   int one = 1, sum;
   MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, all);
@@ -292,7 +304,7 @@ static void between(int rounds) {
 int main(int argc, char** argv) {
   const char* what = argc > 1 ? argv[1] : "alone";
   const int rounds = argc > 2 ? atoi(argv[2]) : 50;
-  if (strcmp(what, "stall") == 0) stall();
+  if (strcmp(what, "stall") == 0 || strcmp(what, "another") == 0) stall(*what == 'a');
   if (strcmp(what, "first-stall") == 0) first_stall();
   if (strcmp(what, "alone") == 0) {
     alone(rounds);
