@@ -1,6 +1,7 @@
 """The roll call: each mistake of programs/hangs.c is named with its ranks, its call and its line."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -161,6 +162,35 @@ def test_system_calls_go_on(host_named, compiled, name):
             errors = process.stderr.read()
         assert process.returncode == 0, errors
     assert asked > 20
+
+
+def asked_by(user, job):
+    """Whether a process of this user, which root starts, gets a job's table."""
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            os.setgroups([])
+            os.setuid(user)
+            code = 0 if "where the ranks are" in ask(job, "table asked") else 2
+        finally:
+            os._exit(code)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    assert code in (0, 2)
+    return code == 0
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="root alone may become another user")
+def test_other_users_may_not_ask(host_named, compiled):
+    """Found in a job of root's, which told its table to everybody."""
+    host = host_named("mpich")
+    command = [host.launcher, "-n", "2", support.TUTTI_RUN, compiled(host, "hangs"), "sleeps"]
+    with started(command, support.clean_environment() | host.environment) as process:
+        end, own = time.monotonic() + SECONDS, []
+        while time.monotonic() < end and not (own and own[0].here == [0, 1]):
+            own = [job for job, owner in own_jobs() if process.pid in ancestors(owner.process)]
+        assert asked_by(0, own[0])
+        assert not asked_by(65534, own[0])
 
 
 @pytest.mark.parametrize(("name", "ranks", "limit"), [("mpich", 64, 60), ("openmpi", 4, 1)])

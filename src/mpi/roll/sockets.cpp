@@ -154,12 +154,12 @@ Descriptor listen_to_nodes(Contact* own) {
   return listener;
 }
 
-// Root may ask for any user's job.
+// Root may ask any user's job, and only root may ask root's.
 int64_t own_users_process(const Descriptor& connection) {
   ucred other{};
   socklen_t bytes = sizeof other;
   if (getsockopt(connection.number(), SOL_SOCKET, SO_PEERCRED, &other, &bytes) != 0) return 0;
-  return other.uid == geteuid() || other.uid == 0 || geteuid() == 0 ? other.pid : 0;
+  return other.uid == geteuid() || other.uid == 0 ? other.pid : 0;
 }
 
 Descriptor accept_own_user(const Descriptor& listener) {

@@ -46,13 +46,15 @@ std::string text_of_secret(const Contact& contact);
 // port, addresses and secret.
 Descriptor listen_here(const std::string& job, int rank, int ranks);
 Descriptor listen_to_nodes(Contact* own);
-// The next connection, if one waits. The first takes connections of this user alone.
+// The next connection, if one waits. The first takes connections of this user and of
+// root alone.
 Descriptor accept_own_user(const Descriptor& listener);
 Descriptor accept_from_node(const Descriptor& listener);
 
 // Returns a connection that may not be complete yet, or none if the door is closed.
 Descriptor begin_connecting(const Door& door);
-// The process at the other end of a connection on this node; 0 if it is another user's.
+// The process at the other end of a connection on this node; 0 if it is neither this user's nor
+// root's.
 int64_t own_users_process(const Descriptor& connection);
 
 // False if the other end has gone, or reads nothing.
