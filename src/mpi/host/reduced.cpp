@@ -25,15 +25,13 @@ Reduced reduced_with(uint32_t number) {
 }
 
 std::string text_of(const Reduced& reduced) {
-  const std::string type =
-      reduced.element_class == Reduced::of_user
-          ? "a type of the program's"
-          : std::string(class_names[static_cast<size_t>(reduced.element_class)]) + " of " +
-                std::to_string(reduced.element_bytes) +
-                (reduced.element_bytes == 1 ? " byte" : " bytes");
-  const auto op = reduced.op == Reduced::of_user
-                      ? std::nullopt
-                      : std::optional(static_cast<kernels::Op>(reduced.op));
+  std::string type = "a type of the program's";
+  if (reduced.element_class != Reduced::of_user)
+    type = std::string(class_names[static_cast<size_t>(reduced.element_class)]) + " of " +
+           std::to_string(reduced.element_bytes) +
+           (reduced.element_bytes == 1 ? " byte" : " bytes");
+  std::optional<kernels::Op> op;
+  if (reduced.op != Reduced::of_user) op = static_cast<kernels::Op>(reduced.op);
   return type + ", " + std::string(name_of(op));
 }
 
