@@ -80,3 +80,11 @@ def test_arguments_that_fit(host_named, compiled, name):
     result = run(host_named(name), compiled, "fits", 9, "--verify")
     assert result.returncode == 0, result.stderr
     assert "verify" not in result.stderr, result.stderr
+
+
+@pytest.mark.parametrize(("name", "program"), [("mpich", "persistent"), ("openmpi", "outstanding")])
+def test_requests_that_fit(host_named, compiled, name, program):
+    """Programs that complete requests in every way, and look at the results."""
+    host = host_named(name)
+    result = support.expect_ok(support.job(host, 3, compiled(host, program), options=["--verify"]))
+    assert "verify" not in result.stderr, result.stderr
