@@ -37,10 +37,11 @@ Group::ByServers Group::by_servers(const Call& call) {
 
 Code Group::run_by_servers(const ByServers& served) {
   const std::shared_ptr<exec::LaneOperation> made = served.exchange->start(served.call);
-  const uint64_t signature = exec::call_signature(
+  exec::Operation operation;
+  operation.call = exec::call_signature(
       Collective::alltoall,
       served.call.parts != nullptr ? exec::bytes_not_agreed : served.call.bytes, 0);
-  const Code code = channel_.among_leaders(signature, [&] {
+  const Code code = channel_.among_leaders(operation, [&] {
     served.exchange->wait(*made);
     return made->code == Code::ok;
   });
