@@ -31,7 +31,7 @@ part() {
   shift 2
   say "$name"
   "$@" </dev/null 2>&1 | tee "$log" || failed=1
-  closing=$(grep -E "$pattern" "$log" | tail -n 1) || closing="no closing line: see ${log#"$root"/}"
+  closing=$(grep -aE "$pattern" "$log" | tail -n 1) || closing="no closing line: see ${log#"$root"/}"
   summary+=("$name ($((SECONDS - began)) s):" "$closing")
 }
 

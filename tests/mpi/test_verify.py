@@ -82,9 +82,13 @@ def test_arguments_that_fit(host_named, compiled, name):
     assert "verify" not in result.stderr, result.stderr
 
 
-@pytest.mark.parametrize(("name", "program"), [("mpich", "persistent"), ("openmpi", "outstanding")])
-def test_requests_that_fit(host_named, compiled, name, program):
+@pytest.mark.parametrize(
+    ("name", "program", "case"),
+    [("mpich", "persistent", "results"), ("openmpi", "outstanding", "many")],
+)
+def test_requests_that_fit(host_named, compiled, name, program, case):
     """Programs that complete requests in every way, and look at the results."""
     host = host_named(name)
-    result = support.expect_ok(support.job(host, 3, compiled(host, program), options=["--verify"]))
+    words = [compiled(host, program), case]
+    result = support.expect_ok(support.job(host, 3, *words, options=["--verify"]))
     assert "verify" not in result.stderr, result.stderr
