@@ -77,7 +77,7 @@ def test_collectives_of_the_host(host_named, compiled, name, case):
 def test_types_of_one_size(host_named, compiled, name, case, call, served):
     """Ranks wait in one reduction with types of as many bytes; the table tells their classes."""
     host = host_named(name)
-    variables = {"TUTTI_SERVE_COLLECTIVES": served}
+    variables = {"TUTTI_SERVE_COLLECTIVES": served, "TUTTI_STALL_SECONDS": "3"}
     rows = last_table(table(host, 4, [compiled(host, "hangs"), case], variables=variables))
     integers, reals = (
         call.replace("TYPE", f"{kind} of 4 bytes") for kind in ("integers", "real numbers")
