@@ -151,30 +151,30 @@ std::string difference(const std::vector<Passed>& all, bool has_bytes) {
 }
 
 // The bytes that pass between this rank and another one, as this rank knows them.
-struct Sizes {
+struct Lengths {
   static constexpr int64_t unknown = -1;
 
   int64_t sends = unknown, expects = unknown;
 };
 
 // Those of neighbours: an edge may be there several times.
-void find_lengths_of_edges(const Call& call, Comm comm, std::vector<Sizes>* of) {
+void find_lengths_of_edges(const Call& call, Comm comm, std::vector<Lengths>* of) {
   const auto neighbourhood = neighbourhood_of(comm);
   if (!neighbourhood) return;
-  const auto add = [&](int32_t rank, int64_t Sizes::* way, int64_t bytes) {
+  const auto add = [&](int32_t rank, int64_t Lengths::* way, int64_t bytes) {
     if (rank < 0) return;
     int64_t& length = (*of)[static_cast<size_t>(rank)].*way;
     length = std::max<int64_t>(length, 0) + bytes;
   };
   const bool is_parted = plan::parted_in(call.collective);
   for (size_t i = 0; i < neighbourhood->destinations.size(); ++i)
-    add(neighbourhood->destinations[i], &Sizes::sends, bytes_of(call.in, is_parted ? i : 0));
+    add(neighbourhood->destinations[i], &Lengths::sends, bytes_of(call.in, is_parted ? i : 0));
   for (size_t i = 0; i < neighbourhood->sources.size(); ++i)
-    add(neighbourhood->sources[i], &Sizes::expects, bytes_of(call.out, i));
+    add(neighbourhood->sources[i], &Lengths::expects, bytes_of(call.out, i));
 }
 
-std::vector<Sizes> lengths_of(const Call& call, Comm comm, int rank, size_t ranks) {
-  std::vector<Sizes> of(ranks);
+std::vector<Lengths> lengths_of(const Call& call, Comm comm, int rank, size_t ranks) {
+  std::vector<Lengths> of(ranks);
   if (call.on_neighbourhood()) {
     find_lengths_of_edges(call, comm, &of);
     return of;
@@ -183,7 +183,7 @@ std::vector<Sizes> lengths_of(const Call& call, Comm comm, int rank, size_t rank
   const auto own = static_cast<size_t>(rank), root = static_cast<size_t>(call.root);
   const bool is_root = call.root == rank;
   for (size_t other = 0; other < ranks; ++other) {
-    Sizes& one = of[other];
+    Lengths& one = of[other];
     switch (call.collective) {
       case Collective::gather:
         if (other == root && !keeps_in) one.sends = bytes_of(call.in, 0);
@@ -215,9 +215,9 @@ struct Misfit {
 };
 
 // The first one of this rank's, by its own lengths and those that the others have of it.
-Misfit misfit_of(int rank, const std::vector<Sizes>& own, const std::vector<Sizes>& others) {
+Misfit misfit_of(int rank, const std::vector<Lengths>& own, const std::vector<Lengths>& others) {
   const auto fits = [](int64_t passes, int64_t expects) {
-    return passes == expects || passes == Sizes::unknown || expects == Sizes::unknown;
+    return passes == expects || passes == Lengths::unknown || expects == Lengths::unknown;
   };
   for (size_t i = 0; i < own.size(); ++i) {
     const auto other = static_cast<int64_t>(i);
@@ -243,7 +243,7 @@ struct Exchange {
   Passed own;
   std::vector<Passed> all;  // one a rank; between two groups, the other one's
   // One a rank, in calls that have lengths; else none.
-  std::vector<Sizes> lengths, lengths_of_others;
+  std::vector<Lengths> lengths, lengths_of_others;
 };
 
 void begin_exchange(const Communicator* communicator, const Call& call, Comm comm,
@@ -505,8 +505,8 @@ int verify_start(const Call& call, Comm comm, uint64_t* number) {
   int code = host().Iallgather(&exchange.own, sizeof(Passed), byte, exchange.all.data(),
                                sizeof(Passed), byte, comm, &one.request);
   if (code == success && !exchange.lengths.empty())
-    code = host().Ialltoall(exchange.lengths.data(), sizeof(Sizes), byte,
-                            exchange.lengths_of_others.data(), sizeof(Sizes), byte, comm,
+    code = host().Ialltoall(exchange.lengths.data(), sizeof(Lengths), byte,
+                            exchange.lengths_of_others.data(), sizeof(Lengths), byte, comm,
                             &one.request_of_lengths);
   if (code != success) under_way().pop_back();
   return code;

@@ -26,7 +26,7 @@ constexpr size_t counts = 256;  // a power of two
 constexpr uint64_t uses_of_a_known_type = 2;
 constinit shm::Word uses[counts]{};
 
-struct KnownTypes {
+struct Table {
   std::mutex mutex;  // for changes
   group::HandleTable<Entry, void> found;
   Entry* first = nullptr;
@@ -35,9 +35,9 @@ struct KnownTypes {
 constinit shm::Word made_table{0};  // its address; 0 before the first type is known
 
 // Throws bad_alloc.
-KnownTypes& known_types() {
+Table& table() {
   // Never destroyed: exit handlers may still call MPI.
-  static KnownTypes& made = *new KnownTypes;
+  static Table& made = *new Table;
   shm::publish(made_table, reinterpret_cast<uint64_t>(&made));
   return made;
 }
@@ -47,7 +47,7 @@ KnownTypes& known_types() {
 }
 
 [[gnu::always_inline]] inline const KnownType* search(Datatype type) {
-  const auto* const table = reinterpret_cast<const KnownTypes*>(shm::observe(made_table));
+  const auto* const table = reinterpret_cast<const Table*>(shm::observe(made_table));
   if (table == nullptr) return nullptr;
   const Entry* const entry = table->found.find((uint64_t)type).object;
   return entry != nullptr ? &entry->type : nullptr;
@@ -60,13 +60,13 @@ const KnownType* make_known(Datatype type) {
   made->type.layout = layout_of(type);
   if (made->type.layout && made->type.layout->bytes() != made->type.shape.bytes)
     made->type.layout.reset();
-  const std::lock_guard<std::mutex> lock(known_types().mutex);
+  const std::lock_guard<std::mutex> lock(table().mutex);
   // Another thread may have been first.
   if (const KnownType* const known = search(type)) return known;
-  known_types().found.put((uint64_t)type, {made.get(), nullptr});
-  made->next = known_types().first;
+  table().found.put((uint64_t)type, {made.get(), nullptr});
+  made->next = table().first;
   if (made->next != nullptr) made->next->previous = made.get();
-  known_types().first = made.get();
+  table().first = made.get();
   return &made.release()->type;
 }
 
@@ -130,20 +130,19 @@ void forget_type(Datatype type) noexcept {
   shm::count_in(types_generation);
   shm::store_relaxed(uses_of(type), 0);
   if (search(type) == nullptr) return;
-  const std::lock_guard<std::mutex> lock(known_types().mutex);
-  const std::unique_ptr<Entry> entry(known_types().found.find((uint64_t)type).object);
+  const std::lock_guard<std::mutex> lock(table().mutex);
+  const std::unique_ptr<Entry> entry(table().found.find((uint64_t)type).object);
   if (entry == nullptr) return;
-  known_types().found.remove((uint64_t)type);
-  (entry->previous != nullptr ? entry->previous->next : known_types().first) = entry->next;
+  table().found.remove((uint64_t)type);
+  (entry->previous != nullptr ? entry->previous->next : table().first) = entry->next;
   if (entry->next != nullptr) entry->next->previous = entry->previous;
 }
 
 void forget_types() noexcept {
   if (shm::observe(made_table) == 0) return;
-  const std::lock_guard<std::mutex> lock(known_types().mutex);
-  known_types().found.clear();
-  while (known_types().first != nullptr)
-    delete std::exchange(known_types().first, known_types().first->next);
+  const std::lock_guard<std::mutex> lock(table().mutex);
+  table().found.clear();
+  while (table().first != nullptr) delete std::exchange(table().first, table().first->next);
 }
 
 }  // namespace tutti::mpi

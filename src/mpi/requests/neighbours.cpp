@@ -160,8 +160,8 @@ int start_readable(const Call& call, const Call& as_made, Comm comm, Request* re
   return code;
 }
 
-int init_readable_neighbours(Communicator& known, const Call& call, const Call& as_made, Info info,
-                             Request* request) {
+int init_readable(Communicator& known, const Call& call, const Call& as_made, Info info,
+                  Request* request) {
   const Comm comm = known.handle();
   Reason reason = Reason::none;
   const int found_records =
@@ -203,7 +203,7 @@ int neighbours_init(const Call& call, Comm comm, Info info, Request* request) {
   return guarded(comm, [&] {
     return VerifiedRequest::make(call, comm, true, request, [&](Request* place) {
       return StagedRequest::make(call, comm, true, place, [&](const Call& readable, Request* made) {
-        return init_readable_neighbours(*found.communicator, readable, call, info, made);
+        return init_readable(*found.communicator, readable, call, info, made);
       });
     });
   });
