@@ -7,9 +7,9 @@
 #
 # Python tests that are marked alone run one after another. The others then run in parallel, one more
 # than there are cores, because they wait for processes that start and end. Every part runs even if
-# an earlier one failed. At the end the last line of each part is printed again, then how many
-# failures the run may have masked: tests that were skipped, that were expected to fail, and jobs
-# that were tried again (tests/retries.py). The exit code is 1 if any part failed.
+# an earlier one failed. At the end the last line of each part is printed again, then the failures
+# that the run may have masked, with their reasons and numbers: tests that were skipped, that were
+# expected to fail, and jobs that were tried again (tests/retries.py). The exit code is 1 if any part failed.
 source "$(dirname "$0")/common.sh"
 mode=${1:?usage: test.sh quick|full}
 export PATH=$root/.venv/bin:$PATH CMAKE_GENERATOR=Ninja
@@ -52,6 +52,8 @@ closed_with() {
 
 masked_failures() {
   local skipped
+  grep -ahE '^(SKIPPED|XFAIL|XPASS)' "$logs"/test-python-tests*.log || true
+  sed 's/^/tried again: /' "$TEST_TUTTI_RETRIES"
   skipped=$(($(closed_with skipped) + $(awk '{ n += $4 } END { print n + 0 }' "$skips")))
   echo "masked failures: $skipped skipped, $(closed_with xfailed) expected to fail," \
     "$(closed_with xpassed) expected to fail that passed, $(wc -l <"$TEST_TUTTI_RETRIES") tried again"

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from expected_hangs import read_until, started
 from open_mpi import WITHOUT_LIBFABRIC
+from retries import note_retry
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = Path(__file__).resolve().parent / "programs"
@@ -169,6 +170,7 @@ def job(
     command = [host.launcher, "-n", ranks, *(BOUND if bound else []), *prefix, program, *arguments]
     result = run(command, environment=environment, timeout=timeout)
     if result.returncode != 0 and LAUNCHER_FAILED in result.stderr:
+        note_retry(LAUNCHER_FAILED)
         return run(command, environment=environment, timeout=timeout)
     return result
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 import support
-from support import TooLong, expect_ok, job
+from support import expect_ok, job
 
 pytestmark = pytest.mark.mpi
 
@@ -23,35 +23,6 @@ def pairwise(ways):
     return pytest.mark.parametrize(("way", "name", "ranks"), [*cases, (ways[-1], "mpiabi", 3)])
 
 
-# Open MPI 5.0.8 cannot open a session after its last one was closed. With these parts it ends at
-# once, by SIGSEGV in its part for UCX; with "ob1" alone it corrupts its heap, and often hangs.
-OPEN_MPI_ENDS_AT_ONCE = {"OMPI_MCA_pml": "^cm"}
-
-
-def must_work(host, ranks, program, *arguments, alone=None, **how):
-    """Runs the job under Tutti, which must succeed; skips the test if the host alone fails alike.
-
-    `alone`: the arguments for the host alone, if they differ.
-    """
-
-    def outcome(*words, **options):
-        try:
-            return job(host, ranks, program, *words, **({"timeout": 100} | options))
-        except TooLong as late:
-            return late
-
-    result = outcome(*arguments, **how)
-    code = getattr(result, "returncode", "none, in time")
-    if code != 0:
-        variables = how.get("variables")
-        without = outcome(*(alone or arguments), tutti=False, variables=variables)
-        if getattr(without, "returncode", "none, in time") == code:
-            pytest.skip(f"{host.name} without Tutti ends with exit code {code} too")
-    if isinstance(result, TooLong):
-        raise result
-    return expect_ok(result)
-
-
 def totals(report):
     """The numbers of calls served by Tutti and by the host, and the host's by reason."""
     document = json.loads(report.read_text())
@@ -62,18 +33,10 @@ def totals(report):
 
 @pairwise(["alone", "again"])
 def test_sessions_alone(host_named, compiled, tmp_path, way, name, ranks):
+    if (way, name) == ("again", "openmpi"):
+        pytest.skip("Open MPI 5.0 cannot open a session after its last one was closed")
     host = host_named(name)
-    (tmp_path / "alone").mkdir()  # ranks meet in this directory; `must_work` may run the job twice
-    must_work(
-        host,
-        ranks,
-        compiled(host, "sessions"),
-        way,
-        20,
-        tmp_path,
-        alone=[way, 20, tmp_path / "alone"],
-        variables=OPEN_MPI_ENDS_AT_ONCE if way == "again" else {},
-    )
+    expect_ok(job(host, ranks, compiled(host, "sessions"), way, 20, tmp_path))
 
 
 def test_another_thread_uses_two_sessions(host_named, compiled, tmp_path):
@@ -87,7 +50,8 @@ def test_another_thread_uses_two_sessions(host_named, compiled, tmp_path):
 def test_session_beside_the_world(host_named, compiled, tmp_path, way, name, ranks):
     """Tutti serves every call on communicators of more than one rank, except the first of each."""
     host, report = host_named(name), tmp_path / "report.json"
-    must_work(host, ranks, compiled(host, "sessions"), way, 20, options=[f"--report={report}"])
+    options = [f"--report={report}"]
+    expect_ok(job(host, ranks, compiled(host, "sessions"), way, 20, options=options))
     if ranks > 1:
         served, _, reasons = totals(report)
         allowed = ("first calls of a communicator", "communicator of one rank")
@@ -100,7 +64,7 @@ def test_session_beside_the_world(host_named, compiled, tmp_path, way, name, ran
 def test_sessions_close_between_collectives(host_named, compiled, name, ranks):
     """Collectives of MPI_COMM_WORLD outlive sessions that closed beside it (issue 33)."""
     host = host_named(name)
-    must_work(host, ranks, compiled(host, "sessions"), "between", 5)
+    expect_ok(job(host, ranks, compiled(host, "sessions"), "between", 5))
 
 
 def test_sessions_alone_are_served(host, compiled):
@@ -182,16 +146,8 @@ def test_spawn_under_the_launcher(host_named, compiled, tmp_path, way, name, ran
     """Tutti serves the parents' calls on merged communicators, their parts and copies."""
     host, report = host_named(name), tmp_path / "report.json"
     program, children = compiled(host, "spawn"), way
-    must_work(
-        host,
-        ranks,
-        program,
-        support.TUTTI_RUN,
-        program,
-        children,
-        alone=["-", program, children],
-        options=[f"--report={report}"],
-    )
+    words = [program, support.TUTTI_RUN, program, children]
+    expect_ok(job(host, ranks, *words, options=[f"--report={report}"]))
     served, _, reasons = totals(report)
     allowed = ("first calls of a communicator", "communicator of one rank")
     assert served >= 2 * 4 * 45 * ranks and all(reason.startswith(allowed) for reason in reasons), (

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT, Tutti, mpis
+from retries import note_retry
 from tutti.bench.hosts import Hosts
 from tutti.bench.mpis import Mpi
 from tutti.errors import UserError
@@ -213,4 +214,5 @@ def test_a_known_delay_between_emulated_nodes_is_found_again(tutti: Tutti, mpi: 
         faults.append(delays_that_differ(found))
         if not faults[-1]:
             break
+        note_retry(f"delays of emulated links: {faults[-1]}")
     assert [] in faults, faults

