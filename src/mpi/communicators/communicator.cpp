@@ -19,6 +19,7 @@
 #include "mpi/job/end.h"
 #include "mpi/report/tracing.h"
 #include "mpi/host/polled.h"
+#include "mpi/host/private_group.h"
 #include "mpi/host/types.h"
 #include "report/tally.h"
 
@@ -34,14 +35,10 @@ constexpr uint64_t opening_of_neighbours = 1;
 // rank of the first member in MPI_COMM_WORLD tells them apart.
 uint64_t traced_identity(Comm communicator, const records::Key& key) {
   const Host& mpi = host();
-  Group own, all;
+  const PrivateGroup own = PrivateGroup::of(communicator), all = PrivateGroup::of(mpi.comm_world);
   const int first = 0;
   int place = abi.undefined;
-  mpi.Comm_group(communicator, &own);
-  mpi.Comm_group(mpi.comm_world, &all);
-  mpi.Group_translate_ranks(own, 1, &first, all, &place);
-  mpi.Group_free(&own);
-  mpi.Group_free(&all);
+  mpi.Group_translate_ranks(own.get(), 1, &first, all.get(), &place);
   return key_of_child(key, Descent::traced, static_cast<uint64_t>(place)).words[0];
 }
 

@@ -11,7 +11,7 @@ namespace {
 
 struct OpenSession {
   uint64_t handle;
-  Group processes;
+  PrivateGroup processes;
 };
 
 struct Processes {
@@ -21,8 +21,7 @@ struct Processes {
   std::shared_ptr<Team> team;  // the world's
   std::string why_no_team;
   std::shared_ptr<const GatheredPlacement> placement;
-  Group world{};  // the world's processes, if world_known
-  bool world_known = false;
+  PrivateGroup world;  // the world's processes, if they are known
   std::vector<OpenSession> sessions;
   std::vector<std::weak_ptr<Team>> teams;  // communicators use them; in the order of making
   int trust_keyval = abi.keyval_invalid;
@@ -37,8 +36,8 @@ Processes& known() {
 // The groups that are kept of the world's processes are made anew from those of an open session.
 // The caller holds the lock.
 void rebase_world(Processes& all) {
-  const Group anew = all.sessions.front().processes;
-  if (all.world_known) rebase(&all.world, anew);
+  const Group anew = all.sessions.front().processes.get();
+  if (all.world) rebase(all.world, anew);
   if (all.team != nullptr) all.team->leave_world(anew);
 }
 
@@ -57,7 +56,7 @@ void close_processes() {
   const std::lock_guard<std::mutex> lock(all.mutex);
   all.teams.clear();
   team = std::move(all.team);
-  if (std::exchange(all.world_known, false)) host().Group_free(&all.world);
+  all.world.reset();
   host().Comm_free_keyval(&all.trust_keyval);
 }
 
@@ -76,7 +75,7 @@ void enter_world(std::shared_ptr<Team> team, std::string why_no_team,
   all.team = std::move(team);
   all.why_no_team = std::move(why_no_team);
   all.placement = std::move(placement);
-  all.world_known = host().Comm_group(host().comm_world, &all.world) == success;
+  all.world = PrivateGroup::of(host().comm_world);
 }
 
 void switch_off() {
@@ -93,22 +92,22 @@ const std::string& why_no_team() { return known().why_no_team; }
 
 bool in_world(Comm communicator, int ranks) {
   const std::lock_guard<std::mutex> lock(known().mutex);
-  return known().world_known && all_within(communicator, ranks, known().world);
+  return known().world && all_within(communicator, ranks, known().world.get());
 }
 
 std::shared_ptr<const GatheredPlacement> world_placement(Comm communicator, int ranks,
                                                          std::vector<int>* members) {
   const std::lock_guard<std::mutex> lock(known().mutex);
-  if (known().placement != nullptr && known().world_known)
-    *members = places_in(communicator, ranks, known().world);
+  if (known().placement != nullptr && known().world)
+    *members = places_in(communicator, ranks, known().world.get());
   return known().placement;
 }
 
 bool may_set_up() { return shm::load_relaxed(known().off) == 0; }
 
-void note_session(uint64_t session, Group processes) {
+void note_session(uint64_t session, PrivateGroup processes) {
   const std::lock_guard<std::mutex> lock(known().mutex);
-  known().sessions.push_back({session, processes});
+  known().sessions.push_back({session, std::move(processes)});
 }
 
 bool forget_session(uint64_t session) {
@@ -118,11 +117,10 @@ bool forget_session(uint64_t session) {
       std::find_if(all.sessions.begin(), all.sessions.end(),
                    [&](const OpenSession& known) { return known.handle == session; });
   if (found == all.sessions.end()) return false;
-  Group processes = found->processes;
+  const PrivateGroup processes = std::move(found->processes);
   all.sessions.erase(found);
   // Groups that were made from this session's group are made anew from another session's.
   if (all.world_has_ended && !all.sessions.empty()) rebase_world(all);
-  host().Group_free(&processes);
   return true;
 }
 
@@ -149,7 +147,7 @@ bool may_ask(Comm communicator, int ranks) {
   const std::lock_guard<std::mutex> lock(known().mutex);
   return std::any_of(known().sessions.begin(), known().sessions.end(),
                      [&](const OpenSession& session) {
-                       return all_within(communicator, ranks, session.processes);
+                       return all_within(communicator, ranks, session.processes.get());
                      });
 }
 

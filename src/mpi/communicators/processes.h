@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "mpi/host/host.h"
+#include "mpi/host/private_group.h"
 #include "mpi/job/gathered_placement.h"
 #include "mpi/job/team.h"
 
@@ -41,7 +42,7 @@ bool may_set_up();
 
 // Adds an open session of this process, and the group of its job's processes, which the table
 // then owns. forget_session is false if the table did not have the session.
-void note_session(uint64_t session, Group processes);
+void note_session(uint64_t session, PrivateGroup processes);
 bool forget_session(uint64_t session);
 bool knows_session(uint64_t session);
 bool any_session();

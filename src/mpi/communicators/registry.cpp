@@ -13,6 +13,7 @@
 #include "base/hash.h"
 #include "group/handle_table.h"
 #include "mpi/host/private_communicator.h"
+#include "mpi/host/private_group.h"
 #include "mpi/host/tools.h"
 
 namespace tutti::mpi {
@@ -154,14 +155,11 @@ Communicator* make_communicator(Comm handle) {
 // *are is false if the ranks of a communicator are threads. False if the host refuses, because the
 // handle is no communicator's.
 bool ranks_are_processes(Comm handle, bool* are) {
-  const Host& mpi = host();
-  Group group;
-  int ranks = 0, processes = 0;
-  if (mpi.Comm_size(handle, &ranks) != success || mpi.Comm_group(handle, &group) != success)
-    return false;
-  mpi.Group_size(group, &processes);
-  mpi.Group_free(&group);
-  *are = ranks == processes;
+  int ranks = 0;
+  if (host().Comm_size(handle, &ranks) != success) return false;
+  const PrivateGroup group = PrivateGroup::of(handle);
+  if (!group) return false;
+  *are = ranks == group.size();
   return true;
 }
 
@@ -287,14 +285,13 @@ namespace {
 // A hash of the ranks of a group in a communicator, in their order.
 uint64_t hash_of(Group group, Comm parent) {
   const Host& mpi = host();
-  Group all;
   int size = 0;
   mpi.Group_size(group, &size);
   std::vector<int> own(static_cast<size_t>(size)), places(own.size());
   std::iota(own.begin(), own.end(), 0);
-  if (mpi.Comm_group(parent, &all) != success) return 0;
-  mpi.Group_translate_ranks(group, size, own.data(), all, places.data());
-  mpi.Group_free(&all);
+  const PrivateGroup all = PrivateGroup::of(parent);
+  if (!all) return 0;
+  mpi.Group_translate_ranks(group, size, own.data(), all.get(), places.data());
   return hashed(hash_of_nothing,
                 {reinterpret_cast<const char*>(places.data()), places.size() * sizeof(int)});
 }

@@ -13,6 +13,7 @@
 #include "exec/idle.h"
 #include "mpi/abi/abi_host.h"
 #include "mpi/host/inside.h"
+#include "mpi/host/private_group.h"
 #include "mpi/communicators/registry.h"
 #include "mpi/job/thrown.h"
 #include "mpi/requests/idle_ranks.h"
@@ -34,12 +35,12 @@ inline bool never() { return false; }
 // True if this process is not in the group.
 inline bool is_outside(Group group) {
   const Host& mpi = host();
-  Group self;
   const int own = 0;
   int place = abi.undefined;
-  if (group == mpi.group_null || mpi.Comm_group(mpi.comm_self, &self) != success) return false;
-  mpi.Group_translate_ranks(self, 1, &own, group, &place);
-  mpi.Group_free(&self);
+  if (group == mpi.group_null) return false;
+  const PrivateGroup self = PrivateGroup::of(mpi.comm_self);
+  if (!self) return false;
+  mpi.Group_translate_ranks(self.get(), 1, &own, group, &place);
   return place == abi.undefined;
 }
 

@@ -6,6 +6,7 @@
 
 #include "mpi/host/inside.h"
 #include "mpi/host/private_communicator.h"
+#include "mpi/host/private_group.h"
 #include "shm/order.h"
 
 namespace tutti::mpi {
@@ -29,16 +30,17 @@ Self& self() {
 PrivateCommunicator make_self(Session session) {
   const Host& mpi = host();
   const Inside inside;
-  Group own;
+  Group group;
   Comm made = mpi.comm_null;
   if (mpi.Comm_create_from_group == nullptr ||
-      mpi.Group_from_session_pset(session, "mpi://SELF", &own) != success)
+      mpi.Group_from_session_pset(session, "mpi://SELF", &group) != success)
     return {};
+  const PrivateGroup own(group);
   Errhandler ignoring{};
   mpi.Comm_create_errhandler(PrivateCommunicator::ignore_error, &ignoring);
-  const int code = mpi.Comm_create_from_group(own, "tutti.self", mpi.info_null, ignoring, &made);
+  const int code =
+      mpi.Comm_create_from_group(own.get(), "tutti.self", mpi.info_null, ignoring, &made);
   mpi.Errhandler_free(&ignoring);
-  mpi.Group_free(&own);
   return PrivateCommunicator(code == success ? made : mpi.comm_null);
 }
 

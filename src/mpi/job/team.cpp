@@ -42,14 +42,12 @@ class Ranks final : public team::Bootstrap {
 }  // namespace
 
 std::vector<int> places_in(Comm communicator, int ranks, Group group) {
-  const Host& mpi = host();
-  Group own;
-  if (mpi.Comm_group(communicator, &own) != success) return {};
+  const PrivateGroup own = PrivateGroup::of(communicator);
+  if (!own) return {};
   static TUTTI_PER_THREAD std::vector<int> from;  // 0, 1, 2, ...
   while (from.size() < static_cast<size_t>(ranks)) from.push_back(static_cast<int>(from.size()));
   std::vector<int> to(static_cast<size_t>(ranks), abi.undefined);
-  mpi.Group_translate_ranks(own, ranks, from.data(), group, to.data());
-  mpi.Group_free(&own);
+  host().Group_translate_ranks(own.get(), ranks, from.data(), group, to.data());
   if (std::find(to.begin(), to.end(), abi.undefined) != to.end()) to.clear();
   return to;
 }
@@ -58,18 +56,16 @@ bool all_within(Comm communicator, int ranks, Group group) {
   return !places_in(communicator, ranks, group).empty();
 }
 
-void rebase(Group* group, Group from) {
+void rebase(PrivateGroup& group, Group from) {
   const Host& mpi = host();
-  int size = 0;
-  mpi.Group_size(*group, &size);
+  const int size = group.size();
   std::vector<int> old(static_cast<size_t>(size)), place(static_cast<size_t>(size), abi.undefined);
   std::iota(old.begin(), old.end(), 0);
-  mpi.Group_translate_ranks(*group, size, old.data(), from, place.data());
+  mpi.Group_translate_ranks(group.get(), size, old.data(), from, place.data());
   std::erase(place, abi.undefined);
   Group replacement;
   mpi.Group_incl(from, static_cast<int>(place.size()), place.data(), &replacement);
-  mpi.Group_free(group);
-  *group = replacement;
+  group = PrivateGroup(replacement);
 }
 
 // A report names the ranks as they are in `communicator`.
@@ -88,7 +84,7 @@ bool Team::share(Comm members, PrivateCommunicator own, std::string* why_not) {
   if (!form(ranks, why_not)) return false;
   // The world's team follows the gathered placement (entry/life.cpp).
   if (!of_world_ && wait_style() == exec::WaitStyle::yield) rest_in_host_waits(wait_style());
-  host().Comm_group(members, &group_);
+  group_ = PrivateGroup::of(members);
   return true;
 }
 
@@ -119,43 +115,41 @@ std::unique_ptr<Team> Team::form_of_world(bool one_node, std::string* why_not) {
 }
 
 Team::~Team() {
-  if (may_free_handles() && group_ != host().group_null) host().Group_free(&group_);
+  if (!may_free_handles()) group_.abandon();
 }
 
 void Team::leave_world(Group processes) {
-  rebase(&group_, processes);
+  rebase(group_, processes);
   pending_.reset();
 }
 
 placement::Levels Team::levels(Comm communicator, int ranks) const {
   if (NodeTeam::levels().one_level()) return NodeTeam::levels();
-  const std::vector<int> members = places_in(communicator, ranks, group_);
+  const std::vector<int> members = places_in(communicator, ranks, group_.get());
   return members.empty() ? placement::Levels() : NodeTeam::levels().of(members);
 }
 
 exec::Reach Team::reach(Comm communicator, int ranks) const {
-  return memory().reach(places_in(communicator, ranks, group_));
+  return memory().reach(places_in(communicator, ranks, group_.get()));
 }
 
 std::vector<int> Team::members(Comm communicator, int ranks) const {
-  return ranks <= NodeTeam::ranks() ? places_in(communicator, ranks, group_) : std::vector<int>();
+  return ranks <= NodeTeam::ranks() ? places_in(communicator, ranks, group_.get())
+                                    : std::vector<int>();
 }
 
 std::vector<int> Team::members_among(Group group, int ranks) const {
   std::vector<int> from(static_cast<size_t>(ranks)), to(static_cast<size_t>(ranks), abi.undefined);
   std::iota(from.begin(), from.end(), 0);
-  host().Group_translate_ranks(group, ranks, from.data(), group_, to.data());
+  host().Group_translate_ranks(group, ranks, from.data(), group_.get(), to.data());
   std::replace(to.begin(), to.end(), int{abi.undefined}, -1);
   return to;
 }
 
 std::vector<int> Team::members_among(Comm communicator, int ranks) const {
-  Group group;
-  if (host().Comm_group(communicator, &group) != success)
-    return std::vector<int>(static_cast<size_t>(ranks), -1);
-  std::vector<int> members = members_among(group, ranks);
-  host().Group_free(&group);
-  return members;
+  const PrivateGroup group = PrivateGroup::of(communicator);
+  if (!group) return std::vector<int>(static_cast<size_t>(ranks), -1);
+  return members_among(group.get(), ranks);
 }
 
 bool Team::covers(Comm communicator, int ranks) const {

@@ -17,6 +17,7 @@
 #include "exec/reach.h"
 #include "mpi/host/host.h"
 #include "mpi/host/pending_receive.h"
+#include "mpi/host/private_group.h"
 #include "placement/levels.h"
 #include "team/node_team.h"
 
@@ -31,7 +32,7 @@ std::vector<int> places_in(Comm communicator, int ranks, Group group);
 bool all_within(Comm communicator, int ranks, Group group);
 // Replaces *group by a subgroup of `from` with the same processes in the same order. Processes that
 // are not in `from` are left out.
-void rebase(Group* group, Group from);
+void rebase(PrivateGroup& group, Group from);
 
 class Team : public team::NodeTeam {
  public:
@@ -74,7 +75,7 @@ class Team : public team::NodeTeam {
   const bool of_world_;
   bool of_several_jobs_ = false;
   PendingReceive pending_;  // waiting ranks make the host progress by it
-  Group group_ = host().group_null;
+  PrivateGroup group_;
 };
 
 }  // namespace tutti::mpi

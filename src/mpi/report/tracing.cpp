@@ -18,6 +18,7 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "mpi/host/private_communicator.h"
+#include "mpi/host/private_group.h"
 #include "mpi/report/clocks.h"
 #include "mpi/report/messages.h"
 #include "trace/file.h"
@@ -256,12 +257,9 @@ uint32_t note_communicator(Comm communicator, uint64_t identity, int rank, int r
     std::vector<int> own(static_cast<size_t>(ranks));
     std::iota(own.begin(), own.end(), 0);
     world.resize(own.size());
-    Group group, all;
-    mpi.Comm_group(communicator, &group);
-    mpi.Comm_group(mpi.comm_world, &all);
-    mpi.Group_translate_ranks(group, ranks, own.data(), all, world.data());
-    mpi.Group_free(&group);
-    mpi.Group_free(&all);
+    const PrivateGroup group = PrivateGroup::of(communicator);
+    const PrivateGroup all = PrivateGroup::of(mpi.comm_world);
+    mpi.Group_translate_ranks(group.get(), ranks, own.data(), all.get(), world.data());
     for (int& member : world) member = member == abi.undefined ? -1 : member;
   }
   return tracer()->communicator({identity, std::move(world)});

@@ -10,6 +10,7 @@
 
 #include "exec/idle.h"
 #include "mpi/communicators/processes.h"
+#include "mpi/host/private_group.h"
 #include "mpi/requests/own_request.h"
 
 namespace tutti::mpi {
@@ -32,16 +33,14 @@ Places find(Comm communicator) {
   const std::shared_ptr<Team> team = world_team();
   if (team == nullptr) return {};
   const Host& mpi = host();
-  int crosses = 0, ranks = 0;
+  int crosses = 0;
   mpi.Comm_test_inter(communicator, &crosses);
-  Group group;
-  const int code = crosses != 0 ? mpi.Comm_remote_group(communicator, &group)
-                                : mpi.Comm_group(communicator, &group);
+  Group made;
+  const int code = crosses != 0 ? mpi.Comm_remote_group(communicator, &made)
+                                : mpi.Comm_group(communicator, &made);
   if (code != success) return {};
-  mpi.Group_size(group, &ranks);
-  Places places = team->members_among(group, ranks);
-  mpi.Group_free(&group);
-  return places;
+  const PrivateGroup group(made);
+  return team->members_among(group.get(), group.size());
 }
 
 }  // namespace
