@@ -26,7 +26,7 @@ NAMES = {
         push_heap ranges remove replace replace_if reverse rotate set_difference shift_left
         shuffle sort stable_sort unique upper_bound""",
     "array": "array to_array",
-    "atomic": """atomic atomic_signal_fence atomic_thread_fence memory_order_acq_rel
+    "atomic": """atomic atomic_ref atomic_signal_fence atomic_thread_fence memory_order_acq_rel
         memory_order_acquire memory_order_relaxed memory_order_release memory_order_seq_cst""",
     "barrier": "barrier",
     "bit": "bit_cast bit_ceil bit_floor bit_width countr_zero endian",
@@ -44,7 +44,7 @@ NAMES = {
     "cstdlib": "_Exit abort abs aligned_alloc atexit atoi free getenv malloc strtol strtoull",
     "cstring": """memcmp memcpy memmove memset strchr strcmp strcpy strcspn strerror strlen strncmp
         strncpy""",
-    "ctime": "time",
+    "ctime": "clock time",
     "deque": "deque erase_if",
     "exception": "current_exception exception exception_ptr rethrow_exception",
     "filesystem": "filesystem",

@@ -4,8 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -72,13 +70,6 @@ std::vector<Program> programs_of(const Plan& plan, Carrier carrier) {
     programs.back().in_place = plan::check(plan).in_place;
   }
   return programs;
-}
-
-double milliseconds(const std::function<void()>& work) {
-  const auto start = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
-      .count();
 }
 
 constexpr int most_ranks = looks_at_memory ? 13 : 33;
@@ -315,13 +306,8 @@ TEST(Algorithms, LargeTreesAreRight) {
     for (int ranks : {64, 1000, 4096}) {
       SCOPED_TRACE(spec + std::string(", ranks ") + std::to_string(ranks));
       const Plan plan = generate(Collective::allreduce, spec, ranks, 0);
-      plan::Verdict verdict;
-      const double time = milliseconds([&] { verdict = plan::check(plan); });
+      const plan::Verdict verdict = plan::check(plan);
       EXPECT_TRUE(verdict.rank_order && verdict.uniform && verdict.in_place);
-      // Reported only: a busy machine must not fail a test.
-      RecordProperty("check_microseconds_" + std::string(spec, 4) + std::to_string(ranks),
-                     std::to_string(static_cast<int>(time * 1000)));
-      printf("check of %s, %d ranks: %.3f ms\n", spec, ranks, time);
     }
   }
 }

@@ -4,8 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cstdio>
 #include <functional>
 
 #include "algo/test_clusters.h"
@@ -203,42 +201,6 @@ TEST(HierarchicalInterNode, LeadersDivideTheVector) {
         traffic_of(collective, "hierarchical:leaders=4+direct", cluster, 0);
     EXPECT_EQ(four,
               (InterNodeTraffic{4 * one.messages, one.blocks, one.delays, one.most_messages}));
-  }
-}
-
-double median_milliseconds(const std::function<void()>& work) {
-  std::vector<double> times;
-  for (int round = 0; round < 9; ++round) {
-    const auto begin = std::chrono::steady_clock::now();
-    work();
-    times.push_back(
-        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
-            .count());
-  }
-  std::nth_element(times.begin(), times.begin() + 4, times.end());
-  return times[4];
-}
-
-// Reported only: a busy machine must not fail a test.
-TEST(HierarchicalInterNode, TimesOfLargeClusters) {
-  constexpr int nodes = 512;
-  const Cluster cluster =
-      with_numa(of_sizes("large", std::vector<int>(nodes, 8)), [](int rank) { return rank / 4; });
-  const Levels levels = cluster.levels();
-  for (const Collective collective :
-       {Collective::barrier, Collective::bcast, Collective::reduce, Collective::allreduce}) {
-    for (const char* spec :
-         {"hierarchical", "hierarchical+binomial", "hierarchical:leaders=4+binomial"}) {
-      Plan plan;
-      const double time = median_milliseconds(
-          [&] { plan = generate(collective, spec, cluster.ranks(), 0, levels); });
-      const InterNodeTraffic found = plan::inter_node_traffic(plan, cluster.node_of);
-      std::printf(
-          "%s by %s, %d nodes of 8 ranks: %.2f ms, %zu transfers, %lld messages, %d delays\n",
-          std::string(plan::name(collective)).c_str(), spec, nodes, time, plan.transfers.size(),
-          static_cast<long long>(found.messages), found.delays);
-      EXPECT_GE(found.messages, nodes - 1);
-    }
   }
 }
 

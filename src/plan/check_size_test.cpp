@@ -1,10 +1,9 @@
-// Tests the time and memory for checking plans of many ranks, blocks and transfers.
+// Tests checks of plans of many ranks, blocks and transfers.
 #include "plan/check.h"
 
 #include <gtest/gtest.h>
 
-#include <chrono>
-#include <cstdio>
+#include <utility>
 
 #include "algo/algo.h"
 #include "base/error.h"
@@ -42,28 +41,16 @@ TEST(Check, AllMayReadAllOf4096Ranks) {
   EXPECT_TRUE(check(plan).rank_order);
 }
 
-// The time that a user waits when a plan is compiled and loaded: everything that is done to the
-// whole plan. The goals are 1 s for trees of 4096 ranks and 50 ms for tiles of 64. Times depend on
-// the machine, so the test prints them and does not compare them with the goals.
-TEST(Speed, OfCheckingAndLowering) {
-  struct Case {
-    const char* algorithm;
-    int ranks;
-    double goal;  // ms
-  };
-  for (const Case& what :
-       {Case{"binomial", 4096, 1000}, Case{"nary:8", 4096, 1000}, Case{"tiled", 64, 50}}) {
-    const Plan plan = algo::generate(Collective::allreduce, what.algorithm, what.ranks, 0);
-    const auto begin = std::chrono::steady_clock::now();
+// Everything that is done to the whole plan when it is compiled and loaded.
+TEST(Check, LargePlansAreCheckedAndStaged) {
+  for (const auto& [algorithm, ranks] :
+       {std::pair{"binomial", 4096}, std::pair{"nary:8", 4096}, std::pair{"tiled", 64}}) {
+    SCOPED_TRACE(algorithm);
+    const Plan plan = algo::generate(Collective::allreduce, algorithm, ranks, 0);
     validate(plan);
-    const Verdict found = check(plan);
+    EXPECT_TRUE(check(plan).uniform);
     const Plan staged = stage(plan);
-    const Dependences dependences = depend(staged, Carrier::slot);
-    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
-    EXPECT_TRUE(found.uniform);
-    EXPECT_EQ(dependences.waits.size(), staged.transfers.size());
-    std::printf("%s allreduce of %d ranks: %.1f ms (goal %.0f)\n", what.algorithm, what.ranks,
-                took.count(), what.goal);
+    EXPECT_EQ(depend(staged, Carrier::slot).waits.size(), staged.transfers.size());
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <ctime>
 #include <string>
 #include <utility>
 #include <span>
@@ -18,10 +19,12 @@
 namespace tutti::plan {
 namespace {
 
+// The processor time of this process so far.
+std::chrono::duration<double> used() {
+  return std::chrono::duration<double>(static_cast<double>(std::clock()) / CLOCKS_PER_SEC);
+}
 // Much longer than needed, and much shorter than work that grows with the square of the plan takes.
 constexpr auto patience = std::chrono::seconds(10);
-
-using Clock = std::chrono::steady_clock;
 
 std::vector<int32_t> numbers(std::span<const int32_t> list) { return {list.begin(), list.end()}; }
 
@@ -127,9 +130,9 @@ TEST(Stage, OverwritingManyCopiedBlocksIsNotQuadratic) {
   plan.copy(out(1, 0, blocks), in(0, 0, blocks));
   for (int32_t block = 0; block < blocks; ++block) plan.copy(out(2, block), out(1, block));
   for (int32_t block = 0; block < blocks; ++block) plan.copy(out(1, block), in(0, block));
-  const auto begin = Clock::now();
+  const auto begin = used();
   EXPECT_GT(stage(plan).transfers.size(), size_t{3} * blocks);
-  EXPECT_LT(Clock::now() - begin, patience);
+  EXPECT_LT(used() - begin, patience);
 }
 
 // A reduce waits for as many readers of its destination as it has sources that arrive.
@@ -148,9 +151,9 @@ TEST(Depend, ManyArrivalsBesideManyWaitsAreNotQuadratic) {
   }
   plan.reduce_any(tmp(0), sources);
   const Plan staged = stage(plan);
-  const auto begin = Clock::now();
+  const auto begin = used();
   const Dependences dependences = depend(staged, Carrier::slot);
-  EXPECT_LT(Clock::now() - begin, patience);
+  EXPECT_LT(used() - begin, patience);
   EXPECT_EQ(dependences.waits[staged.transfers.size() - 1].size(), sources.size());
   EXPECT_EQ(dependences.arrivals[staged.transfers.size() - 1].size(), sources.size());
 }

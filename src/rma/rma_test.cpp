@@ -293,7 +293,7 @@ TEST(Rma, IdleServersSleep) {
   std::this_thread::sleep_for(std::chrono::milliseconds(10));
   const double before = cpu_seconds();
   std::this_thread::sleep_for(std::chrono::milliseconds(500));
-  EXPECT_LT(cpu_seconds() - before, 0.005);
+  EXPECT_LT(cpu_seconds() - before, 0.1);  // one that polls takes 0.5
   const auto client = fixture.client(0);
   int from = 1, to = 0;
   const Handle handle = client->start(put(&from, &to, sizeof to));
