@@ -11,6 +11,7 @@ from support import (
     TUTTI_RUN,
     clean_environment,
     expect_ok,
+    job,
     preloaded,
     run,
     wrapping_tool,
@@ -72,6 +73,16 @@ def test_the_option_says_it_for_the_host_too(polls, wait, least, most):
 
 def test_nothing_rests_without_tutti(polls):
     assert polls(20, TUTTI_DISABLE="1") / 60 > 1000
+
+
+# Other tests run with a sched_yield that rests (tests/conftest.py). With more ranks than cores the
+# hosts' own waits need it here.
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs two cores")
+@pytest.mark.parametrize("wait", ["spin", "yield", "sleep"])
+def test_waits_with_the_yields_that_users_have(host, compiled, wait):
+    variables = {"LD_PRELOAD": "", "TUTTI_WAIT": wait}
+    for program in ("reductions", "progress"):
+        expect_ok(job(host, 2, compiled(host, program), variables=variables))
 
 
 @pytest.mark.skipif(shutil.which("valgrind") is None, reason="needs valgrind")
