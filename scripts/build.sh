@@ -28,13 +28,25 @@ configure() {
 wheel_is_current() {
   local stamp=.venv/tutti-wheel wheels=(build/wheel/*.whl)
   [[ -f $stamp && -f ${wheels[0]} && -z $(find VERSION pyproject.toml CMakeLists.txt LICENSE THIRD_PARTY.md README.md \
-    cmake include src scripts/mpi_functions.py scripts/mpi_fortran.py scripts/mpi_table.py python bench examples/apps plans -newer "$stamp" -not -path '*/__pycache__*' -print -quit 2>/dev/null) ]]
+    cmake include src scripts/mpi_functions.py scripts/mpi_table.py python bench examples/apps plans -newer "$stamp" -not -path '*/__pycache__*' -print -quit 2>/dev/null) ]]
+}
+
+# The commands as the demonstration leaves them, until a wheel replaces them: from build/ and python/.
+commands_without_wheel() {
+  ln -sf "$root/build/bin/tutti-run" .venv/bin/tutti-run
+  cat >.venv/bin/tutti <<END
+#!/bin/sh
+export PATH='$root/build/bin':"\$PATH" PYTHONPATH='$root/python'\${PYTHONPATH:+:\$PYTHONPATH}
+exec '$root/.venv/bin/python' -m tutti.cli "\$@"
+END
+  chmod +x .venv/bin/tutti
 }
 
 configure
 say "building build/"
 if [[ $use == demo ]]; then
-  compile build build tutti-run tutti-{mpich,openmpi} tutti-bench-{mpich,openmpi} tutti-threads example-cg-{mpich,openmpi}
+  compile build build demonstration
+  commands_without_wheel
   exit
 fi
 compile build build

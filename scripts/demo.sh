@@ -10,13 +10,7 @@ repetitions=3
 rm -rf "$results"
 mkdir -p "$results"
 
-# The installed command, or its parts if only the demonstration was built.
 export PATH=$root/.venv/bin:$PATH
-tutti=(tutti)
-if [[ ! -f .venv/tutti-wheel ]]; then
-  export PATH=$root/build/bin:$PATH PYTHONPATH=$root/python
-  tutti=(python -m tutti.cli)
-fi
 
 # Ways to start the solver: alone and with Tutti. If there are more ranks than cores, MPICH also
 # runs both ways with its "yielding" setting: its default polls without yielding, so this
@@ -65,7 +59,7 @@ say "the answers of all ${#runs[@]} runs agree (iterations, norm, checksum);" \
 
 say "2. tutti bench calls --quick, some minutes; its tables go to $results/bench.txt"
 code=0
-"${tutti[@]}" bench calls --quick --json-file "$results/bench.json" --plot "$results/bench" \
+tutti bench calls --quick --json-file "$results/bench.json" --plot "$results/bench" \
   >"$results/bench.txt" || code=$?
 case $code in
   0) ;;
