@@ -7,12 +7,7 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-set(interposers "")
-foreach(target tutti-mpich tutti-openmpi tutti-mpiabi)
-  if(TARGET ${target})
-    list(APPEND interposers ${target})
-  endif()
-endforeach()
+get_property(interposers GLOBAL PROPERTY TUTTI_INTERPOSERS)
 set(programs "")
 if(TARGET tutti-run)
   list(APPEND programs tutti-run)

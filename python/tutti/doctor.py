@@ -16,7 +16,7 @@ from tutti.bench.texts import size_text
 from tutti.choose.found import directories, found_table
 from tutti.errors import UserError
 from tutti.model.measure import places_of
-from tutti.places import INTERPOSERS, core, find_interposer, find_library, find_program
+from tutti.places import INTERPOSERS, MPIS, core, find_interposer, find_library, find_program
 from tutti.plan.machine import Machine
 from tutti.plan.node import read_node
 from tutti.predict.binding import gain_of_binding
@@ -302,15 +302,10 @@ def examine_launcher() -> Finding:
 
 def examine_interposers() -> list[Finding]:
     found = []
-    serves = {
-        "mpich": "MPICH, Intel MPI, MVAPICH",
-        "openmpi": "Open MPI",
-        "mpiabi": "programs of the MPI standard ABI",
-    }
     for abi, name in INTERPOSERS.items():
         library = find_interposer(abi)
         if library is None:
-            remedy = f"{serves[abi]} needs it: install a tutti-mpi wheel that was built with it"
+            remedy = f"{MPIS[abi]} needs it: install a tutti-mpi wheel that was built with it"
             found.append(Finding(name, POOR, "not found", remedy))
         else:
             found.append(Finding(name, GOOD, f"for {serves[abi]}"))

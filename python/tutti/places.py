@@ -14,11 +14,13 @@ from typing import Any
 from tutti.errors import UserError
 
 PACKAGE = Path(__file__).resolve().parent
-INTERPOSERS = {
-    "mpich": "libtutti-mpich.so",
-    "openmpi": "libtutti-openmpi.so",
-    "mpiabi": "libtutti-mpiabi.so",
+# The ABIs that have an interposer, and the MPIs that have the ABI.
+MPIS = {
+    "mpich": "MPICH, Intel MPI, MVAPICH",
+    "openmpi": "Open MPI",
+    "mpiabi": "programs of the MPI standard ABI",
 }
+INTERPOSERS = {abi: f"libtutti-{abi}.so" for abi in MPIS}
 
 
 @cache

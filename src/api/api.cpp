@@ -43,7 +43,7 @@ constexpr const char* out_is_own_part = "out = in + rank * part_bytes";
 tutti_group* join(tutti::api::ThreadTeam& team, int rank) {
   require(rank >= 0 && rank < team.layout.ranks,
           "the rank is out of range; 0 to the team's size - 1 are possible");
-  require(!team.joined[static_cast<size_t>(rank)].exchange(true),
+  require(tutti::shm::claim(team.joined[static_cast<size_t>(rank)], 1),
           "this rank has joined already; each joins once");
   tutti::group::Group::Settings settings;
   settings.areas = team.areas.get();
@@ -61,7 +61,7 @@ tutti_group* join(tutti::api::ThreadTeam& team, int rank) {
     settings.shape = tutti::topo::shape_of_node(tutti::topo::binding_of_process());
   auto* const group = new tutti_group(team, settings);
   team.bindings[static_cast<size_t>(rank)] = tutti::topo::binding();
-  ++team.present;
+  tutti::shm::add(team.present, 1);
   return group;
 }
 

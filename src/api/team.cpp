@@ -43,21 +43,23 @@ tutti::api::ThreadTeam::ThreadTeam(int ranks)
 namespace tutti::api {
 namespace {
 
+int ranks_present(const ThreadTeam& team) { return static_cast<int>(shm::observe(team.present)); }
+
 void wait_for_all(const ThreadTeam& team, int rank) {
   exec::Waiter waiter(exec::pace_of_joining());
-  waiter.until([&] { return team.present.load() >= team.layout.ranks; },
+  waiter.until([&] { return ranks_present(team) >= team.layout.ranks; },
                [&] {
                  if (waiter.stalls())
                    log_line(LogLevel::warning,
                             "rank %d has waited %d s for all %d ranks of its team to join; %d have",
-                            rank, options().stall_seconds, team.layout.ranks, team.present.load());
+                            rank, options().stall_seconds, team.layout.ranks, ranks_present(team));
                  return Code::ok;
                });
 }
 
 // Processing units that the process may use and no rank is bound to; none if ranks are not bound.
 std::vector<int> units_without_ranks(const ThreadTeam& team, const std::vector<int>& all) {
-  if (team.present.load() < team.layout.ranks) return {};
+  if (ranks_present(team) < team.layout.ranks) return {};
   std::vector<int> used;
   for (const std::vector<int>& bound : team.bindings)
     if (bound.size() < all.size()) used.insert(used.end(), bound.begin(), bound.end());

@@ -67,11 +67,11 @@ struct ThreadTeam final : tutti_team {
   shm::Layout layout;
   std::unique_ptr<std::byte[], FreeAligned> areas;
   exec::WaitStyle style;
-  std::vector<std::atomic<bool>> joined;
+  std::vector<shm::Word> joined;  // 1 for a rank that has
   // Indexed by rank: the processing units of its thread. A rank writes its own before it increments
   // `present`; they are read when all ranks are present.
   std::vector<std::vector<int>> bindings;
-  std::atomic<int> present{0};
+  shm::Word present{0};
   std::once_flag levels_found;
   placement::Levels levels;
   Services services;

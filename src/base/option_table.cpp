@@ -21,6 +21,12 @@ void store(Options& options, const OptionValue& value) {
   }
 }
 
+std::vector<std::string_view> automatic_or(std::span<const std::string_view> words) {
+  std::vector<std::string_view> all{"auto"};
+  all.insert(all.end(), words.begin(), words.end());
+  return all;
+}
+
 consteval size_t place_of(std::string_view collective) {
   return static_cast<size_t>(std::ranges::find(collective_words, collective) -
                              collective_words.begin());
@@ -397,7 +403,7 @@ const std::vector<OptionRow>& option_table() {
        .doc = "Which interposer `tutti-run` preloads; auto looks at what the program is linked to.",
        .store = store<&Options::mpi>,
        .ranks = AcrossRanks::may_differ,
-       .words = {"auto", "mpich", "openmpi", "mpiabi"}},
+       .words = automatic_or(mpi_words)},
       {.name = "TUTTI_TOPOLOGY",
        .kind = OptionKind::text,
        .default_value = "",

@@ -118,6 +118,15 @@ const ProcessOptions& process_options() {
 
 }  // namespace
 
+std::string one_of(std::span<const std::string_view> words) {
+  std::string list;
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (i > 0) list += i + 1 == words.size() ? " or " : ", ";
+    list += words[i];
+  }
+  return list;
+}
+
 std::string accepted_values(const OptionRow& row) {
   switch (row.kind) {
     case OptionKind::flag: return "0 or 1 (also no, yes, off, on, false, true)";
@@ -128,14 +137,7 @@ std::string accepted_values(const OptionRow& row) {
       return (row.words.empty() ? "" : std::string(row.words.front()) + ", or ") +
              "a number of bytes from " + bytes_as_written(row.least) + " to " +
              bytes_as_written(row.most) + " (K, M and G count in 1024s)";
-    case OptionKind::choice: {
-      std::string list;
-      for (size_t i = 0; i < row.words.size(); ++i) {
-        if (i > 0) list += i + 1 == row.words.size() ? " or " : ", ";
-        list += row.words[i];
-      }
-      return list;
-    }
+    case OptionKind::choice: return one_of(row.words);
     case OptionKind::text: return std::string(row.text_form);
   }
   return "";

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,6 +32,8 @@ inline bool yields(WaitChoice choice) {
 enum class StoresChoice : int { automatic, plain, past_cache };
 enum class ShmChoice : int { automatic, memfd, posix };
 enum class MpiChoice : int { automatic, mpich, openmpi, mpiabi };
+// The ABIs of MPI that have an interposer, as MpiChoice has them after `automatic`.
+inline constexpr auto mpi_words = std::to_array<std::string_view>({"mpich", "openmpi", "mpiabi"});
 enum class Reproducible : int { off, run, placement };
 enum class ReachChoice : int { automatic, staged, cma, direct, net };
 enum class BindChoice : int { none, numa, core };
@@ -49,6 +52,9 @@ inline constexpr int setup_after_automatic = -1;
 
 // TUTTI_TABLE: no table is looked for.
 inline constexpr std::string_view no_table_word = "none";
+
+// "a, b or c".
+std::string one_of(std::span<const std::string_view> words);
 
 // The defaults are in the table, so an Options is made by options() or parse_options() only.
 struct Options {

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/json_part.h"
+#include "base/options.h"
 #include "base/text.h"
 
 namespace tutti::model {
@@ -17,7 +18,6 @@ namespace {
 constexpr double most_nanoseconds = 1e10;
 constexpr double most_a_byte = 1000;
 
-constexpr std::array<std::string_view, 3> mpi_names = {"mpich", "openmpi", "mpiabi"};
 constexpr std::array<std::string_view, 5> level_names = {"node", "socket", "numa", "cache", "core"};
 
 using Part = JsonPart;
@@ -206,9 +206,9 @@ Machine read_machine(std::string_view text, std::string_view file) {
                        static_cast<size_t>(network.number("prompt", 1e12, true)),
                        network.has("mpi") ? network.text("mpi") : ""};
     if (network.has("mpi") &&
-        std::find(mpi_names.begin(), mpi_names.end(), machine.network->mpi) == mpi_names.end())
-      network.refuse("there is no MPI " + in_quotes(machine.network->mpi) +
-                     "; known are mpich, openmpi, mpiabi");
+        std::find(mpi_words.begin(), mpi_words.end(), machine.network->mpi) == mpi_words.end())
+      network.refuse("there is no MPI " + in_quotes(machine.network->mpi) + "; give " +
+                     one_of(mpi_words));
   }
   if (all.has("messages")) {
     const Part messages = all.at("messages");

@@ -16,9 +16,8 @@
 //                executed their transfers before the token.
 //   plan         A plan is the transfers of all ranks in one order; its meaning is the result of
 //                executing them one after another.
-//   pattern      A pattern is a transfer of a symmetric plan, written for one place and standing
-//   for
-//                one at every place (symmetric.h).
+//   pattern      A pattern is a transfer of a symmetric plan that is written for one place and
+//                stands for one at every place (symmetric.h).
 //   shape        A shape is the machine that a plan was written for, as level:count words from the
 //                outside in (`node:4 numa:2 core:8`).
 //   level        A level is one kind of part of a machine that ranks share: cluster, node, socket,
@@ -52,7 +51,8 @@
 //   slot         A rank's slot is shared memory that holds its `tmp`, used as a ring of positions,
 //                one for each segment under way.
 //   lane         A lane is a sequence of a group's operations with words, lines and slots of its
-//                own, in which each operation begins where the one before ended; a group has one.
+//                own, in which each operation begins where the one before ended. A group has one
+//                for its blocking calls and a few for long non-blocking ones (group/lanes.h).
 //   reach        The reach of a rank is how it accesses another rank's buffer: through a slot
 //                (staged), by loads and stores (direct), or by a system call (cma).
 //

@@ -54,7 +54,7 @@ class Words {
 
   // The value of --name VALUE or --name=VALUE; nothing if the word is another option. `what`
   // describes the value, for the error message if it is missing.
-  std::optional<std::string> value(const std::string& name, const char* what) {
+  std::optional<std::string> value(const std::string& name, const std::string& what) {
     std::string found;
     if (word().starts_with(name + "="))
       found = word().substr(name.size() + 1);
@@ -127,8 +127,8 @@ void ask_for_word(const std::string& option, const std::string& word, const char
 }
 
 void ask_for_mpi(const std::string& name) {
-  if (name != "mpich" && name != "openmpi" && name != "mpiabi")
-    fail("--mpi " + name + ": no such MPI; accepted: mpich, openmpi or mpiabi");
+  if (std::find(mpi_words.begin(), mpi_words.end(), name) == mpi_words.end())
+    fail("--mpi " + name + ": no such MPI; accepted: " + one_of(mpi_words));
   set("TUTTI_MPI", name);
 }
 
@@ -172,7 +172,7 @@ void read_option(Words& words, Request& request) {
     ask_for_table(*table);
   else if (const auto trace = words.value("--trace", "the name of a file"))
     set("TUTTI_TRACE", from_here(*trace));
-  else if (const auto mpi = words.value("--mpi", "a value: mpich, openmpi or mpiabi"))
+  else if (const auto mpi = words.value("--mpi", "a value: " + one_of(mpi_words)))
     ask_for_mpi(*mpi);
   else
     fail("unknown option " + word +

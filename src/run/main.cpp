@@ -106,16 +106,15 @@ std::vector<std::string> interposers_for(const std::string& path, const std::str
     if (!choice.interposers.empty()) return choice.interposers;
     if (!choice.unknown_mpi.empty() && asked.empty())
       fail(path + " uses " + choice.unknown_mpi +
-           ", an MPI for which there is no interposer (there are: mpich, openmpi, mpiabi); --mpi "
-           "NAME if it has one of these ABIs");
+           ", an MPI for which there is no interposer; add --mpi " + one_of(mpi_words) +
+           " if it has one of these ABIs");
   }
   if (!asked.empty()) return {asked};
   if (starts_ranks(path)) refuse_launcher(path);
   const Choice choice = mpi_of_launcher();
   if (choice.interposers.empty())
-    fail(path +
-         " is linked to no MPI and no launcher tells which one it will load; add --mpi mpich, "
-         "openmpi or mpiabi");
+    fail(path + " is linked to no MPI and no launcher tells which one it will load; add --mpi " +
+         one_of(mpi_words));
   return choice.interposers;
 }
 
@@ -225,8 +224,8 @@ void preload(const std::vector<std::string>& interposers, const std::string& pro
 
 // The MPI that the user names, by --mpi or TUTTI_MPI; empty if none.
 std::string asked_mpi() {
-  constexpr const char* names[] = {"", "mpich", "openmpi", "mpiabi"};
-  return names[static_cast<int>(options().mpi)];
+  if (options().mpi == MpiChoice::automatic) return "";
+  return std::string(mpi_words.at(static_cast<size_t>(options().mpi) - 1));
 }
 
 int run(int count, char** arguments) {

@@ -16,7 +16,7 @@ from tutti.choose.choice import Question, predicted
 from tutti.choose.found import NO_TABLE, Found, found_by_jobs
 from tutti.errors import UserError
 from tutti.options import AsJson, Costs, Deal, Root, option, taking
-from tutti.places import core
+from tutti.places import MPIS, core
 from tutti.plan.command.machines import SHAPES, levels_of, nodes_of
 from tutti.plan.command.machines import machine as machine_of
 from tutti.predict.machines import read_model
@@ -37,7 +37,6 @@ READERS = {
     "direct": "from the buffer itself where they have mapped it",
     "cma": "by the system's copies where it permits them",
 }
-MPIS = {"mpich": "MPICH", "openmpi": "Open MPI", "mpiabi": "an MPI of the standard's ABI"}
 CARRIERS = {
     "line": "stamped lines (data and flag share a cache line)",
     "slot": "slots (rings of buffers)",

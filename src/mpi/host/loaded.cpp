@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstring>
 
 namespace tutti::mpi {
@@ -157,7 +158,7 @@ bool Loaded::write(void* place, uintptr_t word) const {
     if (segment.p_type == PT_GNU_RELRO && address >= first && address < end) writable = false;
   }
   if (!writable && mprotect(page, page_bytes, rights | PROT_WRITE) != 0) return false;
-  __atomic_store_n(static_cast<uintptr_t*>(place), word, __ATOMIC_RELAXED);
+  std::atomic_ref(*static_cast<uintptr_t*>(place)) = word;
   if (!writable) mprotect(page, page_bytes, rights);
   return true;
 }

@@ -101,7 +101,7 @@ void tell(int, siginfo_t*, void* context) {
       answer.communicator = InHost::current->communicator;
     }
     take_python_frame();
-    answer.asked.store(0, std::memory_order_release);
+    answer.asked = 0;
     const char done = 1;
     (void)!write(answered.in(), &done, 1);
   }
@@ -246,7 +246,7 @@ bool is_of_mpi(uintptr_t at) {
 bool may_be_asked(pid_t thread) { return handles && handler_is_ours() && !blocks_signal(thread); }
 
 bool ask(pid_t thread, Stack* stack) {
-  answer.asked.store(thread, std::memory_order_release);
+  answer.asked = thread;
   if (syscall(SYS_tgkill, getpid(), thread, asking_signal) != 0) return false;
   pollfd waits{answered.out(), POLLIN, 0};
   poll(&waits, 1, answer_milliseconds);
@@ -255,7 +255,7 @@ bool ask(pid_t thread, Stack* stack) {
   // it needs still more, something is wrong with its stack, and no thread is asked any more.
   if (answer.asked.compare_exchange_strong(asked, 0)) return false;
   if (asked == answers) poll(&waits, 1, answer_milliseconds);
-  if (answer.asked.load(std::memory_order_acquire) != 0) return handles = false;
+  if (answer.asked != 0) return handles = false;
   stack->frames.assign(answer.frames, answer.frames + answer.count);
   stack->was_asked = true;
   stack->served = answer.served;
