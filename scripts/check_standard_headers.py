@@ -49,7 +49,7 @@ NAMES = {
     "exception": "current_exception exception exception_ptr rethrow_exception",
     "filesystem": "filesystem",
     "fstream": "ifstream ofstream getline",
-    "functional": "cref function greater invoke less multiplies not_equal_to",
+    "functional": "cref equal_to function greater invoke less multiplies not_equal_to",
     "initializer_list": "initializer_list",
     "iostream": "cin cout",
     "ios": "ios streamoff streamsize",

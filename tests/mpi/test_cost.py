@@ -245,7 +245,7 @@ def test_operations_that_outlive_their_call(host_named, compiled, tmp_path):
 
 # Millions of instructions that Tutti adds to MPI_Init and MPI_Finalize of one of two ranks, its
 # search for tools and the search of the linker for all functions of the host included.
-MOST_OF_LIFE = {"start": 2.6, "end": 0.05}
+MOST_OF_LIFE = {"start": 1.6, "end": 0.05}
 
 
 def test_life(host_named, compiled, tmp_path):

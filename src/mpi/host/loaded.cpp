@@ -73,11 +73,12 @@ void Loaded::read_dynamic(const ElfW(Dyn) * entries) {
 void Loaded::read_hashes(const uint32_t* gnu_hash, const uint32_t* hash) {
   if (hash != nullptr) symbol_count_ = hash[1];
   if (gnu_hash == nullptr) return;
-  const uint32_t filter_words = gnu_hash[2];
   bucket_count_ = gnu_hash[0];
   first_defined_ = gnu_hash[1];
-  buckets_ = reinterpret_cast<const uint32_t*>(reinterpret_cast<const ElfW(Addr)*>(gnu_hash + 4) +
-                                               filter_words);
+  filter_words_ = gnu_hash[2];
+  filter_shift_ = gnu_hash[3];
+  filter_ = reinterpret_cast<const ElfW(Addr)*>(gnu_hash + 4);
+  buckets_ = reinterpret_cast<const uint32_t*>(filter_ + filter_words_);
   hashes_ = buckets_ + bucket_count_;
   symbol_count_ = first_defined_;  // not needed beyond
 }
@@ -102,9 +103,8 @@ bool Loaded::is_named(const Symbol& symbol, std::string_view name) const {
   return strncmp(own, name.data(), name.size()) == 0 && own[name.size()] == '\0';
 }
 
-const Loaded::Symbol* Loaded::find_by_hash(std::string_view name) const {
-  uint32_t hash = 5381;
-  for (const char letter : name) hash = hash * 33 + static_cast<unsigned char>(letter);
+const Loaded::Symbol* Loaded::find_by_hash(std::string_view name, uint32_t hash) const {
+  if (!may_define(hash)) return nullptr;
   size_t i = bucket_count_ == 0 ? 0 : buckets_[hash % bucket_count_];
   if (i < first_defined_) return nullptr;
   for (;; ++i) {
@@ -114,12 +114,12 @@ const Loaded::Symbol* Loaded::find_by_hash(std::string_view name) const {
   }
 }
 
-const Loaded::Symbol* Loaded::find(std::string_view name) const {
+const Loaded::Symbol* Loaded::find(std::string_view name, uint32_t hash) const {
   const auto is_definition = [](const Symbol& symbol) {
     return symbol.st_shndx != SHN_UNDEF && symbol.st_value != 0;
   };
   if (buckets_ != nullptr) {
-    const Symbol* const found = find_by_hash(name);
+    const Symbol* const found = find_by_hash(name, hash);
     return found != nullptr && is_definition(*found) ? found : nullptr;
   }
   for (size_t i = 0; i < symbol_count_; ++i)
@@ -127,8 +127,8 @@ const Loaded::Symbol* Loaded::find(std::string_view name) const {
   return nullptr;
 }
 
-void* Loaded::definition(std::string_view name) const {
-  const Symbol* const symbol = find(name);
+void* Loaded::definition(std::string_view name, uint32_t hash) const {
+  const Symbol* const symbol = find(name, hash);
   return symbol == nullptr ? nullptr : reinterpret_cast<void*>(base_ + symbol->st_value);
 }
 
@@ -169,7 +169,7 @@ void Loaded::redirect(const Redirections& redirections) const {
       const ElfW(Rela) & one = relocations.first[i];
       const size_t symbol = ELF64_R_SYM(one.r_info);
       if (symbol == 0 || one.r_addend != 0 || !is_reference(ELF64_R_TYPE(one.r_info))) continue;
-      const auto found = redirections.find(names_ + symbols_[symbol].st_name);
+      const auto found = redirections.find(std::string_view(names_ + symbols_[symbol].st_name));
       if (found == redirections.end()) continue;
       void** const slot = reinterpret_cast<void**>(base_ + one.r_offset);
       // Until its first use, a reference leads to code of this file, which calls the linker.
@@ -180,7 +180,7 @@ void Loaded::redirect(const Redirections& redirections) const {
 }
 
 bool Loaded::give_name_to(std::string_view name, const void* function) const {
-  const Symbol* const symbol = find(name);
+  const Symbol* const symbol = find(name, symbol_hash(name));
   return symbol != nullptr && write(const_cast<ElfW(Addr)*>(&symbol->st_value),
                                     reinterpret_cast<uintptr_t>(function) - base_);
 }

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <link.h>
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -16,13 +17,24 @@
 
 namespace tutti::mpi {
 
+// GNU's hash of a name. A caller with many names computes them once.
+constexpr uint32_t symbol_hash(std::string_view name) {
+  uint32_t hash = 5381;
+  for (const char letter : name) hash = hash * 33 + static_cast<unsigned char>(letter);
+  return hash;
+}
+
 // A file's references to a function, and the one that they are to lead to; those of a file have the
 // names of the functions.
 struct Redirection {
   const void* from;
   void* to;
 };
-using Redirections = std::unordered_map<std::string, Redirection>;
+struct SymbolHash {
+  using is_transparent = void;
+  size_t operator()(std::string_view name) const { return symbol_hash(name); }
+};
+using Redirections = std::unordered_map<std::string, Redirection, SymbolHash, std::equal_to<>>;
 
 class Loaded {
  public:
@@ -37,7 +49,15 @@ class Loaded {
 
   bool has(const void* address) const;
   // The address of a function that the file defines; null if it defines none of this name.
-  void* definition(std::string_view name) const;
+  void* definition(std::string_view name) const { return definition(name, symbol_hash(name)); }
+  void* definition(std::string_view name, uint32_t hash) const;
+  // Quick. False for nearly all hashes of names that the file does not define, and for no other.
+  bool may_define(uint32_t hash) const {
+    if (filter_ == nullptr) return true;
+    constexpr uint32_t bits = 8 * sizeof *filter_;
+    const ElfW(Addr) word = filter_[hash / bits & (filter_words_ - 1)];
+    return (word >> hash % bits & word >> (hash >> filter_shift_) % bits & 1) != 0;
+  }
   // True if the file leaves the name to others to define.
   bool refers_to(std::string_view name) const;
 
@@ -64,8 +84,8 @@ class Loaded {
     return reinterpret_cast<const Item*>(place < base_ ? base_ + place : place);
   }
   bool is_named(const Symbol& symbol, std::string_view name) const;
-  const Symbol* find(std::string_view name) const;
-  const Symbol* find_by_hash(std::string_view name) const;
+  const Symbol* find(std::string_view name, uint32_t hash) const;
+  const Symbol* find_by_hash(std::string_view name, uint32_t hash) const;
   // Writes a word that the linker may have made read-only.
   bool write(void* place, uintptr_t word) const;
 
@@ -77,8 +97,12 @@ class Loaded {
   const char* names_ = nullptr;
   size_t symbol_count_ = 0;   // with GNU's hash, of those that are no definitions
   size_t first_defined_ = 0;  // the first definition, if buckets_ is not null
-  // The table of GNU's hash: the first symbol of each bucket, and for each definition its hash,
-  // whose last bit tells that the bucket ends. Null if the file has another table.
+  // The table of GNU's hash: a filter with two bits of each definition, the first symbol of each
+  // bucket, and for each definition its hash, whose last bit tells that the bucket ends. Null if
+  // the file has another table.
+  const ElfW(Addr) * filter_ = nullptr;
+  uint32_t filter_words_ = 0,
+           filter_shift_ = 0;  // a power of two; from a name's first to its second bit
   const uint32_t* buckets_ = nullptr;
   uint32_t bucket_count_ = 0;
   const uint32_t* hashes_ = nullptr;

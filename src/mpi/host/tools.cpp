@@ -14,9 +14,23 @@
 namespace tutti::mpi {
 namespace {
 
-constexpr std::array<const char*, interposed_count> names = {
-#define TUTTI_INTERPOSED(name) "MPI_" #name,
-#define TUTTI_MAKER(name) "MPI_" #name,
+// A function's two names, PMPI_X and, behind the first letter, MPI_X.
+struct Names {
+  constexpr Names(const char* name)
+      : second(name), first_hash(symbol_hash(name + 1)), second_hash(symbol_hash(name)) {}
+  const char* first() const { return second + 1; }
+  void* second_in(const Loaded& file) const { return file.definition(second, second_hash); }
+  bool any_in(const Loaded& file) const {
+    return (file.may_define(first_hash) && file.definition(first(), first_hash) != nullptr) ||
+           (file.may_define(second_hash) && second_in(file) != nullptr);
+  }
+
+  const char* second;
+  uint32_t first_hash, second_hash;
+};
+constexpr std::array<Names, interposed_count> names = {
+#define TUTTI_INTERPOSED(name) "PMPI_" #name,
+#define TUTTI_MAKER(name) "PMPI_" #name,
 #define TUTTI_OF_HOST(name)
 #include "mpi/host/host_names.inc.h"
 #undef TUTTI_INTERPOSED
@@ -110,7 +124,9 @@ class Search {
 
   void run() {
     if (own_ == nullptr || own_->path().empty()) return;  // linked into the program
-    for (size_t i = 0; i < interposed_count; ++i) look_for(static_cast<Interposed>(i));
+    others_define_ = others_define_any();
+    for (size_t i = 0; others_define_ && i < interposed_count; ++i)
+      look_for(static_cast<Interposed>(i));
     if (!replaced_.empty())
       for (const Loaded& file : all_) file.redirect(replaced_);
     if (host_.path().empty()) return;
@@ -123,6 +139,19 @@ class Search {
     const Loaded* file = nullptr;
     void* function = nullptr;
   };
+
+  // True if a file beside Tutti's and the host's defines a function of MPI. Mostly none does. Then
+  // there is no tool, and whichever of the two is first for one function is first for all, so the
+  // linker need not search all files for each.
+  bool others_define_any() const {
+    const auto defines_any = [](const Loaded& file) {
+      return std::any_of(names.begin(), names.end(),
+                         [&](const Names& name) { return name.any_in(file); });
+    };
+    return std::any_of(all_.begin(), all_.end(), [&](const Loaded& file) {
+      return &file != own_ && &file != &host_ && defines_any(file);
+    });
+  }
 
   // A program that is not position-independent has an address of its own for a function that it
   // refers to; the function is then another file's.
@@ -146,15 +175,15 @@ class Search {
   }
 
   void look_for(Interposed function) {
-    const char* const name = names[static_cast<size_t>(function)];
-    const std::string second_name = std::string("P") + name;
+    const char* const name = names[static_cast<size_t>(function)].first();
+    const char* const second_name = names[static_cast<size_t>(function)].second;
     void* const own = own_->definition(name);
     if (own == nullptr) return;  // this MPI lacks it
     Definition first = defined(dlsym(RTLD_DEFAULT, name), name);
     const bool is_after = first.file == nullptr || first.file == own_ || is_interposer(*first.file);
     if (is_after) first = after_own(name);
     if (first.file == nullptr || !is_tool(*first.file)) return;
-    const bool comes_back = first.file->refers_to(second_name) && leads_to_own(second_name.c_str());
+    const bool comes_back = first.file->refers_to(second_name) && leads_to_own(second_name);
     if (is_after && !comes_back && is_noted_around(function)) {
       state().around[static_cast<size_t>(function)] = first.function;
       return;
@@ -165,12 +194,15 @@ class Search {
   }
 
   void find_hosts_calls() {
-    for (const char* name : names) {
-      const std::string second_name = std::string("P") + name;
-      void* const own = own_->definition(second_name);
-      void* const hosts = host_.definition(second_name);
-      if (own != nullptr && hosts != nullptr && leads_to_own(second_name.c_str()))
-        state().hosts_calls[second_name] = {own, hosts};
+    Redirections& calls = state().hosts_calls;
+    calls.reserve(interposed_count);
+    for (const Names& name : names) {
+      void* const own = name.second_in(*own_);
+      void* const hosts = name.second_in(host_);
+      if (own == nullptr || hosts == nullptr) continue;
+      const bool asks = others_define_ || calls.empty();
+      if (!asks || leads_to_own(name.second)) calls[name.second] = {own, hosts};
+      if (calls.empty() && !others_define_) return;
     }
   }
 
@@ -181,8 +213,9 @@ class Search {
   }
 
   void put_before(Interposed function, void* own, void* tools) {
-    if (!own_->give_name_to(names[static_cast<size_t>(function)], tools)) return;
-    replaced_[names[static_cast<size_t>(function)]] = {own, tools};
+    const char* const name = names[static_cast<size_t>(function)].first();
+    if (!own_->give_name_to(name, tools)) return;
+    replaced_[name] = {own, tools};
     if (is_among(beginnings, function)) state().beginning[static_cast<size_t>(function)] = tools;
   }
 
@@ -190,12 +223,13 @@ class Search {
     state().visible[static_cast<size_t>(function)] = 0;
     const std::string file = tool.path().empty() ? "the program" : std::string(tool.file());
     std::string& list = state().hidden_by[file];
-    list += (list.empty() ? "" : ", ") + std::string(names[static_cast<size_t>(function)]);
+    list.append(list.empty() ? "" : ", ").append(names[static_cast<size_t>(function)].first());
   }
 
   const std::vector<Loaded>& all_;
   const Loaded& host_;
   const Loaded* own_;
+  bool others_define_ = true;
   Redirections replaced_;
 };
 
