@@ -245,6 +245,7 @@ class PartsHalving {
         next_tmp_(frame.workers.size(), 0) {}
 
   void run() {
+    plan_.expect(int64_t{plan_.ranks} * plan_.ranks);
     for (int32_t at = 0; at < frame_.size(); ++at) begin(at);
     std::vector<std::vector<Region>> before;
     for_each_exchange(frame_, [&](int32_t at, int32_t partner, int32_t step) {

@@ -77,6 +77,7 @@ void alltoall(Plan& plan, int32_t window) {
 
 void reduce_scatter(Plan& plan, int32_t window) {
   if (plan.ranks == 1) return plan.copy(plan::out(0), plan::in(0));
+  plan.expect(int64_t{plan.ranks} * plan.ranks);
   for (int32_t first = 0; first < plan.ranks; first += window) {
     const int32_t end = std::min(first + window, plan.ranks);
     for (int32_t rank = 0; rank < plan.ranks; ++rank) {

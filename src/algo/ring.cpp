@@ -60,6 +60,7 @@ class Broadcast {
 
   // A scatter of the root's tiles, the n-th to the n-th place after the root, then their allgather.
   void run() {
+    plan_.expect(int64_t{plan_.ranks} * plan_.ranks);
     const auto root = std::find(order_.begin(), order_.end(), plan_.root);
     std::rotate(order_.begin(), root, order_.end());
     std::vector<int32_t> held(order_.size(), 0);  // indexed by place: tiles from the scatter

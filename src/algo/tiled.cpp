@@ -35,6 +35,8 @@ class Tiler {
   }
 
   void run() {
+    if (plan_.collective == plan::Collective::allreduce)
+      plan_.expect(int64_t{tiles_} * plan_.ranks);
     for (const TileGroup& group : groups_) put(group, 0);
     for (int32_t tile = 0; tile < tiles_; ++tile) combine(tile);
     if (plan_.collective == plan::Collective::reduce) return collect_at_root();

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "base/large_vector.h"
 #include "plan/program.h"
 
 namespace tutti::group {
@@ -88,6 +89,14 @@ TEST_P(ProgramOf256Ranks, IsMade) {
       program_for({many.collective, many.algorithm, 256, 100, 0, Carrier::slot, false});
   EXPECT_EQ(program->rank, 100);
   EXPECT_GT(program->transfers, 60000);
+}
+
+// New pages take longer than most of what is done with them.
+TEST(Programs, TakeLittleMemoryWhileTheyAreMade) {
+  const LargePieces::Work work;  // pieces stay while it goes on, so those that are free are all
+  const size_t before = LargePieces::free_bytes();
+  program_for({Collective::bcast, "ring", 255, 100, 0, Carrier::slot, false});
+  EXPECT_LE(LargePieces::free_bytes() - before, size_t{24} << 20);
 }
 
 INSTANTIATE_TEST_SUITE_P(Symmetric, ProgramOf256Ranks,

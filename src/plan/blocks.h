@@ -17,6 +17,24 @@
 
 namespace tutti::plan {
 
+// How many blocks a plan names, for the sizes of its tables.
+struct NamedBlocks {
+  explicit NamedBlocks(const Plan& plan) : tmp(static_cast<size_t>(plan.ranks), 0) {
+    const auto note = [this](const Region& region) {
+      all += static_cast<size_t>(region.count);
+      if (region.buffer == Buffer::tmp)
+        tmp[region.rank] = std::max(tmp[region.rank], region.last() + 1);
+    };
+    for (const Transfer& transfer : plan.transfers) {
+      note(transfer.dst);
+      for (const Region& src : transfer.src) note(src);
+    }
+  }
+
+  std::vector<int32_t> tmp;  // indexed by rank: one more than the largest
+  size_t all = 0;            // as often as they are named
+};
+
 template <class Value>
 class BlockTable {
  public:
@@ -30,31 +48,22 @@ class BlockTable {
     tmp_alone,  // only blocks of tmp have values
   };
 
-  BlockTable(const Plan& plan, Aliasing aliasing)
+  BlockTable(const Plan& plan, Aliasing aliasing) : BlockTable(plan, aliasing, NamedBlocks(plan)) {}
+  BlockTable(const Plan& plan, Aliasing aliasing, const NamedBlocks& named)
       : definition_(plan.definition()),
         blocks_(aliasing == Aliasing::tmp_alone ? 0 : std::max(plan.blocks, 1)),
         user_is_one_(aliasing == Aliasing::user_buffers_are_one ||
                      (aliasing == Aliasing::in_place && are_alike(definition_))),
         has_aliases_(aliasing == Aliasing::in_place && !are_alike(definition_)) {
     start_.reserve(static_cast<size_t>(plan.ranks) + 1);
-    std::vector<int32_t> tmp(plan.ranks, 0);
-    size_t named = 0;
-    auto note = [&](const Region& r) {
-      named += static_cast<size_t>(r.count);
-      if (r.buffer == Buffer::tmp) tmp[r.rank] = std::max(tmp[r.rank], r.last() + 1);
-    };
-    for (const Transfer& transfer : plan.transfers) {
-      note(transfer.dst);
-      for (const Region& src : transfer.src) note(src);
-    }
     size_t at = 0;
     for (int32_t rank = 0; rank < plan.ranks; ++rank) {
       start_.push_back(at);
-      at += 2 * static_cast<size_t>(blocks_) + static_cast<size_t>(tmp[rank]);
+      at += 2 * static_cast<size_t>(blocks_) + static_cast<size_t>(named.tmp[rank]);
     }
-    sparse_ = at > always_dense && at / most_unnamed > named;
+    sparse_ = at > always_dense && at / most_unnamed > named.all;
     if (sparse_) {
-      scattered_.reserve(std::min(named, at));
+      scattered_.reserve(std::min(named.all, at));
     } else {
       values_.resize(at);
     }

@@ -14,7 +14,7 @@ class Lists {
  public:
   void reserve(size_t lists) { ends_.reserve(lists); }
   void add(int32_t value) { values_.push_back(value); }
-  void end_list() { ends_.push_back(values_.size()); }
+  void end_list() { ends_.push_back(static_cast<uint32_t>(values_.size())); }
 
   size_t size() const { return ends_.size(); }
   std::span<const int32_t> operator[](size_t list) const {
@@ -26,7 +26,7 @@ class Lists {
 
  private:
   LargeVector<int32_t> values_;
-  LargeVector<size_t> ends_;
+  LargeVector<uint32_t> ends_;
 };
 
 // Lists that grow in any order. A list is known by its head, which changes as it grows.

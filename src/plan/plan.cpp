@@ -285,6 +285,12 @@ int32_t Plan::largest_tmp() const {
   return blocks;
 }
 
+Plan without_transfers(const Plan& plan) {
+  return {plan.collective,  plan.algorithm, plan.ranks, plan.root,
+          plan.commutative, plan.blocks,    plan.shape, plan.last_segment,
+          plan.nodes,       plan.files,     {}};
+}
+
 int64_t moves(const Plan& plan) {
   int64_t blocks = 0;
   for (const Transfer& transfer : plan.transfers) {

@@ -79,8 +79,14 @@ namespace tutti::plan {
 enum class Buffer : uint8_t { in, out, tmp };
 
 struct Region {
-  int32_t rank = 0;
-  Buffer buffer = Buffer::in;
+  constexpr Region() = default;
+  constexpr Region(int32_t of_rank, Buffer which, int32_t first_block, int32_t blocks = 1,
+                   int32_t step = 1)
+      : rank(of_rank), buffer(which), first(first_block), count(blocks), stride(step) {}
+
+  // They share a word, because the plan of many ranks has hundreds of thousands of regions.
+  int32_t rank : 30 = 0;
+  Buffer buffer : 2 = Buffer::in;
   int32_t first = 0;
   int32_t count = 1;
   int32_t stride = 1;  // between consecutive blocks; at least 1
@@ -151,6 +157,10 @@ struct Plan {
 
   Definition definition() const { return {collective, ranks, root, blocks}; }
 
+  // For generators of many transfers, which say about how many: takes memory for them and for the
+  // copies that staging adds (lower.h), because to move a large plan costs more than to write it.
+  void expect(int64_t count) { transfers.reserve(static_cast<size_t>(2 * count)); }
+
   // How many blocks the `tmp` of a rank has: one more than the largest that a transfer names, or 0.
   int32_t tmp_blocks(int32_t rank) const;
   int32_t largest_tmp() const;
@@ -182,6 +192,9 @@ struct Plan {
     transfers.back().any_order = transfers.back().kind == TransferKind::reduce;
   }
 };
+
+// Everything else that a plan says.
+Plan without_transfers(const Plan& plan);
 
 // Blocks read and written by the whole plan.
 int64_t moves(const Plan& plan);

@@ -15,8 +15,9 @@ class Slicer {
   Slicer(const Plan& staged, int32_t rank)
       : staged_(staged),
         rank_(rank),
-        held_(staged, BlockTable<Held>::Aliasing::tmp_alone),
-        uses_(staged, BlockTable<Use>::Aliasing::none),
+        named_(staged),
+        held_(staged, BlockTable<Held>::Aliasing::tmp_alone, named_),
+        uses_(staged, BlockTable<Use>::Aliasing::none, named_),
         line_(staged.transfers.size(), -1),
         readers_(staged.transfers.size()),
         lines_(static_cast<size_t>(staged.ranks), 0) {
@@ -31,7 +32,7 @@ class Slicer {
     slice_.any_elidable = std::any_of(readers_.begin(), readers_.end(), [](const Readers& readers) {
       return readers.some && !readers.needed;
     });
-    slice_.plan = header();
+    slice_.plan = without_transfers(staged_);
     for (int32_t i = 0; i < count(); ++i) {
       if (belongs(staged_.transfers[i])) take(i);
     }
@@ -57,19 +58,6 @@ class Slicer {
   };
 
   int32_t count() const { return static_cast<int32_t>(staged_.transfers.size()); }
-
-  Plan header() const {
-    Plan plan;
-    plan.collective = staged_.collective;
-    plan.algorithm = staged_.algorithm;
-    plan.ranks = staged_.ranks;
-    plan.root = staged_.root;
-    plan.commutative = staged_.commutative;
-    plan.blocks = staged_.blocks;
-    plan.last_segment = staged_.last_segment;
-    plan.nodes = staged_.nodes;
-    return plan;
-  }
 
   void survey(int32_t i) {
     const Transfer& transfer = staged_.transfers[i];
@@ -175,6 +163,7 @@ class Slicer {
   const Plan& staged_;
   const int32_t rank_;
   Slice slice_;
+  const NamedBlocks named_;
   BlockTable<Held> held_;
   BlockTable<Use> uses_;
   LargeVector<int32_t> line_;     // indexed by transfer

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
-#include <optional>
 #include <utility>
 
 #include "base/error.h"
@@ -26,36 +25,170 @@ bool keeps_out_of_others(const Plan& plan) {
   });
 }
 
-// Rewrites one plan so that ranks read others' user buffers through `tmp`, and other nodes' buffers
-// by messages.
+// The copies of users' blocks in their owners' slots, through which other ranks read them, and the
+// blocks of tmp that staging adds.
+class SlotCopies {
+ public:
+  struct Copy {
+    Region src;
+    int32_t first;        // the first block of tmp that holds it
+    int32_t whose;        // the transfer of the plan that it is made for
+    int32_t before = -1;  // the copy before of a region with the same first block; -1: none
+
+    Region region() const { return tmp(src.rank, first, src.count); }
+  };
+
+  // `unused`: the first block of each rank's tmp that the plan does not use.
+  SlotCopies(const Plan& plan, const NamedBlocks& named, std::vector<int32_t> unused)
+      : next_(std::move(unused)), blocks_(plan, BlockTable<Block>::Aliasing::none, named) {}
+
+  // The plan itself uses this region.
+  void note_tmp(const Region& region) {
+    if (region.buffer == Buffer::tmp)
+      next_[region.rank] = std::max(next_[region.rank], region.last() + 1);
+  }
+  const std::vector<int32_t>& first_unused() const { return next_; }
+
+  Region fresh_at(int32_t rank, const Region& like) {
+    Region region = tmp(rank, next_[rank], like.count);
+    next_[rank] += like.count;
+    return region;
+  }
+
+  // Transfer `index` of the plan has written the region.
+  void note_written(const Region& dst, int32_t index) {
+    if (dst.buffer != Buffer::out) return;
+    blocks_.each(dst, [index](Block& block) { block.written = index; });
+  }
+
+  // The copy from which transfer `index` reads `src`. A value is copied once for all its readers,
+  // until its owner overwrites it; `make` is called for a new copy.
+  template <class Make>
+  Region copy_for(int32_t index, const Region& src, Make make) {
+    int32_t& last = blocks_.at(src.rank, src.buffer, src.first).copied;
+    int32_t found = last;
+    while (found >= 0 && !(copies_[found].src == src)) found = copies_[found].before;
+    if (found >= 0 && !overwritten(src, copies_[found].whose)) return copies_[found].region();
+    copies_.push_back({src, fresh_at(src.rank, src).first, index, last});
+    last = static_cast<int32_t>(copies_.size()) - 1;
+    make(copies_.back());
+    return copies_.back().region();
+  }
+
+  // In the order in which they were made.
+  const LargeVector<Copy>& copies() const { return copies_; }
+
+ private:
+  struct Block {
+    int32_t written = -1;  // the transfer that wrote it last; only of `out`
+    int32_t copied = -1;   // the last copy of a region that begins here
+  };
+
+  // True if a block of `src` was written after the copy was made. This is checked when the copy is
+  // wanted, and not noted in every copy when a block is written, so that the cost is in proportion
+  // to the transfer.
+  bool overwritten(const Region& src, int32_t whose) {
+    bool found = false;
+    if (src.buffer == Buffer::out)
+      blocks_.each(src, [&](const Block& block) { found |= block.written >= whose; });
+    return found;
+  }
+
+  std::vector<int32_t> next_;  // first unused block of each rank's tmp
+  LargeVector<Copy> copies_;
+  BlockTable<Block> blocks_;
+};
+
+// A copy with the place of `transfer` in its text, for error messages.
+Transfer copy_at(const Transfer& transfer, const Region& dst, const Region& src) {
+  return {TransferKind::copy, false, stage_automatic, transfer.line, dst, {src}, transfer.file};
+}
+
+// Rewrites a plan on one node, in place, so that ranks read others' user buffers through `tmp`.
+class NodeStager {
+ public:
+  explicit NodeStager(Plan& plan) : NodeStager(plan, NamedBlocks(plan)) {}
+
+  void run() {
+    for (int32_t i = 0; i < static_cast<int32_t>(plan_.transfers.size()); ++i) rewrite(i);
+    insert();
+  }
+
+ private:
+  NodeStager(Plan& plan, const NamedBlocks& named) : plan_(plan), slots_(plan, named, named.tmp) {}
+
+  // Behind a transfer into another rank's user buffer: from the slot to that buffer.
+  struct Arrival {
+    Region dst, src;
+    int32_t whose;
+  };
+
+  void rewrite(int32_t index) {
+    Transfer& transfer = plan_.transfers[index];
+    const int32_t executor = transfer.executor();
+    for (Region& src : transfer.src) {
+      if (src.rank != executor && src.buffer != Buffer::tmp)
+        src = slots_.copy_for(index, src, [](const SlotCopies::Copy&) {});
+    }
+    const Region dst = transfer.dst;
+    if (dst.rank != executor && dst.buffer != Buffer::tmp) {
+      transfer.dst = slots_.fresh_at(dst.rank, dst);
+      arrivals_.push_back({dst, transfer.dst, index});
+    }
+    slots_.note_written(dst, index);
+  }
+
+  // Puts the copies before, and the arrivals behind, the transfers that they are for. From the last
+  // to the first, because everything moves back: a second plan would take much memory.
+  void insert() {
+    LargeVector<Transfer>& transfers = plan_.transfers;
+    const LargeVector<SlotCopies::Copy>& copies = slots_.copies();
+    auto from = static_cast<int32_t>(transfers.size());
+    size_t copy = copies.size(), arrival = arrivals_.size();
+    transfers.resize(transfers.size() + copy + arrival);
+    for (size_t to = transfers.size(); copy + arrival > 0;) {
+      const int32_t index = --from;
+      const Transfer place = copy_at(transfers[index], {}, {});
+      for (; arrival > 0 && arrivals_[arrival - 1].whose == index; --arrival)
+        transfers[--to] = copy_at(place, arrivals_[arrival - 1].dst, arrivals_[arrival - 1].src);
+      transfers[--to] = std::move(transfers[index]);
+      for (; copy > 0 && copies[copy - 1].whose == index; --copy)
+        transfers[--to] = copy_at(place, copies[copy - 1].region(), copies[copy - 1].src);
+    }
+  }
+
+  Plan& plan_;
+  SlotCopies slots_;
+  std::vector<Arrival> arrivals_;
+};
+
+// Writes a plan on several nodes anew, so that ranks read others' user buffers through `tmp`, and
+// other nodes' buffers by messages.
 class Stager {
  public:
-  // The transfers of a plan on one node are moved out of it.
-  Stager(Plan& plan, const placement::Nodes& nodes, Buffers buffers)
+  Stager(const Plan& plan, const placement::Nodes& nodes, Buffers buffers)
       : plan_(plan),
         staged_(without_transfers(plan)),
         direct_(direct_sends(plan, nodes, buffers)),
         node_of_(nodes),
-        next_(plan.ranks, 0),
-        blocks_(plan, BlockTable<Block>::Aliasing::none) {
+        slots_(plan, NamedBlocks(plan), std::vector<int32_t>(static_cast<size_t>(plan.ranks), 0)),
+        leaving_(plan, aliasing_of<std::vector<int32_t>>(buffers)) {
     staged_.nodes = nodes;
-    staged_.transfers.reserve(plan.transfers.size() * (nodes.one() ? 2 : 4));
-    if (!nodes.one()) leaving_.emplace(plan, aliasing_of<std::vector<int32_t>>(buffers));
+    staged_.transfers.reserve(plan.transfers.size() * 4);
     for (int32_t i = 0; i < static_cast<int32_t>(plan.transfers.size()); ++i) {
       const Transfer& transfer = plan.transfers[static_cast<size_t>(i)];
       if (direct_.readers.contains(i)) continue;
-      note_tmp(transfer.dst);
+      slots_.note_tmp(transfer.dst);
       for (size_t at = 0; at < transfer.src.size(); ++at) {
-        if (copy_sent(i, at) < 0) note_tmp(transfer.src[at]);
+        if (copy_sent(i, at) < 0) slots_.note_tmp(transfer.src[at]);
       }
     }
-    first_fresh_ = next_;
+    first_fresh_ = slots_.first_unused();
   }
 
   // Adds the transfer with this index in the plan.
   void add(int32_t index) {
-    if (staged_.nodes.one())
-      return add_on_node(std::move(plan_.transfers[static_cast<size_t>(index)]));
+    index_ = index;
     if (direct_.readers.contains(index)) return send_to_readers(index);
     Transfer transfer = plan_.transfers[static_cast<size_t>(index)];
     for (size_t at = 0; at < transfer.src.size(); ++at) {
@@ -71,14 +204,14 @@ class Stager {
     }
     for (Region& src : transfer.src) {
       if (node_of_.together(src.rank, executor)) continue;
-      const Region come = fresh_at(executor, src);
+      const Region come = slots_.fresh_at(executor, src);
       add_message(transfer, come, src);
       src = come;
     }
     if (node_of_.together(transfer.dst.rank, executor)) return add_on_node(std::move(transfer));
     const Region dst = transfer.dst;
     const Transfer written = transfer;  // for the places that error messages name
-    transfer.dst = fresh_at(executor, dst);
+    transfer.dst = slots_.fresh_at(executor, dst);
     const Region result = transfer.dst;
     add_on_node(std::move(transfer));
     add_message(written, dst, result);
@@ -110,7 +243,7 @@ class Stager {
       }
       const auto [entry, is_new] = arrived_.try_emplace({index, reader.executor()});
       if (!is_new) continue;
-      entry->second = fresh_at(reader.executor(), src);
+      entry->second = slots_.fresh_at(reader.executor(), src);
       add_message(reader, entry->second, src);
     }
   }
@@ -118,24 +251,22 @@ class Stager {
   void add_on_node(Transfer transfer) {
     const int32_t executor = transfer.executor();
     for (Region& src : transfer.src) {
-      if (src.rank != executor && src.buffer != Buffer::tmp) src = staged_copy(src, transfer);
+      if (src.rank == executor || src.buffer == Buffer::tmp) continue;
+      src = slots_.copy_for(index_, src, [&](const SlotCopies::Copy& copy) {
+        staged_.transfers.push_back(copy_at(transfer, copy.region(), copy.src));
+      });
     }
     const Region dst = transfer.dst;
     await_leaving(dst);
     if (dst.rank != executor && dst.buffer != Buffer::tmp) {
-      transfer.dst = fresh(dst);
+      transfer.dst = slots_.fresh_at(dst.rank, dst);
       Transfer arrive = copy_at(transfer, dst, transfer.dst);
       staged_.transfers.push_back(std::move(transfer));
       staged_.transfers.push_back(std::move(arrive));
     } else {
       staged_.transfers.push_back(std::move(transfer));
     }
-    note_written(dst);
-  }
-
-  void note_written(const Region& dst) {
-    if (dst.buffer != Buffer::out) return;
-    blocks_.each(dst, [this](Block& block) { block.written = staged_.transfers.size(); });
+    slots_.note_written(dst, index_);
   }
 
   bool crosses(const Region& one, const Region& other) const {
@@ -161,14 +292,14 @@ class Stager {
     end.push = true;
     under_way_.push_back(std::move(end));
     if (is_original(src))
-      leaving_->each(src, [&](std::vector<int32_t>& messages) { messages.push_back(message); });
-    note_written(dst);
+      leaving_.each(src, [&](std::vector<int32_t>& messages) { messages.push_back(message); });
+    slots_.note_written(dst, index_);
   }
 
   // Before a region is written, the messages that are under way from it must have ended.
   void await_leaving(const Region& dst) {
-    if (staged_.nodes.one() || !is_original(dst)) return;
-    leaving_->each(dst, [&](std::vector<int32_t>& messages) {
+    if (!is_original(dst)) return;
+    leaving_.each(dst, [&](std::vector<int32_t>& messages) {
       for (const int32_t message : messages) {
         Transfer& sent = under_way_[static_cast<size_t>(message)];
         if (sent.message < 0) continue;
@@ -209,78 +340,19 @@ class Stager {
     staged_.transfers.push_back(std::move(transfer));
   }
 
-  struct Copy {
-    Region src, region;
-    size_t made = 0;      // its number among the staged transfers, from 0
-    int32_t before = -1;  // the copy before of a region with the same first block; -1: none
-  };
-  struct Block {
-    size_t written = 0;   // the number of staged transfers when it was last written; only of `out`
-    int32_t copied = -1;  // the last copy of a region that begins here
-  };
-
-  // A copy with the place of `transfer` in its text, for error messages.
-  static Transfer copy_at(const Transfer& transfer, const Region& dst, const Region& src) {
-    return {TransferKind::copy, false, stage_automatic, transfer.line, dst, {src}, transfer.file};
-  }
-
-  void note_tmp(const Region& region) {
-    if (region.buffer == Buffer::tmp)
-      next_[region.rank] = std::max(next_[region.rank], region.last() + 1);
-  }
-
-  Region fresh(const Region& like) { return fresh_at(like.rank, like); }
-  Region fresh_at(int32_t rank, const Region& like) {
-    Region region = tmp(rank, next_[rank], like.count);
-    next_[rank] += like.count;
-    return region;
-  }
-
-  // A value is copied into the slot once for all its readers, until its owner overwrites it.
-  Region staged_copy(const Region& src, const Transfer& reader) {
-    int32_t& last = blocks_.at(src.rank, src.buffer, src.first).copied;
-    int32_t found = last;
-    while (found >= 0 && !(copies_[found].src == src)) found = copies_[found].before;
-    if (found >= 0 && !overwritten(src, copies_[found].made)) return copies_[found].region;
-    const Region region = fresh(src);
-    copies_.push_back({src, region, staged_.transfers.size(), last});
-    last = static_cast<int32_t>(copies_.size()) - 1;
-    staged_.transfers.push_back(copy_at(reader, region, src));
-    return region;
-  }
-
-  // True if a block of `src` was written after the copy was made. This is checked when the copy is
-  // wanted, and not noted in every copy when a block is written, so that the cost is in proportion
-  // to the transfer.
-  bool overwritten(const Region& src, size_t made) {
-    bool found = false;
-    if (src.buffer == Buffer::out)
-      blocks_.each(src, [&](const Block& block) { found |= block.written > made; });
-    return found;
-  }
-
-  static Plan without_transfers(Plan& plan) {
-    LargeVector<Transfer> transfers = std::move(plan.transfers);
-    Plan header = plan;
-    plan.transfers = std::move(transfers);
-    return header;
-  }
-
-  Plan& plan_;
+  const Plan& plan_;
   Plan staged_;
   const DirectSends direct_;
   // Indexed by copy that is left out and by rank that reads it: where its message arrives, unless
   // that is the destination of the rank's own copy.
   std::map<std::pair<int32_t, int32_t>, Region> arrived_;
   const placement::NodeOf node_of_;
-  std::vector<int32_t> next_;  // first unused block of each rank's tmp
-  LargeVector<Copy> copies_;
-  BlockTable<Block> blocks_;
+  SlotCopies slots_;
+  int32_t index_ = 0;                 // the transfer that is being added
   std::vector<int32_t> first_fresh_;  // indexed by rank
   // Indexed by message: the transfer that ends it; its `message` is -1 once it has been staged.
   std::vector<Transfer> under_way_;
-  // Messages under way from a block; only over several nodes.
-  std::optional<BlockTable<std::vector<int32_t>>> leaving_;
+  BlockTable<std::vector<int32_t>> leaving_;  // messages under way from a block
 };
 
 // The last uses of a block, for stages. A call may be in place unless the plan excludes it.
@@ -460,8 +532,9 @@ Plan stage(Plan plan, const placement::Nodes& nodes, Buffers buffers) {
                                         " blocks, more than the " + std::to_string(max_moves) +
                                         " that a program is made of; use fewer, larger blocks");
   }
-  if (nodes.one() && keeps_out_of_others(plan)) {
+  if (nodes.one()) {
     plan.nodes = nodes;
+    if (!keeps_out_of_others(plan)) NodeStager(plan).run();
     schedule(plan, buffers);
     return plan;
   }

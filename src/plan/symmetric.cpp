@@ -183,8 +183,7 @@ Plan& plan_in(Written& written) {
 
 Plan whole(const Symmetric& symmetric) {
   const Circle circle(symmetric.plan);
-  Plan plan = symmetric.plan;
-  plan.transfers.clear();
+  Plan plan = without_transfers(symmetric.plan);
   plan.transfers.reserve(symmetric.plan.transfers.size() * symmetric.order.size());
   for (const Transfer& pattern : symmetric.plan.transfers) {
     for (int32_t place = 0; place < plan.ranks; ++place) {

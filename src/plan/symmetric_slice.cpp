@@ -27,7 +27,7 @@ class PatternSlicer {
     slice_.rank = rank;
     slice_.transfers = count() * staged.plan.ranks;
     slice_.stages = patterns_.empty() ? 1 : patterns_.back().stage + 1;
-    slice_.plan = header();
+    slice_.plan = without_transfers(staged_.plan);
   }
 
   Slice run() {
@@ -59,19 +59,6 @@ class PatternSlicer {
   };
 
   int32_t count() const { return static_cast<int32_t>(patterns_.size()); }
-
-  Plan header() const {
-    Plan plan;
-    plan.collective = staged_.plan.collective;
-    plan.algorithm = staged_.plan.algorithm;
-    plan.ranks = staged_.plan.ranks;
-    plan.root = staged_.plan.root;
-    plan.commutative = staged_.plan.commutative;
-    plan.blocks = staged_.plan.blocks;
-    plan.last_segment = staged_.plan.last_segment;
-    plan.nodes = staged_.plan.nodes;
-    return plan;
-  }
 
   // How far the pattern is moved on where this rank executes it.
   int32_t own_place(const Transfer& pattern) const {

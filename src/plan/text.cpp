@@ -172,9 +172,7 @@ class Reader {
     transfer.any_order = word == "reduce" && line.take_word("any");
     if (line.take("@")) transfer.stage = line.number("a stage");
     const bool is_token = word == "token";
-    const auto operand = [&] {
-      return is_token ? nothing_of(line.number("a rank")) : region(line);
-    };
+    const auto operand = [&] { return is_token ? nothing_of(rank(line)) : region(line); };
     transfer.dst = operand();
     line.expect("<-", is_token ? "the rank" : "the destination");
     do {
@@ -187,7 +185,17 @@ class Reader {
     plan_.transfers.push_back(std::move(transfer));
   }
 
-  static Region region(Line& line) {
+  // Regions hold no larger numbers than ranks of any plan can have; validate() compares the others.
+  int32_t rank(Line& line) const {
+    const int32_t number = line.number("a rank");
+    if (number >= max_ranks) {
+      line.refuse("there is no rank " + std::to_string(number) + "; ranks are 0.." +
+                  std::to_string(plan_.ranks - 1));
+    }
+    return number;
+  }
+
+  Region region(Line& line) const {
     const std::string_view whole = line.rest();
     const std::string_view word = line.word();
     Region region;
@@ -202,7 +210,7 @@ class Reader {
                   (whole.empty() ? "the end of the line" : quoted(whole)));
     }
     line.expect("[", "the buffer");
-    region.rank = line.number("a rank");
+    region.rank = rank(line);
     line.expect("]", "the rank");
     if (!line.take(".")) return region;
     region.first = line.number("a block");

@@ -19,13 +19,21 @@ namespace {
 // (rank, buffer, first, count, stride), the buffer as in plan::Buffer.
 using RegionTuple = std::tuple<int32_t, int32_t, int32_t, int32_t, int32_t>;
 
+// Regions hold no larger numbers than ranks of any plan can have; validate() compares the others.
+int32_t checked_rank(int32_t rank) {
+  if (rank < -plan::max_ranks || rank > plan::max_ranks)
+    throw Error(Code::invalid_argument,
+                "there is no rank " + std::to_string(rank) + "; name one of the plan's ranks");
+  return rank;
+}
+
 plan::Region region(const RegionTuple& tuple) {
   const auto [rank, buffer, first, count, stride] = tuple;
   if (buffer < 0 || buffer > static_cast<int32_t>(plan::Buffer::tmp)) {
     throw Error(Code::invalid_argument,
                 "buffer " + std::to_string(buffer) + "; 0 is in, 1 out, 2 tmp");
   }
-  return {rank, static_cast<plan::Buffer>(buffer), first, count, stride};
+  return {checked_rank(rank), static_cast<plan::Buffer>(buffer), first, count, stride};
 }
 
 class PlanBuilder {
@@ -63,8 +71,8 @@ class PlanBuilder {
              int32_t file, int32_t line, bool included) {
     plan::Transfer transfer;
     transfer.kind = plan::TransferKind::token;
-    transfer.dst = plan::nothing_of(rank);
-    for (int32_t other : after) transfer.src.push_back(plan::nothing_of(other));
+    transfer.dst = plan::nothing_of(checked_rank(rank));
+    for (int32_t other : after) transfer.src.push_back(plan::nothing_of(checked_rank(other)));
     add(std::move(transfer), stage, file, line, included);
   }
 
