@@ -432,3 +432,12 @@ def test_errors_name_lines_in_every_file(tmp_path):
     assert files[0].endswith(HERE) and files[1] == files[2] == str(other)
     assert lines == (line_of(two_files, "sum("), 3, 3)
     assert len(plan.files) == 2
+
+
+@pytest.mark.parametrize("rank", [1 << 30, -(1 << 30)])
+def test_a_builder_takes_no_rank_that_regions_cannot_hold(rank):
+    builder = core().PlanBuilder("allgather", 2, 0)
+    with pytest.raises(core().Error, match=f"there is no rank {rank};"):
+        builder.transfer((rank, 1, 0, 1, 1), [(0, 0, 0, 1, 1)], False, False, None, 0, 0)
+    with pytest.raises(core().Error, match=f"there is no rank {rank};"):
+        builder.token(0, [rank], None, 0, 0)
