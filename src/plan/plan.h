@@ -62,6 +62,7 @@
 // collective.h defines what the buffers hold at the start and at the end; check.h proves the end.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
@@ -159,7 +160,11 @@ struct Plan {
 
   // For generators of many transfers, which say about how many: takes memory for them and for the
   // copies that staging adds (lower.h), because to move a large plan costs more than to write it.
-  void expect(int64_t count) { transfers.reserve(static_cast<size_t>(2 * count)); }
+  // Still larger plans grow as they are written.
+  void expect(int64_t count) {
+    constexpr int64_t most = int64_t{1} << 20;
+    transfers.reserve(static_cast<size_t>(std::min(2 * count, most)));
+  }
 
   // How many blocks the `tmp` of a rank has: one more than the largest that a transfer names, or 0.
   int32_t tmp_blocks(int32_t rank) const;
