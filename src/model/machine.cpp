@@ -207,7 +207,7 @@ Machine read_machine(std::string_view text, std::string_view file) {
                        network.has("mpi") ? network.text("mpi") : ""};
     if (network.has("mpi") &&
         std::find(mpi_words.begin(), mpi_words.end(), machine.network->mpi) == mpi_words.end())
-      network.refuse("there is no MPI " + in_quotes(machine.network->mpi) + "; give " +
+      network.refuse("there is no MPI " + in_quotes(machine.network->mpi) + "; known are " +
                      one_of(mpi_words));
   }
   if (all.has("messages")) {
