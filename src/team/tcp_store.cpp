@@ -16,6 +16,7 @@
 #include <list>
 #include <map>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -149,17 +150,31 @@ class Server {
   void accept_all() {
     for (;;) {
       Descriptor client(accept4(socket_.number(), nullptr, nullptr, SOCK_CLOEXEC));
-      if (!client && (errno == EINTR || errno == ECONNABORTED)) continue;
+      const int error = client ? 0 : errno;
+      if (error == EINTR || error == ECONNABORTED) continue;
+      if (is_shortage(error)) {  // the connection waits until there is room for it
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        const std::lock_guard lock(mutex_);
+        sweep();
+        continue;
+      }
       if (!client) return;
       const std::lock_guard lock(mutex_);
       sweep();
       Client& made = clients_.emplace_back(std::move(client));
-      made.thread = std::thread([this, &made] {
-        serve(made.socket);
-        shutdown(made.socket.number(), SHUT_RDWR);
-        made.ended = true;
-      });
+      try {
+        made.thread = std::thread([this, &made] {
+          serve(made.socket);
+          shutdown(made.socket.number(), SHUT_RDWR);
+          made.ended = true;
+        });
+      } catch (const std::system_error&) {
+        clients_.pop_back();  // no thread can be made: the client learns that it is not served
+      }
     }
+  }
+  static bool is_shortage(int error) {
+    return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
   }
 
   void serve(const Descriptor& client) {

@@ -1,6 +1,7 @@
 // The TCP store among strangers: whoever can reach the port may send anything at any time.
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -164,6 +165,31 @@ TEST(TcpStore, RefusesStrangeAnswers) {
         << seed;
     server.join();
   }
+}
+
+// A connection that comes while the process has no free descriptor waits until it has.
+TEST(TcpStore, WaitsForDescriptors) {
+  const int port = free_port();
+  const auto served = make_tcp_store("127.0.0.1", port, true, seconds(60));
+  const auto client = make_tcp_store("127.0.0.1", port, false, seconds(60));
+  const int value = 7;
+  client->set("key", &value, sizeof value);  // it has been accepted
+  const int late = socket(AF_INET, SOCK_STREAM, 0);
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  rlimit none = before;
+  none.rlim_cur = 0;
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  const sockaddr_in address = local(port);
+  const int connected = connect(late, reinterpret_cast<const sockaddr*>(&address), sizeof address);
+  std::this_thread::sleep_for(milliseconds(50));
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  ASSERT_EQ(connected, 0);
+  const auto third = make_tcp_store("127.0.0.1", port, false, seconds(60));
+  int got = 0;
+  EXPECT_TRUE(third->get("key", &got, sizeof got, Clock::now() + seconds(60)));
+  EXPECT_EQ(got, value);
+  close(late);
 }
 
 }  // namespace
