@@ -246,9 +246,21 @@ TUTTI_API tutti_status tutti_request_test(tutti_request** request, int* complete
  * result is TUTTI_TIMEOUT if a rank has not started by then; the request is as before. Else
  * *request becomes null. */
 TUTTI_API tutti_status tutti_request_wait(tutti_request** request, double seconds);
+/* Sets how long the completion waits for a rank that has begun to give its data and does not go on,
+ * as one that a signal has stopped: after that the request fails with TUTTI_DEAD_PEER. Without this
+ * call it waits as long as the rank's process is there. */
+TUTTI_API tutti_status tutti_request_limit(tutti_request* request, double seconds);
 /* Gives a request up: its results are not taken, and the other ranks lose nothing. *request becomes
  * null. */
 TUTTI_API tutti_status tutti_request_free(tutti_request** request);
+/* Requests of the group that wait fail with TUTTI_UNAVAILABLE or TUTTI_DEAD_PEER, and so do later
+ * starts. The other ranks learn nothing of it. Any thread may call it. */
+TUTTI_API tutti_status tutti_group_abort(tutti_group* group);
+/* Waits for at most so many seconds until the other ranks have read all that this rank has given by
+ * starts and messages. Data that they have not read is lost when its process ends. tutti_group_free
+ * waits for 10 seconds, but a process may end without it. The result is TUTTI_TIMEOUT if some is
+ * left. This rank's own requests must be complete, or be completed by another thread. */
+TUTTI_API tutti_status tutti_group_flush(tutti_group* group, double seconds);
 
 /* Reductions of a shared array: all its elements become one, as in UPC.
  *

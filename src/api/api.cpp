@@ -89,10 +89,12 @@ tutti_status tutti_team_create(int ranks, tutti_team** team) {
 
 void tutti_team_free(tutti_team* team) {
   if (team == nullptr) return;
-  if (tutti::api::ThreadTeam* const threads = team->threads())
+  if (tutti::api::ThreadTeam* const threads = team->threads()) {
     delete threads;
-  else
-    delete team->processes();
+    return;
+  }
+  tutti::api::ProcessTeam* const processes = team->processes();
+  if (processes != nullptr && processes->is_own()) delete processes;
 }
 
 tutti_status tutti_team_join(tutti_team* team, int rank, tutti_group** group) {
@@ -110,7 +112,10 @@ tutti_status tutti_team_join(tutti_team* team, int rank, tutti_group** group) {
   });
 }
 
-void tutti_group_free(tutti_group* group) { delete group; }
+void tutti_group_free(tutti_group* group) {
+  if (group == nullptr) return;
+  if (group->processes == nullptr || group->processes->is_own()) delete group;
+}
 
 int tutti_group_rank(const tutti_group* group) { return group == nullptr ? -1 : group->rank; }
 int tutti_group_size(const tutti_group* group) { return group == nullptr ? -1 : group->ranks; }

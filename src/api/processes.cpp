@@ -101,7 +101,7 @@ constexpr size_t longest_name = 128;
 
 ProcessTeam::ProcessTeam(team::Store& store, const std::string& name, int rank, int ranks,
                          std::chrono::steady_clock::duration limit)
-    : team_(settings_of(rank, limit)) {
+    : maker_(getpid()), team_(settings_of(rank, limit)) {
   team::StoreBootstrap bootstrap(store, name, rank, ranks, limit);
   std::string why_not;
   if (!team_.form(bootstrap, &why_not)) throw Error(Code::unavailable, why_not);
@@ -117,6 +117,8 @@ ProcessTeam::ProcessTeam(team::Store& store, const std::string& name, int rank, 
                      layout_.stride());
   team_.meet();
 }
+
+bool ProcessTeam::is_own() const { return getpid() == maker_; }
 
 exec::Reach ProcessTeam::reach() const { return team_.memory().reach(all_of(ranks())); }
 

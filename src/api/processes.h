@@ -6,6 +6,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -25,6 +26,8 @@ class ProcessTeam final : public tutti_team {
 
   int ranks() const { return team_.ranks(); }
   int rank() const { return team_.rank(); }
+  // False in a process that was forked from the one that has made this.
+  bool is_own() const;
   // The facts from which the process's group is made.
   group::Group::Settings group_settings() const;
   std::unique_ptr<Started> start();
@@ -41,6 +44,7 @@ class ProcessTeam final : public tutti_team {
  private:
   exec::Reach reach() const;
 
+  const int64_t maker_;  // the process
   team::NodeTeam team_;
   shm::Segment* segment_ = nullptr;
   uint32_t page_ = 0;

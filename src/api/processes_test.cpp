@@ -3,12 +3,16 @@
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cmath>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -447,6 +451,217 @@ TEST(Processes, KilledRanksLeaveNothing) {
       }
     }
   }
+}
+
+// Two ranks; the first does `body`, the second what is given. True if the first succeeds.
+bool first_of_two(const std::function<void(Rank&)>& body, const std::function<void(Rank&)>& other) {
+  const Directory directory;
+  const pid_t second = start([&] {
+    Rank own(directory.path, "two", 1, 2);
+    other(own);
+    kill(getpid(), SIGKILL);
+  });
+  const int status = status_of(start([&] {
+    Rank own(directory.path, "two", 0, 2);
+    body(own);
+    _exit(0);
+  }));
+  kill(second, SIGKILL);
+  status_of(second);
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+tutti_status poll(tutti_request* request) {
+  int is_complete = 0;
+  tutti_status status = TUTTI_OK;
+  while (status == TUTTI_OK && is_complete == 0) {
+    status = tutti_request_test(&request, &is_complete);
+    usleep(1000);
+  }
+  REQUIRE(request == nullptr);
+  return status;
+}
+
+TEST(Processes, PollsLearnThatARankWasKilled) {
+  EXPECT_TRUE(first_of_two(
+      [](Rank& own) {
+        int value = 1, sum = 0, got = 0;
+        tutti_request *reduction = nullptr, *message = nullptr;
+        REQUIRE(tutti_iallreduce(own.group, &value, &sum, 1, TUTTI_INT32, TUTTI_SUM, &reduction) ==
+                TUTTI_OK);
+        REQUIRE(tutti_irecv(own.group, 1, 1, &got, sizeof got, nullptr, &message) == TUTTI_OK);
+        REQUIRE(poll(reduction) == TUTTI_DEAD_PEER);
+        REQUIRE(poll(message) == TUTTI_DEAD_PEER);
+      },
+      [](Rank&) {}));
+}
+
+// Memory whose second half stops the process at the first touch.
+std::byte* half_of_a_trap = nullptr;
+constexpr size_t trap_bytes = size_t{8} << 20;
+
+std::byte* make_trap() {
+  auto* const memory = static_cast<std::byte*>(
+      mmap(nullptr, trap_bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  half_of_a_trap = memory + trap_bytes / 2;
+  REQUIRE(mprotect(half_of_a_trap, trap_bytes / 2, PROT_NONE) == 0);
+  signal(SIGSEGV, [](int) {
+    raise(SIGSTOP);
+    mprotect(half_of_a_trap, trap_bytes / 2, PROT_READ);
+  });
+  return memory;
+}
+
+void start_and_stop_in_the_midst(Rank& own) {
+  const std::byte* const in = make_trap();
+  std::vector<std::byte> out(trap_bytes);
+  tutti_request* request = nullptr;
+  tutti_iallreduce(own.group, in, out.data(), trap_bytes, TUTTI_UINT8, TUTTI_MAX, &request);
+}
+
+void reduce_with_the_stopped(Rank& own, std::vector<std::byte>* data, tutti_request** request) {
+  data->resize(trap_bytes);
+  REQUIRE(tutti_iallreduce(own.group, data->data(), data->data(), trap_bytes, TUTTI_UINT8,
+                           TUTTI_MAX, request) == TUTTI_OK);
+}
+
+TEST(Processes, ARankThatStopsWhileItGivesDataIsNamed) {
+  for (const bool polls : {false, true})
+    EXPECT_TRUE(first_of_two(
+        [=](Rank& own) {
+          std::vector<std::byte> data;
+          tutti_request* request = nullptr;
+          reduce_with_the_stopped(own, &data, &request);
+          REQUIRE(tutti_request_limit(request, 0.2) == TUTTI_OK);
+          const tutti_status status = polls ? poll(request) : tutti_request_wait(&request, -1);
+          REQUIRE(status == TUTTI_DEAD_PEER);
+          const std::string told = tutti_error_message();
+          REQUIRE(told.find("rank 1 does not go on") != std::string::npos);
+          REQUIRE(told.find("stopped by a signal") != std::string::npos);
+        },
+        start_and_stop_in_the_midst));
+}
+
+TEST(Processes, AbortEndsWaits) {
+  for (const bool in_the_midst : {false, true})
+    EXPECT_TRUE(first_of_two(
+        [](Rank& own) {
+          std::vector<std::byte> data;
+          tutti_request* request = nullptr;
+          reduce_with_the_stopped(own, &data, &request);
+          std::thread aborts([&] {
+            usleep(200000);
+            REQUIRE(tutti_group_abort(own.group) == TUTTI_OK);
+          });
+          const tutti_status status = tutti_request_wait(&request, -1);
+          REQUIRE(status == TUTTI_UNAVAILABLE || status == TUTTI_DEAD_PEER);
+          REQUIRE(std::string(tutti_error_message()).find("was aborted") != std::string::npos);
+          aborts.join();
+          REQUIRE(tutti_ibarrier(own.group, &request) == TUTTI_UNAVAILABLE);
+        },
+        [=](Rank& own) {
+          if (in_the_midst)
+            start_and_stop_in_the_midst(own);
+          else
+            pause();
+        }));
+}
+
+// A rank's first message and its first collective, from two threads at once.
+TEST(Processes, ThreadsStartAtOnce) {
+  const Directory directory;
+  in_processes(2, directory.path, [&](Rank& first) {
+    const int rank = tutti_group_rank(first.group);
+    for (int round = 0; round < 30; ++round) {
+      Rank own(directory.path, "round " + std::to_string(round), rank, 2);
+      std::atomic<int> ready{0};
+      const auto meet = [&] {
+        ++ready;
+        while (ready < 2) {  // without a pause, so that both go on at one moment
+        }
+      };
+      std::thread sends([&] {
+        meet();
+        REQUIRE(tutti_send(own.group, 1 - rank, 1, &rank, sizeof rank) == TUTTI_OK);
+      });
+      int value = rank + 1, sum = 0, got = -1;
+      tutti_request *reduction = nullptr, *message = nullptr;
+      meet();
+      REQUIRE(tutti_iallreduce(own.group, &value, &sum, 1, TUTTI_INT32, TUTTI_SUM, &reduction) ==
+              TUTTI_OK);
+      sends.join();
+      REQUIRE(tutti_irecv(own.group, 1 - rank, 1, &got, sizeof got, nullptr, &message) == TUTTI_OK);
+      complete(reduction);
+      complete(message);
+      REQUIRE(sum == 3 && got == 1 - rank);
+      REQUIRE(tutti_barrier(own.group) == TUTTI_OK);
+    }
+  });
+}
+
+// A child that frees what it has from its parent changes nothing for the parent and the others:
+// rank 1 still keeps its records until rank 0 has read them.
+TEST(Processes, AForkedChildMayFreeWhatItHas) {
+  const Directory directory;
+  in_processes(2, directory.path, [](Rank& own) {
+    std::vector<int> values(2000, -1);
+    std::vector<tutti_request*> requests(values.size());
+    tutti_request* request = nullptr;
+    int go = 0;
+    const bool gives = tutti_group_rank(own.group) == 1;
+    if (gives) {
+      REQUIRE(tutti_irecv(own.group, 0, 1, &go, sizeof go, nullptr, &request) == TUTTI_OK);
+      complete(request);
+    }
+    for (size_t i = 0; i < values.size(); ++i) {
+      if (gives) values[i] = static_cast<int>(i);
+      REQUIRE(tutti_ibcast(own.group, &values[i], sizeof values[i], 1, &requests[i]) == TUTTI_OK);
+      if (gives) complete(requests[i]);
+    }
+    if (gives) return;
+    const int status = status_of(start([&] {
+      REQUIRE(tutti_request_free(&requests[0]) == TUTTI_OK && requests[0] == nullptr);
+      tutti_group_free(own.group);
+      tutti_team_free(own.team);
+    }));
+    REQUIRE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    REQUIRE(tutti_send(own.group, 1, 1, &go, sizeof go) == TUTTI_OK);
+    for (size_t i = 0; i < values.size(); ++i) {
+      complete(requests[i]);
+      REQUIRE(values[i] == static_cast<int>(i));
+    }
+  });
+}
+
+// A rank that ends without freeing its group gives its data first.
+TEST(Processes, FlushWaitsForTheReaders) {
+  const Directory directory;
+  in_processes(2, directory.path, [](Rank& own) {
+    constexpr size_t bytes = 100000;
+    std::vector<char> message(bytes, 1), all(bytes, 1);
+    tutti_request *receives = nullptr, *broadcast = nullptr;
+    if (tutti_group_rank(own.group) == 0) {
+      REQUIRE(tutti_send(own.group, 1, 1, message.data(), bytes) == TUTTI_OK);
+      REQUIRE(tutti_ibcast(own.group, all.data(), bytes, 0, &broadcast) == TUTTI_OK);
+      complete(broadcast);
+      REQUIRE(tutti_group_flush(own.group, 0.05) == TUTTI_TIMEOUT);
+      const int go = 1;
+      REQUIRE(tutti_send(own.group, 1, 2, &go, sizeof go) == TUTTI_OK);
+      REQUIRE(tutti_group_flush(own.group, 50) == TUTTI_OK);
+      _exit(0);
+    }
+    int go = 0;
+    REQUIRE(tutti_irecv(own.group, 0, 2, &go, sizeof go, nullptr, &receives) == TUTTI_OK);
+    complete(receives);
+    usleep(200000);
+    std::fill(message.begin(), message.end(), 0);
+    std::fill(all.begin(), all.end(), 0);
+    REQUIRE(tutti_irecv(own.group, 0, 1, message.data(), bytes, nullptr, &receives) == TUTTI_OK);
+    complete(receives);
+    REQUIRE(tutti_ibcast(own.group, all.data(), bytes, 0, &broadcast) == TUTTI_OK);
+    complete(broadcast);
+    REQUIRE(message == std::vector<char>(bytes, 1) && all == message);
+  });
 }
 
 // Values that killed processes have left in the directory do not mislead a later team of the same

@@ -33,14 +33,18 @@ records::Sequence::Settings sequence_settings(const Started::Settings& settings)
 
 Started::Started(Settings settings)
     : settings_(std::move(settings)),
+      maker_(getpid()),
       sequence_(sequence_settings(settings_)),
       stores_(group::store_policy(options().stores)) {
   if (settings_.directory != nullptr) letters_.emplace(*settings_.directory, *settings_.arena);
 }
 
 Started::~Started() {
-  constexpr auto longest = std::chrono::seconds(10);
   sequence_.abandon();
+  flush(std::chrono::seconds(10));
+}
+
+bool Started::flush(exec::Pace::Duration longest) {
   const auto is_over = [&] {
     try {
       return sequence_.may_end() && (!letters_ || letters_->all_read());
@@ -49,14 +53,17 @@ Started::~Started() {
     }
   };
   exec::Waiter waiter(exec::pace_between_calls(settings_.style));
-  waiter.until(is_over, [&] {
+  const Code code = waiter.until(is_over, [&] {
     if (waiter.elapsed() > longest) return Code::unavailable;
     if (!waiter.looks_closely()) return Code::ok;
     for (int rank = 0; rank < ranks(); ++rank)
-      if (is_gone(rank)) return Code::dead_peer;
+      if (is_gone(rank) && !is_over()) return Code::dead_peer;
     return Code::ok;
   });
+  return code == Code::ok;
 }
+
+bool Started::is_own() const { return getpid() == maker_; }
 
 const plan::RecordProgram& Started::program(plan::Collective collective, int root) const {
   return records::program_of(collective, ranks(), rank(), root);

@@ -6,6 +6,7 @@
 // its start to its completion.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -60,8 +61,19 @@ class Started {
   uint64_t process(int rank) const;
   bool is_gone(int rank) const;
 
+  // From now on waits of requests fail, and so do starts. Any thread.
+  void abort() { aborted_ = true; }
+  bool is_aborted() const { return aborted_; }
+  // Waits until the other ranks have read all that this rank has given. False: they have not after
+  // this time, or one has ended.
+  bool flush(exec::Pace::Duration longest);
+  // False in a process that was forked from the one that has made this.
+  bool is_own() const;
+
  private:
   const Settings settings_;
+  const int64_t maker_;  // the process
+  std::atomic<bool> aborted_{false};
   records::Sequence sequence_;
   std::mutex starting_;  // guards stores_ and the order of starts
   exec::SlotStores stores_;
@@ -84,4 +96,8 @@ struct tutti_request {
   virtual std::string described() const = 0;  // for messages
 
   tutti::api::Started& started;
+  // How long finish() waits for a rank that has begun to give its data and does not go on.
+  std::chrono::duration<double> limit = std::chrono::duration<double>::max();
+  // When a test looks for processes that have ended; the clock's epoch: none has failed yet.
+  std::chrono::steady_clock::time_point next_look;
 };

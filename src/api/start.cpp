@@ -1,6 +1,7 @@
 // The C API of calls that start: every function is one expression behind a guard.
 #include <algorithm>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "api/requests.h"
 #include "base/log.h"
 #include "base/options.h"
+#include "base/process.h"
 #include "kernels/kernels.h"
 #include "tutti/tutti.h"
 
@@ -24,6 +26,10 @@ using Clock = std::chrono::steady_clock;
 // some rank has not started, or if their data is so long.
 constexpr uint64_t most_ahead = 64;
 constexpr size_t most_held_ahead = size_t{1} << 20;
+
+constexpr double longest_flush = 1e8;  // three years: sums with times of day do not overflow
+
+constexpr const char* group_was_aborted = "the group was aborted";
 
 // A started collective.
 class CollectiveRequest final : public tutti_request, private records::Waits {
@@ -81,6 +87,7 @@ class CollectiveRequest final : public tutti_request, private records::Waits {
     }
     end();
     if (outcome.code == Code::ok) return;
+    if (!stuck_.empty()) throw Error(outcome.code, stuck_);
     if (outcome.failure.empty()) outcome.failure = "a rank ended in the midst of " + described();
     throw Error(outcome.code, outcome.failure);
   }
@@ -136,6 +143,17 @@ class CollectiveRequest final : public tutti_request, private records::Waits {
     exec::Waiter waiter(exec::pace_of_copies(started.style()));
     return waiter.until([&] { return shm::observe(word) >= value; },
                         [&] {
+                          if (started.is_aborted()) {
+                            stuck_ = group_was_aborted;
+                            return Code::dead_peer;
+                          }
+                          if (waiter.elapsed() >= limit) {
+                            stuck_ = "rank " + std::to_string(rank) +
+                                     " does not go on with the data of " + described() +
+                                     " that it has begun to give" +
+                                     stopped_note(started.process(rank));
+                            return Code::dead_peer;
+                          }
                           const bool gone = waiter.looks_closely() && started.is_gone(rank);
                           return gone ? Code::dead_peer : Code::ok;
                         });
@@ -147,6 +165,7 @@ class CollectiveRequest final : public tutti_request, private records::Waits {
   std::vector<size_t> bytes_[2];
   exec::VParts parts_;
   std::vector<std::byte> scratch_;
+  std::string stuck_;  // why a wait within take() has ended, if no process has
 };
 
 // A message that is awaited.
@@ -210,6 +229,31 @@ std::string name_of(int late) {
   return late < 0 ? "every other rank" : "rank " + std::to_string(late);
 }
 
+[[noreturn]] void throw_ended(const tutti_request& request, int late) {
+  throw Error(Code::dead_peer,
+              name_of(late) + " has ended, or has stalled, before " + request.described());
+}
+
+void require_not_aborted(const Started& all) {
+  if (all.is_aborted()) throw Error(Code::unavailable, group_was_aborted);
+}
+
+// True if the request is ready. Looks every 100 ms whether it can still become so; throws
+// Error(dead_peer) if not.
+bool poll(tutti_request& request) {
+  constexpr auto between_looks = std::chrono::milliseconds(100);
+  int late = -1;
+  if (request.is_ready(&late)) return true;
+  require_not_aborted(request.started);
+  const Clock::time_point now = Clock::now();
+  if (now < request.next_look) return false;
+  const bool is_first = request.next_look == Clock::time_point();
+  request.next_look = now + between_looks;
+  if (is_first || !has_ended(request.started, late)) return false;
+  if (!request.is_ready(&late)) throw_ended(request, late);
+  return true;
+}
+
 // Waits until the request is ready. False: it is not after so many seconds (negative: no limit).
 // Throws Error(dead_peer).
 bool await(tutti_request& request, double seconds) {
@@ -220,6 +264,7 @@ bool await(tutti_request& request, double seconds) {
       [&] { return request.is_ready(&late); },
       [&]() -> Code {
         if (late >= 0) waiter.note_peer(all.process(late));
+        require_not_aborted(all);
         if (seconds >= 0 && waiter.elapsed() >= std::chrono::duration<double>(seconds))
           return Code::unavailable;
         if (!waiter.looks_closely()) return Code::ok;
@@ -229,23 +274,28 @@ bool await(tutti_request& request, double seconds) {
                  options().stall_seconds, request.described().c_str(), name_of(late).c_str());
         return options().stall == StallAction::abort_job ? Code::dead_peer : Code::ok;
       });
-  if (code == Code::dead_peer)
-    throw Error(code, name_of(late) + " has ended, or has stalled, before " + request.described());
+  if (code == Code::dead_peer) throw_ended(request, late);
   return code == Code::ok;
 }
 
 Started& started(tutti_group* group) {
   require_group(group);
-  if (group->started == nullptr) {
+  std::call_once(group->started_once, [&] {
     require_collectives(group);
     group->started = start_of(*group);
-  }
+  });
   return *group->started;
+}
+
+Started& started_not_aborted(tutti_group* group) {
+  Started& all = started(group);
+  require_not_aborted(all);
+  return all;
 }
 
 tutti_status start(tutti_group* group, CollectiveRequest::Call call, tutti_request** request) {
   require(request != nullptr, "request is null; pass the address of a tutti_request*");
-  *request = new CollectiveRequest(started(group), call);
+  *request = new CollectiveRequest(started_not_aborted(group), call);
   return TUTTI_OK;
 }
 
@@ -455,9 +505,9 @@ tutti_status tutti_ialltoallv(tutti_group* group, const void* in, const ptrdiff_
     std::vector<size_t> out_lengths = lengths(group, out, out_at, out_bytes);
     const CollectiveRequest::Call call{
         .collective = Collective::alltoall, .in = in, .out = out, .in_place = in == out};
-    *request = new CollectiveRequest(started(group), call, {in_at, in_at + group->ranks},
-                                     std::move(in_lengths), {out_at, out_at + group->ranks},
-                                     std::move(out_lengths));
+    *request = new CollectiveRequest(started_not_aborted(group), call,
+                                     {in_at, in_at + group->ranks}, std::move(in_lengths),
+                                     {out_at, out_at + group->ranks}, std::move(out_lengths));
     return TUTTI_OK;
   });
 }
@@ -486,7 +536,7 @@ tutti_status tutti_send(tutti_group* group, int to, uint32_t tag, const void* da
     require_letters(group);
     require_other(group, to, "the receiver's rank is out of range");
     require(data != nullptr || bytes == 0, "data is null while bytes is not 0");
-    started(group).letters()->send(to, tag, data, bytes);
+    started_not_aborted(group).letters()->send(to, tag, data, bytes);
     return TUTTI_OK;
   });
 }
@@ -500,7 +550,7 @@ tutti_status tutti_irecv(tutti_group* group, int from, uint32_t tag, void* data,
     require(data != nullptr || bytes == 0, "data is null while bytes is not 0");
     if (from != TUTTI_ANY)
       require_other(group, from, "the sender's rank is out of range; TUTTI_ANY is any");
-    *request = new ReceiveRequest(started(group), from, tag, data, bytes, sender);
+    *request = new ReceiveRequest(started_not_aborted(group), from, tag, data, bytes, sender);
     return TUTTI_OK;
   });
 }
@@ -510,8 +560,7 @@ tutti_status tutti_request_test(tutti_request** request, int* is_complete) {
     require_request(request);
     require(is_complete != nullptr, "complete is null; pass the address of an int");
     *is_complete = 1;
-    int late = -1;
-    const bool ready = wait_or_end(request, [&] { return (*request)->is_ready(&late); });
+    const bool ready = wait_or_end(request, [&] { return poll(**request); });
     *is_complete = ready ? 1 : 0;
     return ready ? complete(request) : TUTTI_OK;
   });
@@ -529,9 +578,41 @@ tutti_status tutti_request_wait(tutti_request** request, double seconds) {
 tutti_status tutti_request_free(tutti_request** request) {
   return guarded([&] {
     require_request(request);
+    if (!(*request)->started.is_own()) {
+      *request = nullptr;  // the parent's
+      return TUTTI_OK;
+    }
     const std::unique_ptr<tutti_request> ended(std::exchange(*request, nullptr));
     ended->abandon();
     return TUTTI_OK;
+  });
+}
+
+tutti_status tutti_request_limit(tutti_request* request, double seconds) {
+  return guarded([&] {
+    require_request(&request);
+    require(seconds >= 0, "the seconds are negative");
+    request->limit = std::chrono::duration<double>(seconds);
+    return TUTTI_OK;
+  });
+}
+
+tutti_status tutti_group_abort(tutti_group* group) {
+  return guarded([&] {
+    started(group).abort();
+    return TUTTI_OK;
+  });
+}
+
+tutti_status tutti_group_flush(tutti_group* group, double seconds) {
+  return guarded([&] {
+    require(seconds >= 0 && seconds <= longest_flush,
+            "the seconds are out of range; 0 to 1e8 are possible");
+    if (started(group).flush(std::chrono::duration_cast<tutti::exec::Pace::Duration>(
+            std::chrono::duration<double>(seconds))))
+      return TUTTI_OK;
+    last_error = "ranks have not read all that this rank has given";
+    return TUTTI_TIMEOUT;
   });
 }
 

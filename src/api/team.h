@@ -110,6 +110,7 @@ struct tutti_group {
   tutti::api::ProcessTeam* const processes = nullptr;
   // Only if there is one of these teams:
   std::optional<tutti::group::Group> group;
+  std::once_flag started_once;
   std::unique_ptr<tutti::api::Started> started;  // made at the first request
   tutti::api::Scratch scratch;  // scratch memory of reductions by users' operations
   bool knows_levels = false;    // set by the first collective call
