@@ -87,7 +87,13 @@ def test_reductions(groups: Groups) -> None:
     parts = [torch.empty_like(flags) for _ in range(ranks)]
     dist.all_gather(parts, flags, group=groups["tutti"])
     expected = torch.stack(parts)
-    for how, result in ((op.SUM, expected.any(0)), (op.PRODUCT, expected.all(0))):
+    for how, result in (
+        (op.SUM, expected.any(0)),
+        (op.PRODUCT, expected.all(0)),
+        (op.BAND, expected.all(0)),
+        (op.BOR, expected.any(0)),
+        (op.BXOR, expected.sum(0) % 2 == 1),
+    ):
         tensor = flags.clone()
         dist.all_reduce(tensor, how, group=groups["tutti"])
         assert torch.equal(tensor, result)
@@ -138,6 +144,17 @@ def test_scaled_sums(groups: Groups) -> None:
         pair = torch.tensor([1 + 2j])
         dist.all_reduce(pair, op, group=group)
         assert pair.item() == weights * (1 + 2j)
+    # Half types are multiplied and summed in float, and rounded once.
+    op = dist._make_nccl_premul_sum(1 / 3)
+    for dtype in REAL[2:]:
+        own = numbers(5000, dtype)
+        parts = [torch.empty_like(own) for _ in range(ranks)]
+        dist.all_gather(parts, own, group=group)
+        total = parts[0].float() * (1 / 3)
+        for part in parts[1:]:
+            total = total + part.float() * (1 / 3)
+        dist.all_reduce(own, op, group=group)
+        assert torch.equal(own, total.to(dtype)), dtype
 
 
 def test_numbers_of_8_bits(groups: Groups) -> None:
@@ -227,6 +244,16 @@ def test_strided_tensors(groups: Groups) -> None:
     outs = torch.zeros(ranks, 3, 2).transpose(1, 2)
     dist.all_gather(list(outs), torch.ones(2, 3), group=groups["tutti"])
     assert torch.equal(outs, torch.ones(ranks, 2, 3))
+    # Conjugates that are not computed yet, by the backend itself, because torch.distributed
+    # refuses them in some calls and resolves them in others.
+    backend = groups["tutti"]._get_backend(torch.device("cpu"))
+    sent, got = (
+        torch.tensor([1 + 2j, 3 - 1j]).conj(),
+        torch.zeros(2, dtype=torch.complex64).conj(),
+    )
+    backend.send([sent], (dist.get_rank() + 1) % ranks, 9).wait()
+    backend.recv([got], (dist.get_rank() - 1) % ranks, 9).wait()
+    assert got.tolist() == [1 - 2j, 3 + 1j]
 
 
 def test_coalesced(groups: Groups) -> None:
@@ -275,6 +302,15 @@ def test_messages(groups: Groups) -> None:
     everything: list[object] = [None] * ranks
     dist.all_gather_object(everything, {"rank": rank}, group=group)
     assert everything == [{"rank": other} for other in range(ranks)]
+    at_root = [None] * ranks if rank == 1 else None
+    dist.gather_object({"rank": rank}, at_root, 1, group=group)
+    assert rank != 1 or at_root == everything
+    told: list[object] = [everything, "text"] if rank == 1 else [None, None]
+    dist.broadcast_object_list(told, 1, group=group)
+    assert told == [everything, "text"]
+    mine: list[object] = [None]
+    dist.scatter_object_list(mine, everything if rank == 1 else None, 1, group=group)
+    assert mine == [{"rank": rank}]
 
 
 def test_asynchronous(groups: Groups) -> None:
@@ -306,6 +342,67 @@ def test_asynchronous(groups: Groups) -> None:
     while not work.is_completed():
         assert time.monotonic() < end
     assert work.is_success()
+
+
+def test_barrier_completes_earlier_calls(groups: Groups) -> None:
+    group = groups["tutti"]
+    for size in (5, 70000):
+        tensors = [torch.ones(size) for _ in range(20)]
+        for tensor in tensors:
+            dist.all_reduce(tensor, group=group, async_op=True)
+        dist.barrier(group=group)
+        assert all(bool((tensor == dist.get_world_size()).all()) for tensor in tensors)
+
+
+def test_two_waiters(groups: Groups) -> None:
+    """The second keeps its own timeout, and a future can be had meanwhile."""
+    tensor = torch.ones(3)
+    if dist.get_rank() == 0:
+        work = dist.all_reduce(tensor, group=groups["tutti"], async_op=True)
+        waits = threading.Thread(target=lambda: errors.append(error_of(work.wait)))
+        errors: list[str] = []
+        waits.start()
+        time.sleep(0.1)
+        short = datetime.timedelta(milliseconds=50)
+        assert "Timed out after 50 ms" in error_of(lambda: work.wait(short))
+        assert not work.is_completed()
+        future = work.get_future()
+        assert not future.done()
+        dist.barrier(group=groups["gloo"])
+        future.wait()
+        waits.join(60)
+        assert errors == ["no error"], errors
+    else:
+        dist.barrier(group=groups["gloo"])
+        dist.all_reduce(tensor, group=groups["tutti"])
+    assert bool((tensor == dist.get_world_size()).all())
+
+
+def test_group_that_ends_late(groups: Groups) -> None:
+    """A group whose data is not read yet ends without a stop of other groups' futures."""
+    rank = dist.get_rank()
+    group = dist.new_group(backend="cpu:tutti")
+    got, given = torch.zeros(1), torch.full((70000,), float(rank))
+    if rank == 0:
+        dist.broadcast(given, 0, group=group)  # waits for nobody
+        dist.irecv(got, 1, group=group)  # its Work is dropped, and has the last reference
+        dist.destroy_process_group(group)
+        del group
+        dist.barrier(group=groups["gloo"])
+        while got.item() != 1:
+            time.sleep(0.001)
+    else:
+        dist.barrier(group=groups["gloo"])
+        if rank == 1:
+            dist.isend(torch.ones(1), 0, group=group)
+    time.sleep(0.1)
+    tensor = torch.ones(5)
+    dist.all_reduce(tensor, group=groups["tutti"], async_op=True).get_future().wait()
+    assert tensor.tolist() == [float(dist.get_world_size())] * 5
+    if rank != 0:
+        dist.broadcast(given, 0, group=group)
+        assert bool((given == 0).all())
+        dist.destroy_process_group(group)
 
 
 def test_subgroups(groups: Groups) -> None:

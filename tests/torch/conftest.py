@@ -29,7 +29,7 @@ def run_torch(tmp_path_factory: pytest.TempPathFactory) -> Run:
         "OMP_NUM_THREADS": "1",
     }
 
-    def run(program: Path, *arguments: str) -> str:
+    def run(program: Path | str, *arguments: str) -> str:
         done = subprocess.run(
             [str(PYTHON), "-W", "ignore", str(program), *arguments],
             env=environment,

@@ -1,9 +1,9 @@
-"""Rounds of kill -9: kill_rounds.py ROUNDS [SEED].
+"""Rounds of kill -9: kill_rounds.py ROUNDS [SEED [MARGIN]].
 
 In each round some ranks form a group and make calls without end. One of them is killed at a random
 moment: while they start, form the group, wait, or copy. The others must get an error within the
-timeout, and nothing may stay behind: no file in /dev/shm or of Tutti's in the temporary folder, no
-descriptor, no process.
+timeout and MARGIN seconds (2; more for a machine that does other work). Nothing may stay behind: no
+file in /dev/shm or of Tutti's in the temporary folder, no descriptor, no process.
 """
 
 import datetime
@@ -18,13 +18,14 @@ import time
 from pathlib import Path
 
 import torch
+import torch._dynamo  # DistributedDataParallel would import it, for seconds
 import torch.distributed as dist
 import tutti.torch  # noqa: F401 (registers the backend)
+from torch.nn.parallel import DistributedDataParallel
 from tutti.torch.extension import load
 
 TIMEOUT = 4.0  # seconds of a call
 LIMIT = datetime.timedelta(seconds=TIMEOUT)
-MARGIN = 10.0  # for a machine that does other work
 TOLD = 7  # the exit code of a rank that got an error
 
 
@@ -32,9 +33,10 @@ def make_calls(rank: int, ranks: int, seed: int) -> None:
     """The same calls at all ranks, until an error."""
     chosen = random.Random(seed)
     groups = [None]
+    model = None
     for step in range(10**9):
         size = chosen.choice([0, 1, 100, 5000, 300000])
-        call, group = chosen.randrange(6), chosen.choice(groups)
+        call, group = chosen.randrange(9), chosen.choice(groups)
         tensor = torch.ones(size)
         if call == 0:
             dist.all_reduce(tensor, group=group)
@@ -50,12 +52,22 @@ def make_calls(rank: int, ranks: int, seed: int) -> None:
             work = dist.isend(tensor, (rank + 1) % ranks)
             dist.recv(torch.empty(size), (rank - 1) % ranks)
             work.wait()
+        elif call == 5:
+            dist.all_reduce(tensor, async_op=True, group=group).get_future().wait()
+        elif call == 6:
+            work = dist.all_reduce(tensor, async_op=True, group=group)
+            while not work.is_completed():
+                time.sleep(0)
+            work.wait()
+        elif call == 7:
+            model = model or DistributedDataParallel(torch.nn.Linear(50, 20))
+            model(torch.ones(4, 50)).sum().backward()
         elif len(groups) < 4:
             groups.append(dist.new_group(list(range(ranks)), timeout=LIMIT))
 
 
-def be_rank(rank: int, ranks: int, store: str, seed: int) -> None:
-    faulthandler.dump_traceback_later(TIMEOUT + MARGIN - 2)
+def be_rank(rank: int, ranks: int, store: str, seed: int, margin: float) -> None:
+    faulthandler.dump_traceback_later(TIMEOUT + 0.8 * margin)
     try:
         dist.init_process_group("cpu:tutti", init_method=f"file://{store}", rank=rank,
                                 world_size=ranks, timeout=LIMIT)  # fmt: skip
@@ -68,8 +80,8 @@ def be_rank(rank: int, ranks: int, store: str, seed: int) -> None:
 
 
 def seen() -> list[str]:
-    """What a round may not change."""
-    own = os.listdir(tempfile.gettempdir())
+    """A round may not change it. DistributedDataParallel makes a folder of the compiler's."""
+    own = [one for one in os.listdir(tempfile.gettempdir()) if not one.startswith("torchinductor")]
     return [*own, *(f"descriptor {one}" for one in os.listdir("/proc/self/fd"))]
 
 
@@ -80,7 +92,7 @@ def shared_files(processes: list[int]) -> list[str]:
     return [name for name in named if numbers & set(re.findall(r"\d+", name))]
 
 
-def play(seed: int, store: str) -> float:
+def play(seed: int, store: str, margin: float) -> float:
     """One round. Gives the seconds that the others took."""
     chosen = random.Random(seed)
     ranks = chosen.choice([2, 3, 4])
@@ -88,14 +100,14 @@ def play(seed: int, store: str) -> float:
     for rank in range(ranks):
         child = os.fork()
         if child == 0:
-            be_rank(rank, ranks, store, seed)
+            be_rank(rank, ranks, store, seed, margin)
         children.append(child)
     victim = chosen.randrange(ranks)
     time.sleep(chosen.choice([0.05, 0.3, 1.0]) * chosen.random())
     os.kill(children[victim], signal.SIGKILL)
     began = time.monotonic()
     codes: dict[int, int] = {}
-    while len(codes) < ranks and time.monotonic() - began < TIMEOUT + MARGIN:
+    while len(codes) < ranks and time.monotonic() - began < TIMEOUT + margin:
         time.sleep(0.002)
         for rank in set(range(ranks)) - set(codes):
             child, status = os.waitpid(children[rank], os.WNOHANG)
@@ -112,7 +124,7 @@ def play(seed: int, store: str) -> float:
     return took
 
 
-def main(rounds: int, first: int) -> None:
+def main(rounds: int, first: int, margin: float) -> None:
     load()
     torch.set_num_threads(1)
     with tempfile.TemporaryDirectory() as directory:
@@ -121,7 +133,7 @@ def main(rounds: int, first: int) -> None:
         times = []
         for seed in range(first, first + rounds):
             store = os.path.join(directory, str(seed))
-            times.append(play(seed, store))
+            times.append(play(seed, store, margin))
             Path(store).unlink(missing_ok=True)
             left = sorted(set(seen()) - set(before))
             assert not left, f"round {seed} left {left}"
@@ -131,4 +143,6 @@ def main(rounds: int, first: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 0)
+    defaults = ["", "0", "2"]
+    rounds, first, margin = [*sys.argv[1:], *defaults[len(sys.argv) - 1 :]]
+    main(int(rounds), int(first), float(margin))

@@ -29,9 +29,41 @@ def test_killed_rank(run_torch: Callable[..., str]) -> None:
     assert told.count("rank 1 has ended") == 2
 
 
+@pytest.mark.parametrize(
+    "how, told",
+    [
+        ("ddp", "rank 1 has ended"),
+        ("future", "rank 1 has ended"),
+        ("poll", "rank 1 has ended"),
+        ("stopped", "Timed out after 3000 ms"),
+        ("late", "Timed out after 1000 ms"),
+    ],
+)
+def test_lost_rank(run_torch: Callable[..., str], how: str, told: str) -> None:
+    """Whoever waits by a future, by polls or in DistributedDataParallel gets an error, too."""
+    assert told in run_torch(HERE / "lost_rank.py", how)
+
+
+def test_leaving_rank(run_torch: Callable[..., str]) -> None:
+    """A rank that ends waits for those that read its data."""
+    assert run_torch(HERE / "leaving.py").count("all is there") == 2
+
+
+def test_forked_children(run_torch: Callable[..., str]) -> None:
+    assert run_torch(HERE / "forking.py").count("passed") == 2
+
+
+def test_torchrun(run_torch: Callable[..., str]) -> None:
+    told = run_torch(
+        *("-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"),
+        str(HERE / "by_torchrun.py"),
+    )
+    assert all(f"rank {rank} of 2 passed" in told for rank in (0, 1))
+
+
 def test_rounds_of_kill(run_torch: Callable[..., str]) -> None:
     """A short form: 1,000 rounds take half an hour. The seed differs each time, and errors name it."""
-    told = run_torch(HERE / "kill_rounds.py", "8", str(random.randrange(10**6)))
+    told = run_torch(HERE / "kill_rounds.py", "8", str(random.randrange(10**6)), "10")
     assert told.startswith("8 rounds")
 
 

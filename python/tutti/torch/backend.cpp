@@ -3,234 +3,35 @@
 // A call starts a collective (tutti_iallreduce and the like) and returns a Work. The start
 // publishes what this rank gives; the results are taken by whoever waits for the Work first. So
 // groups may be used in different orders, and a rank owes the others nothing between its calls. A
-// helper thread completes what nobody waits for: futures, and Works that are dropped.
+// helper thread completes what nobody waits for: futures, and Works that are dropped (works.h).
 //
-// `python/tutti/torch/__init__.py` compiles this file at the first use, against the torch that is
+// `python/tutti/torch/extension.py` compiles this file at the first use, against the torch that is
 // there.
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 #include <torch/csrc/distributed/c10d/Store.hpp>
 #include <torch/extension.h>
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <cstring>
-#include <functional>
-#include <list>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "tutti/tutti.h"
+#include "works.h"
 
 namespace {
 
+using namespace tutti_torch;
 using c10d::OpType;
 using c10d::ReduceOp;
-using Milliseconds = std::chrono::milliseconds;
-using Tensors = std::vector<at::Tensor>;
-
-double seconds_of(Milliseconds time) { return static_cast<double>(time.count()) / 1000; }
-
-// The error of the call that has just failed in this thread.
-void require_ok(tutti_status status) {
-  TORCH_CHECK_WITH(DistBackendError, status == TUTTI_OK, "tutti: ", tutti_error_message());
-}
-
-// The group of this process. It ends when nobody uses it any more.
-struct Group {
-  tutti_team* team = nullptr;
-  tutti_group* group = nullptr;
-  std::atomic<bool> aborted{false};
-  Group() = default;
-  Group(const Group&) = delete;
-  ~Group() {
-    tutti_group_free(group);
-    tutti_team_free(team);
-  }
-};
-
-// A wait may take so long to see that its group was aborted. A wait looks for processes that have
-// ended every 100 ms, so a part of it is longer than that.
-constexpr double abort_seconds = 0.5;
-
-// Calls that have been started and are not complete. Shared by the Work and the helper thread.
-struct Pending {
-  std::shared_ptr<Group> group;
-  std::vector<tutti_request*> requests;  // null: completed
-  Tensors kept;                          // the buffers
-  Tensors results;
-  std::function<void()> after;  // copies results to tensors that are not contiguous
-  Milliseconds timeout{0};
-  int sender = -1;     // the rank whose message has come, if any may send
-  std::mutex driving;  // guards all above and `failure`
-  std::exception_ptr failure;
-  std::atomic<bool> done{false};
-  c10::intrusive_ptr<c10::ivalue::Future> future;
-  std::function<void()> end_event;  // ends the profiler's event, if there is one
-
-  void tell(c10::ivalue::Future& its) const {
-    if (failure)
-      its.setError(failure);
-    else
-      its.markCompleted(c10::IValue(results));
-  }
-
-  ~Pending() {
-    for (tutti_request*& request : requests)
-      if (request != nullptr) tutti_request_free(&request);
-  }
-
-  // Waits for at most so many seconds; 0: not at all. False: it is not complete.
-  bool drive(double seconds) { return drive(std::unique_lock(driving), seconds); }
-  // Does nothing while another thread waits.
-  bool try_drive() {
-    std::unique_lock lock(driving, std::try_to_lock);
-    return lock.owns_lock() && drive(std::move(lock), 0);
-  }
-
- private:
-  // The future is completed without the lock, because its callbacks may need Python's.
-  bool drive(std::unique_lock<std::mutex> lock, double seconds) {
-    if (done) return true;
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
-    try {
-      for (tutti_request*& request : requests) {
-        if (request == nullptr) continue;
-        for (;;) {
-          TORCH_CHECK_WITH(DistBackendError, !group->aborted, "tutti: the group was aborted");
-          const std::chrono::duration<double> left = deadline - std::chrono::steady_clock::now();
-          if (complete(request, std::min({left.count(), seconds, abort_seconds}))) break;
-          if (left.count() <= abort_seconds) return false;
-        }
-      }
-      if (after) after();
-    } catch (...) {
-      failure = std::current_exception();
-    }
-    after = nullptr;
-    kept.clear();
-    if (end_event) end_event();
-    done = true;
-    const auto completed = future;
-    lock.unlock();
-    if (completed) tell(*completed);
-    return true;
-  }
-  static bool complete(tutti_request*& request, double seconds) {
-    if (seconds > 0) {
-      const tutti_status status = tutti_request_wait(&request, seconds);
-      if (status == TUTTI_TIMEOUT) return false;
-      require_ok(status);
-      return true;
-    }
-    int is_complete = 0;
-    require_ok(tutti_request_test(&request, &is_complete));
-    return is_complete != 0;
-  }
-};
-
-// The thread that completes what nobody waits for. It lives as long as the process.
-class Helper {
- public:
-  static Helper& get() {
-    static Helper& helper = *new Helper;
-    return helper;
-  }
-  void take(std::shared_ptr<Pending> pending) {
-    const std::lock_guard lock(mutex_);
-    pending_.push_back(std::move(pending));
-    came_.notify_one();
-    if (!started_) std::thread([this] { run(); }).detach();
-    started_ = true;
-  }
-
- private:
-  void run() {
-    constexpr auto shortest = std::chrono::microseconds(20),
-                   longest = std::chrono::microseconds(500);
-    auto rest = shortest;
-    for (;;) {
-      std::list<std::shared_ptr<Pending>> all;
-      {
-        std::unique_lock lock(mutex_);
-        came_.wait(lock, [&] { return !pending_.empty(); });
-        all.swap(pending_);
-      }
-      const size_t before = all.size();
-      all.remove_if([](const auto& one) { return one->done || one->try_drive(); });
-      const bool any = all.size() < before;
-      {
-        const std::lock_guard lock(mutex_);
-        pending_.splice(pending_.begin(), all);
-      }
-      rest = any ? shortest : std::min(2 * rest, longest);
-      if (!any) std::this_thread::sleep_for(rest);
-    }
-  }
-
-  std::mutex mutex_;
-  std::condition_variable came_;
-  std::list<std::shared_ptr<Pending>> pending_;
-  bool started_ = false;
-};
-
-class TuttiWork final : public c10d::Work {
- public:
-  // The profiler's event begins here. Its title is null if nobody profiles.
-  TuttiWork(int rank, OpType type, std::shared_ptr<Pending> pending, uint64_t number,
-            const char* title, at::TensorList given)
-      : Work(rank, type, title, title == nullptr ? std::optional<Tensors>() : given.vec()),
-        pending_(std::move(pending)),
-        number_(number) {
-    pending_->end_event = std::move(recordFunctionEndCallback_);
-  }
-  ~TuttiWork() override {
-    if (!pending_->done) Helper::get().take(pending_);
-  }
-
-  bool isCompleted() override { return pending_->done || pending_->try_drive(); }
-  bool isSuccess() const override { return pending_->done && !pending_->failure; }
-  std::exception_ptr exception() const override {
-    return pending_->done ? pending_->failure : nullptr;
-  }
-  int sourceRank() const override { return pending_->sender; }
-  Tensors result() override { return pending_->results; }
-  void synchronize() override { wait(); }
-  uint64_t getSequencenumber() const override { return number_; }
-
-  bool wait(Milliseconds timeout = kNoTimeout) override {
-    const Milliseconds limit = timeout == kNoTimeout ? pending_->timeout : timeout;
-    TORCH_CHECK_WITH(DistBackendError, pending_->drive(seconds_of(limit)),
-                     "tutti: Timed out after ", limit.count(), " ms: ", tutti_error_message());
-    if (pending_->failure) std::rethrow_exception(pending_->failure);
-    return true;
-  }
-
-  c10::intrusive_ptr<c10::ivalue::Future> getFuture() override {
-    {
-      const std::lock_guard lock(pending_->driving);
-      if (pending_->future) return pending_->future;
-      pending_->future =
-          c10::make_intrusive<c10::ivalue::Future>(c10::ListType::create(c10::TensorType::get()));
-      if (pending_->done) {
-        pending_->tell(*pending_->future);
-        return pending_->future;
-      }
-    }
-    Helper::get().take(pending_);
-    return pending_->future;
-  }
-
- private:
-  const std::shared_ptr<Pending> pending_;
-  const uint64_t number_;
-};
 
 // How a tensor's elements are combined, as the C API names it.
 struct Combination {
@@ -290,9 +91,12 @@ at::Tensor as_real(const at::Tensor& tensor, ReduceOp::RedOpType op) {
 }
 
 // The numbers that this rank gives to a reduction: the tensor itself, if they need no change.
-// Numbers of 8 bits are combined in float and rounded once.
+// Numbers of 8 bits, and those of 16 bits that are multiplied first, are combined in float and
+// rounded once.
 at::Tensor given_by(const at::Tensor& real, const ReduceOp& op) {
-  const bool widens = c10::isFloat8Type(real.scalar_type());
+  const at::ScalarType type = real.scalar_type();
+  const bool widens = c10::isFloat8Type(type) ||
+                      (op == ReduceOp::PREMUL_SUM && (type == at::kHalf || type == at::kBFloat16));
   if (!widens && op != ReduceOp::PREMUL_SUM) return real;
   const at::Tensor wide = widens ? real.to(at::kFloat) : real;
   if (op != ReduceOp::PREMUL_SUM) return wide;
@@ -386,7 +190,7 @@ class TuttiBackend final : public c10d::Backend {
   c10::intrusive_ptr<Options> getBackendOptions() override { return options_; }
   void setTimeout(Milliseconds timeout) override { options_->timeout = timeout; }
   // Works that are under way fail, and so do later calls. The others learn it by their timeouts.
-  void abort() override { group_->aborted = true; }
+  void abort() override { require_ok(tutti_group_abort(handle())); }
   void setSequenceNumberForGroup() override {}
   uint64_t getSequenceNumberForGroup() override { return number_; }
 
@@ -580,8 +384,10 @@ class TuttiBackend final : public c10d::Backend {
     return start.work(OpType::ALLTOALL, "tutti:all_to_all", outputs, inputs);
   }
 
+  // It completes the collectives that were started before, as gloo's does.
   c10::intrusive_ptr<c10d::Work> barrier(const c10d::BarrierOptions& options) override {
     Start start(*this, options.timeout);
+    start.complete_earlier();
     start.add([&](auto* request) { return tutti_ibarrier(handle(), request); });
     return start.work(OpType::BARRIER, "tutti:barrier", {}, {});
   }
@@ -604,13 +410,12 @@ class TuttiBackend final : public c10d::Backend {
   void monitoredBarrier(const c10d::BarrierOptions& options, bool wait_all_ranks) override {
     const Milliseconds limit =
         options.timeout == kUnsetTimeout_ ? options_->timeout : options.timeout;
-    const auto deadline = std::chrono::steady_clock::now() + limit;
+    const auto deadline = in_seconds(seconds_of(limit));
     char word = 0;
     const auto hear = [&](int from) {
       tutti_request* request = nullptr;
       require_ok(tutti_irecv(handle(), from, monitored_tag, &word, 1, nullptr, &request));
-      const std::chrono::duration<double> left = deadline - std::chrono::steady_clock::now();
-      const tutti_status status = tutti_request_wait(&request, std::max(left.count(), 0.0));
+      const tutti_status status = tutti_request_wait(&request, seconds_until(deadline));
       if (request != nullptr) tutti_request_free(&request);
       return status == TUTTI_OK;
     };
@@ -639,11 +444,16 @@ class TuttiBackend final : public c10d::Backend {
    public:
     Start(TuttiBackend& backend, Milliseconds timeout)
         : backend_(backend), pending_(std::make_shared<Pending>()) {
+      backend.group_->require_own();
       pending_->group = backend.group_;
       pending_->timeout = timeout < Milliseconds(0) ? backend.options_->timeout : timeout;
+      pending_->deadline = in_seconds(seconds_of(pending_->timeout));
     }
 
-    at::Tensor in(const at::Tensor& tensor) { return keep(tensor.contiguous()); }
+    at::Tensor in(const at::Tensor& tensor) {
+      const bool is_lazy = tensor.is_conj() || tensor.is_neg();
+      return keep((is_lazy ? tensor.resolve_conj().resolve_neg() : tensor).contiguous());
+    }
     at::Tensor in_and_out(const at::Tensor& tensor) { return in_and_out(tensor, tensor); }
     // A buffer that begins with what is given, and whose result goes to the tensor.
     at::Tensor in_and_out(const at::Tensor& tensor, const at::Tensor& given) {
@@ -653,7 +463,8 @@ class TuttiBackend final : public c10d::Backend {
     }
     at::Tensor out(const at::Tensor& tensor) { return out(tensor, tensor.scalar_type()); }
     at::Tensor out(const at::Tensor& tensor, at::ScalarType type) {
-      if (tensor.is_contiguous() && type == tensor.scalar_type()) return keep(tensor);
+      const bool is_plain = tensor.is_contiguous() && !tensor.is_conj() && !tensor.is_neg();
+      if (is_plain && type == tensor.scalar_type()) return keep(tensor);
       const at::Tensor buffer = keep(at::empty(tensor.sizes(), tensor.options().dtype(type)));
       copy_back(tensor, buffer);
       return buffer;
@@ -675,12 +486,22 @@ class TuttiBackend final : public c10d::Backend {
 
     template <class Call>
     void add(Call call) {
-      TORCH_CHECK_WITH(DistBackendError, !pending_->group->aborted, "tutti: the group was aborted");
-      tutti_request* request = nullptr;
       const std::lock_guard lock(backend_.starting_);
-      require_ok(call(&request));
-      pending_->requests.push_back(request);
-      ++backend_.number_;
+      if (pending_->requests.empty()) backend_.note_collective(pending_);
+      add_locked(call);
+    }
+    // A message may come when others have passed a barrier, so none completes it.
+    template <class Call>
+    void add_message(Call call) {
+      const std::lock_guard lock(backend_.starting_);
+      add_locked(call);
+    }
+    // The collectives that are under way.
+    void complete_earlier() {
+      const std::lock_guard lock(backend_.starting_);
+      for (const std::weak_ptr<Pending>& one : backend_.collectives_)
+        if (auto earlier = one.lock(); earlier && !earlier->is_done())
+          pending_->earlier.push_back(std::move(earlier));
     }
     Pending& pending() { return *pending_; }
 
@@ -702,6 +523,14 @@ class TuttiBackend final : public c10d::Backend {
     }
 
    private:
+    template <class Call>
+    void add_locked(Call call) {
+      tutti_request* request = nullptr;
+      require_ok(call(&request));
+      pending_->requests.push_back(request);
+      require_ok(tutti_request_limit(request, seconds_of(pending_->timeout)));
+      ++backend_.number_;
+    }
     at::Tensor keep(const at::Tensor& tensor) { return pending_->kept.emplace_back(tensor); }
     void copy_back(const at::Tensor& to, const at::Tensor& from) { copies_.emplace_back(to, from); }
 
@@ -711,6 +540,18 @@ class TuttiBackend final : public c10d::Backend {
   };
 
   tutti_group* handle() const { return group_->group; }
+
+  // The caller holds starting_.
+  void note_collective(const std::shared_ptr<Pending>& pending) {
+    if (collectives_.size() >= most_collectives_) {
+      std::erase_if(collectives_, [](const std::weak_ptr<Pending>& one) {
+        const auto its = one.lock();
+        return its == nullptr || its->is_done();
+      });
+      most_collectives_ = std::max(least_swept, 2 * collectives_.size());
+    }
+    collectives_.push_back(pending);
+  }
   static size_t count_of(const at::Tensor& tensor) { return static_cast<size_t>(tensor.numel()); }
 
   void start_allreduce(Start& start, at::Tensor& tensor, const ReduceOp& op) {
@@ -773,7 +614,7 @@ class TuttiBackend final : public c10d::Backend {
     const at::Tensor buffer = start.out(only(tensors));
     int* const sender = &start.pending().sender;
     start.pending().sender = from == TUTTI_ANY ? -1 : from;
-    start.add([&](auto* request) {
+    start.add_message([&](auto* request) {
       return tutti_irecv(handle(), from, static_cast<uint32_t>(tag), buffer.data_ptr(),
                          buffer.nbytes(), sender, request);
     });
@@ -783,7 +624,11 @@ class TuttiBackend final : public c10d::Backend {
 
   const std::shared_ptr<Group> group_;
   const c10::intrusive_ptr<Options> options_;
-  std::mutex starting_;  // threads may call at the same time
+  std::mutex starting_;  // guards the order of starts, and the two that follow
+  // Those that may not be complete; swept when there are so many.
+  std::vector<std::weak_ptr<Pending>> collectives_;
+  static constexpr size_t least_swept = 16;
+  size_t most_collectives_ = least_swept;
   std::atomic<uint64_t> number_{0};
 };
 
@@ -829,18 +674,25 @@ c10::intrusive_ptr<c10d::Backend> create(const c10::intrusive_ptr<c10d::Store>& 
   const tutti_store its{TorchStore::set, TorchStore::get, &torch_store};
   const int64_t times = store->add("tutti.times." + std::to_string(rank), 1);
   const std::string name = "tutti" + std::to_string(times);
-  auto group = std::make_shared<Group>();
+  const std::shared_ptr<Group> group = Group::make();
   const tutti_status status = tutti_team_create_by(
       &its, name.c_str(), rank, size, std::max(seconds_of(timeout), 1.0), &group->team);
   TORCH_CHECK_WITH(DistBackendError, status == TUTTI_OK, "tutti: ", tutti_error_message(),
                    torch_store.failure.empty() ? "" : " (" + torch_store.failure + ")",
                    "; tutti serves ranks of one node: for several use gloo");
   require_ok(tutti_team_join(group->team, rank, &group->group));
-  return c10::make_intrusive<TuttiBackend>(std::move(group), rank, size, timeout);
+  return c10::make_intrusive<TuttiBackend>(group, rank, size, timeout);
 }
 
 }  // namespace
 
 PYBIND11_MODULE(TORCH_EXTENSION_NAME, module) {
-  module.def("create", &create, pybind11::call_guard<pybind11::gil_scoped_release>());
+  pthread_atfork(nullptr, nullptr, [] {
+    ++forks;
+    Group::forget_all();
+    Helper::replace();
+  });
+  const pybind11::call_guard<pybind11::gil_scoped_release> unlocked{};
+  module.def("create", &create, unlocked);
+  module.def("flush", &Group::flush_all, unlocked);
 }

@@ -65,7 +65,7 @@ def _place() -> Path:
         sys.version,
         _version_of_compiler(),
         str(PACKAGE),
-        SOURCE.read_text(),
+        *(source.read_text() for source in sorted(SOURCE.parent.glob("*.[ch]*"))),
         (PACKAGE / "include" / "tutti" / "tutti.h").read_text(),
     ]
     key = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
