@@ -86,12 +86,14 @@ struct Group {
     const Clock::time_point end = in_seconds(seconds);
     for (const std::shared_ptr<Group>& one : here)
       if (one->group != nullptr && one->is_own()) tutti_group_flush(one->group, seconds_until(end));
+    while (ending_ > 0 && Clock::now() < end) std::this_thread::sleep_for(Milliseconds(1));
   }
 
   // For a child: a thread of the parent's may have held the mutex, so the child gets another.
   static void forget_all() {
     all_mutex_ = new std::mutex;
     all_ = new std::vector<std::weak_ptr<Group>>;
+    ending_ = 0;
   }
 
  private:
@@ -105,10 +107,15 @@ struct Group {
   // helper thread nor Python's other threads wait for that.
   static void end(Group* group) {
     if (is_helper) {
+      ++ending_;
       try {
-        std::thread([group] { delete group; }).detach();
+        std::thread([group] {
+          delete group;
+          --ending_;
+        }).detach();
         return;
       } catch (const std::system_error&) {
+        --ending_;
       }
     }
     if (Py_IsInitialized() && PyGILState_Check()) {
@@ -119,6 +126,7 @@ struct Group {
     }
   }
 
+  static inline std::atomic<int> ending_{0};  // the threads that end a group
   // Never freed, because threads may end groups while the process ends.
   static inline std::mutex* all_mutex_ = new std::mutex;
   static inline auto* all_ = new std::vector<std::weak_ptr<Group>>;
