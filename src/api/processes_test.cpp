@@ -453,6 +453,8 @@ TEST(Processes, KilledRanksLeaveNothing) {
   }
 }
 
+pid_t second_process = 0;
+
 // Two ranks; the first does `body`, the second what is given. True if the first succeeds.
 bool first_of_two(const std::function<void(Rank&)>& body, const std::function<void(Rank&)>& other) {
   const Directory directory;
@@ -461,6 +463,7 @@ bool first_of_two(const std::function<void(Rank&)>& body, const std::function<vo
     other(own);
     kill(getpid(), SIGKILL);
   });
+  second_process = second;
   const int status = status_of(start([&] {
     Rank own(directory.path, "two", 0, 2);
     body(own);
@@ -519,6 +522,13 @@ void start_and_stop_in_the_midst(Rank& own) {
   tutti_iallreduce(own.group, in, out.data(), trap_bytes, TUTTI_UINT8, TUTTI_MAX, &request);
 }
 
+bool is_stopped(pid_t process) {
+  std::ifstream file("/proc/" + std::to_string(process) + "/stat");
+  std::string told;
+  std::getline(file, told);
+  return told.find(") T ") != std::string::npos;
+}
+
 void reduce_with_the_stopped(Rank& own, std::vector<std::byte>* data, tutti_request** request) {
   data->resize(trap_bytes);
   REQUIRE(tutti_iallreduce(own.group, data->data(), data->data(), trap_bytes, TUTTI_UINT8,
@@ -531,6 +541,7 @@ TEST(Processes, ARankThatStopsWhileItGivesDataIsNamed) {
         [=](Rank& own) {
           std::vector<std::byte> data;
           tutti_request* request = nullptr;
+          while (!is_stopped(second_process)) usleep(1000);
           reduce_with_the_stopped(own, &data, &request);
           REQUIRE(tutti_request_limit(request, 0.2) == TUTTI_OK);
           const tutti_status status = polls ? poll(request) : tutti_request_wait(&request, -1);
