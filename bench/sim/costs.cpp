@@ -1,9 +1,12 @@
 #include "costs.h"
 
 #include <simgrid/engine.h>
+#include <simgrid/s4u/Engine.hpp>
+#include <simgrid/s4u/Link.hpp>
 #include <smpi/smpi.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <memory>
 #include <unordered_map>
 
@@ -26,9 +29,24 @@ double send(const SimCosts& costs, Adapters& adapters, size_t bytes, const Node*
   return waited + costs.overhead_between;
 }
 
+// The messages of a link get equal shares of it, and none gets more than the link's property
+// "message".
+void limit_messages() {
+  using simgrid::s4u::Link;
+  for (Link* const link : simgrid::s4u::Engine::get_instance()->get_all_links()) {
+    const char* const text = link->get_property("message");
+    if (text == nullptr) continue;
+    const double message = std::atof(text);
+    link->set_sharing_policy(Link::SharingPolicy::NONLINEAR, [message](double all, int messages) {
+      return std::min(all, messages * message);
+    });
+  }
+}
+
 }  // namespace
 
 void sim_charge(SimCosts costs) {
+  limit_messages();
   const auto adapters = std::make_shared<Adapters>();
   const auto sending = [costs, adapters](size_t bytes, Node* from, Node* to) {
     return send(costs, *adapters, bytes, from, to);

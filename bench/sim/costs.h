@@ -1,5 +1,5 @@
 /* The costs of a message for the ranks and the adapters of a simulated machine, in addition to its
- * time on the links.
+ * time on the links, and the bandwidth of a single message within a node.
  *
  * A rank is busy for an overhead with every message that it sends and with every short message that
  * it receives. The overhead differs between messages within a node and between nodes. A node's

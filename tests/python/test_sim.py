@@ -14,7 +14,7 @@ from tutti.places import core, find_library
 from tutti.simulation.command import cells_of
 from tutti.simulation.jobs import Cell, Run, Settings
 from tutti.simulation.machines import MACHINES, OWN, Clusters, Machine, Memory, Network, checked
-from tutti.simulation.platform import cluster_of, hostfile, platform
+from tutti.simulation.platform import MESSAGE, cluster_of, hostfile, platform
 from tutti.simulation.results import BEST, Results, as_json, notes
 from tutti.simulation.variants import TABLES, Variant
 
@@ -53,12 +53,10 @@ def test_a_platform_has_links_of_the_machines_figures():
         (f"node{n}", "2") for n in range(5)
     ]
     assert way(zone, "node1", "node4") == ["up1", "down4"]
-    assert way(zone, "node3", "node3") == ["pair3", "memory3"]
+    assert way(zone, "node3", "node3") == ["memory3"]
     assert (links["up1"].get("bandwidth"), links["up1"].get("latency")) == ("3.2e+09Bps", "550ns")
-    assert (
-        links["pair3"].get("sharing_policy") == "FATPIPE"
-        and links["memory3"].get("sharing_policy") == "SHARED"
-    )
+    message = {prop.get("id"): prop.get("value") for prop in links["memory3"].iter("prop")}
+    assert message == {MESSAGE: f"{SMALL.memory.gigabytes * 1e9:.6g}"}
     assert all(link.get("id") in links for link in zone.iter("link_ctn"))
 
 

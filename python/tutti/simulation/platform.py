@@ -1,8 +1,10 @@
 """Writes a machine for SimGrid: its platform as XML, and the host of each rank, one per line.
 
 A node is one SimGrid host, so that its ranks know that they share a node. Each node has a route to
-the switch of its cluster, one back, and one to itself. The latter has two links: one limits the
-bandwidth of a single message, the other is shared by all messages of the node.
+the switch of its cluster, one back, and one to itself. The latter is a link that all messages of
+the node share. Its property MESSAGE is the bandwidth of a single message, which the simulated
+program sets (bench/sim/costs.h). A second link of the policy FATPIPE would say the same, but
+SimGrid's solver then takes a time that grows with the square of the messages under way on the node.
 """
 
 from xml.etree.ElementTree import Element, ElementTree, SubElement, indent, tostring
@@ -13,6 +15,7 @@ HEADER = '<?xml version="1.0"?>\n<!DOCTYPE platform SYSTEM "https://simgrid.org/
 # SimGrid requires the speed of a core; it has no effect, because computation takes no simulated
 # time.
 SPEED = "10Gf"
+MESSAGE = "message"  # in bytes per second
 
 
 def node_name(node: int) -> str:
@@ -27,16 +30,14 @@ def _latency(microseconds: float) -> str:
     return f"{microseconds * 1000:.6g}ns"
 
 
-def _link(
-    zone: Element, name: str, latency_us: float, gigabytes: float, policy: str = "SHARED"
-) -> None:
+def _link(zone: Element, name: str, latency_us: float, gigabytes: float) -> Element:
     attributes = {
         "id": name,
         "bandwidth": _bandwidth(gigabytes),
         "latency": _latency(latency_us),
-        "sharing_policy": policy,
+        "sharing_policy": "SHARED",
     }
-    SubElement(zone, "link", attributes)
+    return SubElement(zone, "link", attributes)
 
 
 def _route(zone: Element, source: str, target: str, *links: str) -> None:
@@ -59,8 +60,8 @@ def _add_links(zone: Element, machine: Machine) -> None:
     for node in range(machine.nodes):
         _link(zone, f"up{node}", network.latency_us / 2, network.gigabytes)
         _link(zone, f"down{node}", network.latency_us / 2, network.gigabytes)
-        _link(zone, f"pair{node}", memory.latency_us, memory.gigabytes, "FATPIPE")
-        _link(zone, f"memory{node}", 0, memory.shared_gigabytes)
+        own = _link(zone, f"memory{node}", memory.latency_us, memory.shared_gigabytes)
+        SubElement(own, "prop", {"id": MESSAGE, "value": f"{memory.gigabytes * 1e9:.6g}"})
 
 
 def _pairs(count: int) -> list[tuple[int, int]]:
@@ -83,7 +84,7 @@ def platform(machine: Machine) -> str:
         _link(zone, f"between{one}-{other}", groups.latency_us, groups.gigabytes)
     for node in range(machine.nodes):
         name, switch = node_name(node), _switch(cluster_of(machine, node))
-        _route(zone, name, name, f"pair{node}", f"memory{node}")
+        _route(zone, name, name, f"memory{node}")
         _route(zone, name, switch, f"up{node}")
         _route(zone, switch, name, f"down{node}")
     for one, other in _pairs(groups.count):
