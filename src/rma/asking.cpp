@@ -52,18 +52,22 @@ Asking::Asking(Wire& wire, const Window& window, bool lists_over)
     : wire_(wire),
       window_(window),
       lists_over_(lists_over),
+      pieces_(1),
       requests_(window_.most(), sizeof(Asked) + wire.most_piece()),
       replies_(window_.most(), sizeof(Reply) + wire.most_piece()) {
   add_place();
 }
 
-// After a failure the wire may still write into the memory of its messages, so that stays.
+// After a failure the wire may still write into the memory of its messages, so that stays, in a
+// list that is never destroyed. Nothing is allocated for it.
 Asking::~Asking() {
   if (pieces_under_way_ == 0) return;
+  using All = std::list<Pieces>;
   static std::mutex mutex;
-  static auto& kept = *new std::list<std::deque<Piece>>;
+  alignas(All) static std::byte memory[sizeof(All)];
+  static All& kept = *new (memory) All;
   const std::lock_guard<std::mutex> lock(mutex);
-  kept.push_back(std::move(pieces_));
+  kept.splice(kept.end(), pieces_);
 }
 
 // All that may throw comes before the transfer is known.
@@ -146,9 +150,9 @@ bool Asking::send_some() {
 
 // Throws bad_alloc, and has then added nothing.
 void Asking::add_place() {
-  const auto place = static_cast<uint32_t>(pieces_.size());
-  make_room(free_places_, pieces_.size() + 1);
-  pieces_.emplace_back().place = place;
+  const auto place = static_cast<uint32_t>(pieces().size());
+  make_room(free_places_, pieces().size() + 1);
+  pieces().emplace_back().place = place;
   free_places_.push_back(place);
 }
 
@@ -174,7 +178,7 @@ bool Asking::send(uint64_t number, Moving& moving) {
   moving.cutter = after;
   const uint32_t place = free_places_.back();
   free_places_.pop_back();
-  Piece& piece = pieces_[place];
+  Piece& piece = pieces()[place];
   piece.number = number;
   piece.transfer = transfer;
   piece.request = std::move(to_target);
@@ -209,10 +213,11 @@ bool Asking::send(uint64_t number, Moving& moving) {
 bool Asking::receive_some() {
   bool received = false;
   size_t looks = 0;
-  for (size_t seen = 0; seen < pieces_.size() && looks < looks_at_once && pieces_under_way_ > 0;
+  Pieces& all = pieces();
+  for (size_t seen = 0; seen < all.size() && looks < looks_at_once && pieces_under_way_ > 0;
        ++seen) {
-    Piece& piece = pieces_[next_look_];
-    next_look_ = (next_look_ + 1) % pieces_.size();
+    Piece& piece = all[next_look_];
+    next_look_ = (next_look_ + 1) % all.size();
     if (piece.number == 0) continue;
     if (!advance(piece))
       ++looks;

@@ -84,6 +84,9 @@ class Asking {
     std::chrono::steady_clock::time_point sent{};
   };
 
+  using Pieces = std::deque<Piece>;
+
+  Pieces& pieces() { return pieces_.front(); }
   void add_place();
   bool send_some();
   bool send(uint64_t number, Moving& moving);
@@ -100,7 +103,7 @@ class Asking {
   std::map<uint64_t, Moving> moving_;  // the transfers whose completion was not told
   std::list<uint64_t> to_send_;        // those of moving_ that have pieces left to send
   std::map<int, Window> windows_;      // indexed by rank
-  std::deque<Piece> pieces_;           // indexed by place
+  std::list<Pieces> pieces_;           // one, indexed by place
   std::vector<uint32_t> free_places_;  // has room for all
   MessageBuffers requests_, replies_;
   std::vector<uint64_t> over_;  // has room for all that are moving

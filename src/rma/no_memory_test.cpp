@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <new>
 #include <numeric>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -148,6 +149,27 @@ size_t exchange(long allocations, bool of_client) {
     refused += started[i] ? 0 : 1;
   }
   return refused;
+}
+
+// The memory of messages stays when the wire has failed, and nothing is allocated for it.
+TEST(NoMemory, ASideEndsAfterItsWireHasFailed) {
+  TestWires wires;
+  Unlimited end(wires, 0);
+  std::vector<uint8_t> here(4000), there(4000);
+  for (int side = 0; side < 2; ++side) {
+    std::optional<Asking> asking(std::in_place, end, Window(4000, 4000));
+    const uint64_t number = asking->start({.local = reinterpret_cast<uint64_t>(here.data()),
+                                           .remote = reinterpret_cast<uint64_t>(there.data()),
+                                           .block_bytes = here.size(),
+                                           .kind = Kind::put},
+                                          {.answers = 1});
+    wires.fail();
+    const Limit none_left(0);
+    asking->drive();
+    EXPECT_EQ(asking->take(number).code, Code::dead_peer);
+    asking.reset();
+    wires.work();
+  }
 }
 
 TEST(NoMemory, TransfersThatHaveStartedEnd) {

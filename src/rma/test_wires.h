@@ -69,17 +69,19 @@ class TestWires {
     std::map<Message, Awaited> awaited_;
   };
 
-  // All calls fail from now on.
-  void fail() {
-    const std::lock_guard lock(mutex_);
-    failure_ = 1;
-  }
+  // All calls fail from now on, or work again.
+  void fail() { answer(1); }
+  void work() { answer(Wire::success); }
 
  private:
   struct Mail {
     int from;
     std::vector<char> data;
   };
+  void answer(int code) {
+    const std::lock_guard lock(mutex_);
+    failure_ = code;
+  }
   int failure() {
     const std::lock_guard lock(mutex_);
     return failure_;
