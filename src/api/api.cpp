@@ -59,6 +59,7 @@ tutti_group* join(tutti::api::ThreadTeam& team, int rank) {
   settings.overrides = tutti::group::overrides_of(tutti::options());
   if (settings.overrides.library != nullptr)
     settings.shape = tutti::topo::shape_of_node(tutti::topo::binding_of_process());
+  if (team.trace != nullptr) settings.tracer = team.trace->join(rank);
   auto* const group = new tutti_group(team, settings);
   team.bindings[static_cast<size_t>(rank)] = tutti::topo::binding();
   tutti::shm::add(team.present, 1);

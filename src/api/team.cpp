@@ -36,7 +36,8 @@ tutti::api::ThreadTeam::ThreadTeam(int ranks)
       style(wait_style(ranks)),
       joined(static_cast<size_t>(ranks)),
       bindings(static_cast<size_t>(ranks)),
-      services(ranks, style) {
+      services(ranks, style),
+      trace(TeamTrace::begin(ranks)) {
   std::memset(areas.get(), 0, layout.bytes());
 }
 

@@ -23,6 +23,7 @@
 #include "api/one_sided.h"
 #include "api/requests.h"
 #include "api/scratch.h"
+#include "api/team_trace.h"
 #include "placement/levels.h"
 #include "records/arena.h"
 #include "tutti/tutti.h"
@@ -77,6 +78,7 @@ struct ThreadTeam final : tutti_team {
   Services services;
   // The memory for the records of all ranks.
   records::Arena arena{{}};
+  std::unique_ptr<TeamTrace> trace;  // null: the team is not traced
 };
 
 }  // namespace tutti::api

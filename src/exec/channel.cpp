@@ -63,6 +63,7 @@ Channel::Channel(std::byte* areas, const shm::Layout& layout, int rank, const Se
       members_(settings.members),
       net_(settings.net),
       reach_(settings.reach),
+      epoch_(settings.first_epoch),
       hook_(settings.hook),
       tracer_(settings.tracer),
       communicator_(settings.communicator) {

@@ -57,6 +57,7 @@ class alignas(64) Channel {
     // Records what this channel executes, and outlives it; null: nothing is recorded.
     trace::Tracer* tracer = nullptr;
     uint32_t communicator = 0;  // number of the group's communicator there
+    uint64_t first_epoch = 0;   // the number there of the channel's first operation
   };
   // `areas` is the start of the group's areas on this node, which outlive the channel; `rank` is
   // the group's.
@@ -162,7 +163,7 @@ class alignas(64) Channel {
   struct Unreached;
   class PeerWatch;  // channel_waits.cpp
   class ToldWatch;
-  template <Shape shape>
+  template <Shape shape, bool traced>
   class InPieces;  // in_flight.cpp
 
   // A ring that all ranks use in the same way. A cursor that only grows counts its units (bytes or

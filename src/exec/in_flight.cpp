@@ -6,26 +6,33 @@ namespace tutti::exec {
 
 // Keeps what an Execution refers to beside it. One instance for each shape serves programs with
 // arrivals and without, and wakes sleepers, whose word costs a load where there are none.
-template <Shape shape>
+template <Shape shape, bool traced>
 class Channel::InPieces final : public InFlight::Pieces {
  public:
-  InPieces(Channel& channel, const Start& start, const Operation& operation)
-      : execution_(channel, start, operation, base_of_, recorder_) {}
+  template <class... Ring>
+  InPieces(Channel& channel, const Start& start, const Operation& operation, Ring&... ring)
+      : recorder_(channel.tracer_, ring...),
+        execution_(channel, start, operation, base_of_, recorder_) {}
   Code advance() override { return execution_.advance(); }
   uint64_t executed() const override { return execution_.executed(); }
 
  private:
-  using Execution = Channel::Execution<true, shape, true, false, Beyond::lanes>;
+  using Execution = Channel::Execution<true, shape, true, traced, Beyond::lanes>;
   std::byte* base_of_[Execution::spaces] = {};
-  Unrecorded recorder_{nullptr};
+  typename Execution::Records recorder_;
   Execution execution_;
 };
 
-InFlight::InFlight(Channel& channel, const BoundProgram& bound, const Operation& operation)
+InFlight::InFlight(Channel& channel, const BoundProgram& bound, const Operation& operation,
+                   trace::Ring* ring)
     : channel_(channel), operation_(operation) {
   const plan::Program& program = *bound.program;
   const auto make = [&]<Shape shape>() {
-    pieces_ = std::make_unique<Channel::InPieces<shape>>(channel, bound.start, operation);
+    if (ring != nullptr)
+      pieces_ =
+          std::make_unique<Channel::InPieces<shape, true>>(channel, bound.start, operation, *ring);
+    else
+      pieces_ = std::make_unique<Channel::InPieces<shape, false>>(channel, bound.start, operation);
   };
   if (channel.net_ != nullptr) channel.net_->reserve(static_cast<size_t>(program.requests));
   if (program.parted && !program.uses_lines)

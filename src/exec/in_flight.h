@@ -20,9 +20,10 @@ class InFlight {
  public:
   enum class State : uint8_t { under_way, done, failed };
 
-  // The bound program and the operation, with all that it points to, outlive the object. May throw
-  // bad_alloc, and has then done nothing.
-  InFlight(Channel& channel, const BoundProgram& bound, const Operation& operation);
+  // The bound program and the operation, with all that it points to, outlive the object. Its steps
+  // are recorded in `ring`, unless that is null. May throw bad_alloc, and has then done nothing.
+  InFlight(Channel& channel, const BoundProgram& bound, const Operation& operation,
+           trace::Ring* ring);
   ~InFlight();
   InFlight(const InFlight&) = delete;
 

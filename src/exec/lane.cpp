@@ -2,12 +2,19 @@
 
 #include <utility>
 
+#include "base/error.h"
+#include "base/log.h"
+
 namespace tutti::exec {
 namespace {
 
 constexpr auto looks_every = std::chrono::milliseconds(100);
 
 }  // namespace
+
+Lane::~Lane() {
+  if (ring_ != nullptr) tracer_->give_back(ring_);
+}
 
 void Lane::issue(std::shared_ptr<LaneOperation> operation) {
   const std::lock_guard<std::mutex> lock(mutex_);
@@ -72,10 +79,27 @@ bool Lane::begin_next() {
   return true;
 }
 
+// Null if the operation is not recorded. Steps are executed whether there is memory for records or
+// not.
+trace::Ring* Lane::ring_of(const BoundProgram& bound) {
+  if (tracer_ == nullptr || !tracer_->wants(static_cast<uint32_t>(bound.program->collective)))
+    return nullptr;
+  try {
+    if (ring_ == nullptr) ring_ = tracer_->lend();
+  } catch (const Error& error) {
+    log_once("lane/trace", LogLevel::warning, "operations in lanes are not traced: %s",
+             error.what());
+    tracer_ = nullptr;
+  }
+  return ring_;
+}
+
 // If memory runs out, the operation begins in a later turn.
 InFlight::State Lane::advance_current() {
   try {
-    if (!in_flight_) in_flight_.emplace(channel_, *current_->bound, current_->operation);
+    if (!in_flight_)
+      in_flight_.emplace(channel_, *current_->bound, current_->operation,
+                         ring_of(*current_->bound));
   } catch (const std::bad_alloc&) {
     return InFlight::State::under_way;
   }

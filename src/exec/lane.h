@@ -58,7 +58,8 @@ class Lane {
 
   // The areas and the net outlive the lane. Arguments are Channel's.
   Lane(std::byte* areas, const shm::Layout& layout, int rank, const Channel::Settings& settings)
-      : net_(settings.net), channel_(areas, layout, rank, settings) {}
+      : tracer_(settings.tracer), net_(settings.net), channel_(areas, layout, rank, settings) {}
+  ~Lane();
   Lane(const Lane&) = delete;
 
   // Waits for nothing.
@@ -90,6 +91,7 @@ class Lane {
   Turn take_turn();
   bool begin_next();
   InFlight::State advance_current();
+  trace::Ring* ring_of(const BoundProgram& bound);
   void end_current();
   bool have_all_left();
   void note_waiting();
@@ -105,6 +107,8 @@ class Lane {
   shm::Word leaving_{0};    // 1: some messages have not left
   shm::Word next_look_{0};  // nanoseconds of Clock
   // Those below belong to the owner.
+  trace::Tracer* tracer_;        // null: nothing is recorded
+  trace::Ring* ring_ = nullptr;  // the records of its operations; lent at the first one
   Net* net_;
   Channel channel_;
   std::shared_ptr<LaneOperation> current_;

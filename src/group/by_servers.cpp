@@ -32,7 +32,11 @@ Group::ByServers Group::by_servers(const Call& call) {
   const Entry* const entry =
       call.parts != nullptr ? served_v() : &entry_for(selector_of(call), call.count);
   if (entry == nullptr || entry->served == 0) return {};
-  return {exchange_, {call.in, call.out, call.count, call.parts, entry->served}, entry->name};
+  return by_servers(call, *entry);
+}
+
+Group::ByServers Group::by_servers(const Call& call, const Entry& entry) const {
+  return {exchange_, {call.in, call.out, call.count, call.parts, entry.served}, entry.name};
 }
 
 Code Group::run_by_servers(const ByServers& served) {

@@ -40,6 +40,7 @@ exec::Channel::Settings channel_settings(const Group::Settings& settings) {
   channel.net = settings.net;
   channel.tracer = settings.tracer;
   channel.communicator = settings.communicator;
+  channel.first_epoch = settings.first_epoch;
   return channel;
 }
 
@@ -278,7 +279,7 @@ Code Group::run_alike(const Call& call) {
   const Entry& entry = entry_for(selector, call.count * selector.element);
   exec::Operation operation = operation_of(call, selector.element);
   last_ = {operation.call, &entry};
-  if (entry.served > 0) return run_by_servers(by_servers(call));
+  if (entry.served > 0) return run_by_servers(by_servers(call, entry));
   return run_entry(entry, operation, selector.element);
 }
 

@@ -70,6 +70,7 @@ class Group {
     // Records every operation; null: operations are not recorded. It outlives the group.
     trace::Tracer* tracer = nullptr;
     uint32_t communicator = 0;    // the group's number in the trace
+    uint64_t first_epoch = 0;     // the number there of the group's first operation
     bool check = false;           // check plans and lowered programs (TUTTI_CHECK)
     select::Overrides overrides;  // the user's overrides for the choice of algorithms
     exec::Reach reach;            // how ranks reach each other's buffers without slots
@@ -334,7 +335,8 @@ class Group {
   std::unique_ptr<ByLeaders> make_phases(ProgramRequest request, size_t segment_bytes);
   Code run_by_leaders(const Entry& entry, exec::Operation operation, size_t element);
   bool among_leaders(const ByLeaders& phases, const exec::Operation& operation);
-  // The next three are in by_servers.cpp.
+  // The next four are in by_servers.cpp.
+  ByServers by_servers(const Call& call, const Entry& entry) const;  // the entry that serves it
   size_t served_at_once(plan::Collective collective, std::string_view algorithm) const;
   const Entry* served_v();  // the entry of an alltoallv; null: its parts are messages
   Code run_by_servers(const ByServers& served);

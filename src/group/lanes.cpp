@@ -13,6 +13,7 @@ namespace {
 Group::Settings at(const Lanes::Place& place, Group::Settings settings) {
   settings.areas = place.areas;
   settings.net = place.net;
+  settings.first_epoch = place.first_epoch;
   return settings;
 }
 
@@ -44,7 +45,7 @@ Lanes::Lanes(const Group::Settings& settings, const std::vector<Place>& places)
     : described_(places.front().net == nullptr
                      ? std::nullopt
                      : std::optional<Described>(std::in_place, *places.front().net)),
-      group_(at({places.front().areas, described_ ? &*described_ : nullptr}, settings)) {
+      group_(at({places.front().areas, described_ ? &*described_ : nullptr, 0}, settings)) {
   for (const Place& place : places)
     lanes_.push_back(std::make_unique<exec::Lane>(place.areas, settings.layout, settings.rank,
                                                   channel_settings(at(place, settings))));

@@ -30,6 +30,7 @@ class Lanes {
   struct Place {
     std::byte* areas = nullptr;
     exec::Net* net = nullptr;
+    uint64_t first_epoch = 0;
   };
   // An operation that has been issued, and the lane that it is in.
   struct Issued {

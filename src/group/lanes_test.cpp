@@ -8,6 +8,7 @@
 #include <atomic>
 #include <mutex>
 #include <random>
+#include <set>
 
 #include "algo/algo.h"
 #include "group/test_calls.h"
@@ -25,8 +26,10 @@ constexpr size_t small_area = 17 * 1024;  // slots are short, so that calls have
 // The lanes of all ranks. Ranks of one node share areas.
 class LanesOfRanks {
  public:
+  // `tracers`: indexed by rank; empty: nothing is recorded.
   LanesOfRanks(const std::vector<int32_t>& nodes, const select::Overrides& overrides,
-               size_t slot_bytes, const placement::Levels& levels, int lanes = Lanes::count)
+               size_t slot_bytes, const placement::Levels& levels, int lanes = Lanes::count,
+               const std::vector<std::unique_ptr<trace::Tracer>>& tracers = {})
       : mailboxes_(static_cast<size_t>(lanes)) {
     const auto ranks = static_cast<int32_t>(nodes.size());
     const placement::Nodes apart(nodes);
@@ -40,6 +43,7 @@ class LanesOfRanks {
       settings.style = exec::WaitStyle::yield;
       settings.overrides = overrides;
       settings.levels = levels;
+      if (!tracers.empty()) settings.tracer = tracers[static_cast<size_t>(rank)].get();
       std::vector<Lanes::Place> places;
       for (int lane = 0; lane < lanes; ++lane) {
         std::unique_ptr<std::byte, Free>& areas = areas_[{here.front(), lane}];
@@ -50,7 +54,8 @@ class LanesOfRanks {
         }
         boxes_.push_back(
             std::make_unique<exec::Mailboxes::Box>(mailboxes_[static_cast<size_t>(lane)], rank));
-        places.push_back({areas.get(), boxes_.back().get()});
+        places.push_back({areas.get(), boxes_.back().get(),
+                          trace::first_epoch_of_lane(static_cast<size_t>(lane))});
       }
       all_.push_back(std::make_unique<Lanes>(settings, places));
     }
@@ -407,6 +412,47 @@ TEST(Lanes, AServerAloneCompletesAnOperation) {
     while (!made->issued.operation->is_over()) std::this_thread::yield();
     EXPECT_EQ(made->by_lane, made->by_group);
   });
+}
+
+// Operations leave their steps and a pair of records each, in the ring of their lane, whoever
+// drives it. A lane that ends leaves its ring to others.
+TEST(Lanes, OperationsAreRecorded) {
+  const std::vector<int32_t> nodes{0, 0, 1, 1};
+  std::vector<std::unique_ptr<trace::Tracer>> tracers;
+  for (size_t rank = 0; rank < nodes.size(); ++rank)
+    tracers.push_back(
+        std::make_unique<trace::Tracer>(trace::Tracer::Settings{.records = size_t{1} << 14}));
+  std::vector<TestCall> calls = calls_of(Collective::allreduce, 4);
+  for (const TestCall& call : calls_of(Collective::bcast, 4)) calls.push_back(call);
+  for (const TestCall& call : calls_of(Collective::barrier, 4)) calls.push_back(call);
+  {
+    LanesOfRanks lanes(nodes, {}, small_area, {}, Lanes::count, tracers);
+    with_nodes(
+        nodes, {}, [&](Group& group) { call_all(group, lanes.of(group.rank()), calls, 1); },
+        small_area);
+  }
+  for (const auto& tracer : tracers) {
+    std::set<uint64_t> epochs;
+    for (const trace::Ring* const ring : tracer->rings()) {
+      const trace::Ring::Contents contents = ring->contents();
+      EXPECT_EQ(contents.lost, 0u);
+      uint32_t steps = 0;
+      for (const trace::Record& record : contents.first) {
+        switch (static_cast<trace::Kind>(record.what & 0xFF)) {
+          case trace::Kind::operation: EXPECT_EQ(record.segment, std::exchange(steps, 0)); break;
+          case trace::Kind::details: EXPECT_TRUE(epochs.insert(record.end).second); break;
+          default: EXPECT_LE(record.begin, record.end); ++steps;
+        }
+      }
+    }
+    EXPECT_EQ(epochs.size(), calls.size());
+    for (size_t call = 0; call < calls.size(); ++call)
+      EXPECT_TRUE(
+          epochs.contains(trace::first_epoch_of_lane(call % Lanes::count) + call / Lanes::count));
+    const size_t rings = tracer->rings().size();
+    for (int lane = 0; lane < Lanes::count; ++lane) tracer->lend();
+    EXPECT_EQ(tracer->rings().size(), rings);
+  }
 }
 
 // An operation that lacks a rank leaves those of other lanes alone.

@@ -13,6 +13,9 @@
 #include "trace/ring.h"
 
 namespace tutti::trace {
+
+constinit std::atomic<bool> is_of_mpi = false;
+
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "the file is written as memory holds it");

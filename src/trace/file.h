@@ -14,6 +14,7 @@
 // removes a file that was not committed.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <cstdio>
 #include <string>
@@ -44,6 +45,10 @@ class File {
   std::string remedy_;
   std::FILE* file_ = nullptr;
 };
+
+// True if the trace of an MPI program, which all of its processes write together, has the name that
+// TUTTI_TRACE gives. Set inside MPI_Init, by the thread that calls it.
+extern constinit std::atomic<bool> is_of_mpi;
 
 // Makes a File and removes it, to find out whether it can be made. Throws as File does.
 void require_writable(const std::string& name);

@@ -91,8 +91,8 @@ Json describe_nodes(const std::vector<Node>& nodes) {
 
 }  // namespace
 
-std::string describe_rank(int rank, std::string_view clock, const Tracer& tracer) {
-  const placement::CoreMask cores = placement::usable_cores();
+std::string describe_rank(int rank, std::string_view clock, const placement::CoreMask& cores,
+                          const Tracer& tracer) {
   Json communicators = Json::array();
   for (const Communicator& known : tracer.communicators()) {
     Json& description = communicators.emplace_back();

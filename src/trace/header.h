@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "placement/cores.h"
 #include "trace/tracer.h"
 
 namespace tutti::trace {
@@ -35,9 +36,10 @@ struct Job {
   std::vector<std::string> ranks;  // indexed by world rank: from describe_rank()
 };
 
-// One rank as a JSON object: where it ran, its programs and communicators, and how many records its
-// rings hold. `clock` is the name of the clock that gave the ticks.
-std::string describe_rank(int rank, std::string_view clock, const Tracer& tracer);
+// One rank as a JSON object: where it ran and may run, its programs and communicators, and how many
+// records its rings hold. `clock` is the name of the clock that gave the ticks.
+std::string describe_rank(int rank, std::string_view clock, const placement::CoreMask& cores,
+                          const Tracer& tracer);
 
 // The whole header.
 std::string describe_job(const Job& job);

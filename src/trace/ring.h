@@ -1,9 +1,9 @@
 // A ring of records: the newest steps and operations of one thread of a rank, and how many older
 // ones were lost.
 //
-// A ring belongs to one thread at a time, and only this thread writes it. It is read when no thread
-// writes any more (in MPI_Finalize). It takes and touches all of its memory when it is made, so
-// that writing a record neither allocates nor faults.
+// A ring belongs to one thread at a time, or to a lane (exec/lane.h), and only its owner writes it.
+// It is read when no thread writes any more (in MPI_Finalize). It takes and touches all of its
+// memory when it is made, so that writing a record neither allocates nor faults.
 //
 // Records. An operation leaves one record for each step, in the order of execution, and then a pair
 // of records that describes the operation: `operation` (or `host_call`), and right behind it
@@ -66,7 +66,8 @@ inline constexpr KindProperties kinds_beside_steps[] = {
 //              peer         may be -1
 //   details    begin        bytes of the call's vector
 //              end          epoch: running number of the operation on its communicator, from 0, or
-//                           from 2^31 if the ranks of a node run it among themselves
+//                           from 2^31 if the ranks of a node run it among themselves, or from
+//                           first_epoch_of_lane() in a lane
 //              what >> 8    ring positions that the operation's segments took
 //              segment      number of segments
 //              peer         root; 0 where there is none
@@ -81,6 +82,13 @@ struct Record {
 static_assert(sizeof(Record) == 32);
 
 inline constexpr size_t least_records = 1024;
+
+// The lanes of a communicator are numbered alike at all of its ranks. The epochs of collectives by
+// records, from 2^52 on, are larger.
+inline constexpr uint64_t first_epoch_of_lanes = uint64_t{1} << 51;
+constexpr uint64_t first_epoch_of_lane(size_t lane) {
+  return first_epoch_of_lanes + (static_cast<uint64_t>(lane) << 40);
+}
 
 class Ring {
  public:

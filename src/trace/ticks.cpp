@@ -1,8 +1,10 @@
 #include "trace/ticks.h"
 
+#include <chrono>
 #include <ctime>
 #include <fstream>
 #include <string>
+#include <thread>
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -46,8 +48,8 @@ bool kernel_trusts() {
 
 std::string_view choose_clock() {
 #if defined(__x86_64__)
-  counter_serves = processor_promises() && kernel_trusts();
-  return counter_serves ? "tsc" : "monotonic";
+  static const bool chosen = counter_serves = processor_promises() && kernel_trusts();
+  return chosen ? "tsc" : "monotonic";
 #elif defined(__aarch64__)
   return "cntvct";
 #else
@@ -68,6 +70,14 @@ Moment now_by_both() {
     best = {before + narrowest / 2, nanoseconds};
   }
   return best;
+}
+
+Moment later_by_both(const Moment& first) {
+  constexpr uint64_t least_distance = 20'000'000;  // nanoseconds; less is too inaccurate
+  const uint64_t passed = monotonic_nanoseconds() - first.nanoseconds;
+  if (passed < least_distance)
+    std::this_thread::sleep_for(std::chrono::nanoseconds(least_distance - passed));
+  return now_by_both();
 }
 
 }  // namespace tutti::trace

@@ -46,5 +46,7 @@ struct Moment {
   uint64_t nanoseconds = 0;
 };
 Moment now_by_both();
+// The same, but waits until the two moments are far enough apart to tell the clock's rate.
+Moment later_by_both(const Moment& first);
 
 }  // namespace tutti::trace

@@ -40,19 +40,33 @@ Ring& Tracer::claim() {
   if (claimed_by_thread.tracer != nullptr)
     claimed_by_thread.tracer->give_back(claimed_by_thread.ring);
   claimed_by_thread = {};
+  claimed_by_thread = {this, lend()};
+  return *claimed_by_thread.ring;
+}
+
+Ring* Tracer::lend() {
   const std::lock_guard lock(mutex_);
   if (idle_.empty()) {
     rings_.push_back(std::make_unique<Ring>(settings_.records));
-    idle_.push_back(rings_.back().get());
+    return rings_.back().get();
   }
-  claimed_by_thread = {this, idle_.back()};
+  Ring* const ring = idle_.back();
   idle_.pop_back();
-  return *claimed_by_thread.ring;
+  return ring;
 }
 
 void Tracer::give_back(Ring* ring) {
   const std::lock_guard lock(mutex_);
-  idle_.push_back(ring);
+  if (!rings_.empty()) idle_.push_back(ring);
+}
+
+void Tracer::retire() {
+  const std::lock_guard lock(mutex_);
+  rings_.clear();
+  idle_ = {};
+  numbers_.clear();
+  programs_ = {};
+  communicators_ = {};
 }
 
 uint32_t Tracer::program(const ProgramText& text) {

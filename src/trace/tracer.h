@@ -1,11 +1,13 @@
-// A tracer records the operations of one process. It has a ring for each thread that makes
-// collective calls, and tables of the programs and communicators that the records name by number.
+// A tracer records the operations of one rank. It has a ring for each thread that makes collective
+// calls and for each lane, and tables of the programs and communicators that the records name by
+// number.
 //
-// A process has one tracer (tests make others). It is made before the first operation, and is not
-// destroyed while a thread that used it lives. Any thread may call any function; operations call
-// ring() alone. The thread that makes the tracer gets the first ring at once; any other thread gets
-// one with its first operation. A thread that ends leaves its ring and the records in it to the
-// next new thread, so there are as many rings as threads ever ran at a time.
+// A process of an MPI program has one tracer, and each thread rank of a team has one. It is made
+// before the first operation, and is not destroyed while a thread that used it lives. Any thread
+// may call any function; operations call ring() alone. The thread that makes the tracer gets the
+// first ring at once; any other thread gets one with its first operation. A thread or a lane that
+// ends leaves its ring and the records in it to the next new one, so there are as many rings as
+// threads and lanes ever ran at a time.
 //
 // This room knows no plans and no MPI: programs come as text, whose meaning is the reader's
 // concern.
@@ -70,6 +72,10 @@ class Tracer {
     return settings_.filter.from <= passed && passed < settings_.filter.until;
   }
 
+  // A ring for records that no thread alone writes, until it is given back. Throws as Ring.
+  Ring* lend();
+  void give_back(Ring* ring);
+
   // Returns the number of a program; programs of equal contents have one number. Its steps are left
   // out once all descriptions together have reached their limit.
   uint32_t program(const ProgramText& text);
@@ -80,6 +86,8 @@ class Tracer {
   const std::vector<std::string>& programs() const { return programs_; }
   const std::vector<Communicator>& communicators() const { return communicators_; }
   std::vector<const Ring*> rings() const;
+  // Frees the records and the texts of a tracer with which nobody records any more.
+  void retire();
 
  private:
   struct Claim {
@@ -90,7 +98,6 @@ class Tracer {
   static constinit thread_local Claim claimed_by_thread;
 
   [[gnu::noinline]] Ring& claim();
-  void give_back(Ring* ring);
 
   const Settings settings_;
   static constexpr Kinds no_steps = {};
@@ -111,8 +118,10 @@ class Tracer {
 // between two steps belongs to the later one.
 class Recorder {
  public:
-  explicit Recorder(Tracer* tracer)
-      : ring_(tracer->ring()),
+  explicit Recorder(Tracer* tracer) : Recorder(tracer, tracer->ring()) {}
+  // For an operation that several threads may advance.
+  Recorder(Tracer* tracer, Ring& ring)
+      : ring_(ring),
         is_wanted_(tracer->wants_now()),
         wanted_steps_(tracer->wanted_steps(is_wanted_)),
         entry_(ticks()),

@@ -10,6 +10,11 @@ import subprocess
 import pytest
 from several_nodes import ROOT, TUTTI_RUN, mpi_words, running, script, wait_for
 from test_nodes import BLOCK, CYCLIC, MPIS, THREE, expect_ok, reasons
+from tutti.tracing import read
+from tutti.tracing.flows import flows
+from tutti.tracing.page import page
+from tutti.tracing.summary import summary
+from tutti.tracing.trace import LANES
 
 NODES = 4
 pytestmark = [pytest.mark.mpi, pytest.mark.usefixtures("nodes")]
@@ -53,6 +58,31 @@ def test_matrix(compiled, tmp_path, mpi):
                 "alltoall", "reduce_scatter", "scan", "exscan"}  # fmt: skip
     assert expected <= set(served(report))
     expect_in_lanes(report)
+
+
+def test_operations_in_lanes_are_traced(compiled, tmp_path):
+    """Non-blocking, persistent, v- and neighbourhood collectives, of ranks on three nodes."""
+    file = tmp_path / "run.trace"
+    settings = {"TUTTI_SETUP_AFTER": "0", "TUTTI_TRACE": str(file)} | SERVERS
+    expect_ok("mpich", 5, compiled("mpich", "in_lanes"), "late", -1, placement=THREE, **settings)
+    trace = read(file)
+    get = trace.operations
+    assert get["whole"].all() and trace.in_lane.any()
+    meetings = [meeting for meeting in trace.meetings if trace.in_lane[meeting[0]]]
+    assert all(len(meeting) == 5 for meeting in meetings)
+    lanes = {(int(get["epoch"][meeting[0]]) - LANES[0]) >> 40 for meeting in meetings}
+    called = [trace.collectives[int(get["collective"][meeting[0]])] for meeting in meetings]
+    # The operations of programs/in_lanes.c; the persistent one has the first lane behind the four.
+    assert called.count("allreduce") == 2 and called.count("alltoall") == 2 and len(called) == 4
+    assert 4 in lanes and len(lanes) > 1
+    told, waited = flows(trace)
+    operation = trace.steps["operation"][waited]
+    assert trace.in_lane[operation].any()
+    error = 2 * max(node.error for node in trace.nodes)
+    assert (trace.steps["begin"][told] <= trace.steps["end"][waited] + error).all()
+    rows = [row for row in summary(trace)["collectives"] if row["by"].endswith(", in a lane")]
+    assert sum(row["calls"] for row in rows) == 5 * len(meetings)
+    assert page(trace)
 
 
 def test_servers_leave_ranks_of_several_containers_too_few_cores(compiled):

@@ -6,8 +6,9 @@ from tutti.tracing.trace import TELLING, WAIT_ARRIVAL, WAITING, Array, Trace
 
 
 def wait_times(trace: Trace) -> tuple[Array, Array, Array]:
-    """(waiting rank, rank waited for, nanoseconds) for every wait whose peer belongs to MPI_COMM_WORLD."""
+    """(waiting rank, rank waited for, nanoseconds) for every wait in a call whose peer belongs to MPI_COMM_WORLD."""
     waiting = (trace.group_of[trace.steps["kind"]] == WAITING) & (trace.step_peer >= 0)
+    waiting &= ~trace.step_in_lane
     rank = trace.operations["rank"][trace.steps["operation"]][waiting]
     spent = (trace.steps["end"] - trace.steps["begin"])[waiting]
     return rank.astype(np.int64), trace.step_peer[waiting], spent

@@ -77,7 +77,7 @@ def _operations(trace: Trace, skip: int, start: float) -> list[dict[str, Any]]:
         found.append({
             "label": trace.label(first), "bytes": int(get["bytes"][first]), "epoch": int(get["epoch"][first]),
             "communicator": int(get["communicator"][first]), "segments": int(get["segments"][first]),
-            "positions": int(get["positions"][first]), "begin": round(begin - start),
+            "positions": int(get["positions"][first]), "begin": round(begin - start), "lane": bool(trace.in_lane[first]),
             "calls": [_call(trace, int(call), round(begin - start) + start, left >= 0) for call in calls],
         })  # fmt: skip
     return found

@@ -51,8 +51,8 @@ def _bars(
 def draw(trace: Trace, window: Window, stem: Path) -> list[Path]:
     """Writes STEM.png and STEM.svg and returns their paths.
 
-    The time between the start and the completion of a call that outlives it stays blank. Raises
-    UserError if no call lies in the window.
+    The time between the start and the completion of a call that outlives it stays blank. Operations
+    in lanes are thin bars below the calls. Raises UserError if no call lies in the window.
     """
     from matplotlib.patches import Rectangle
 
@@ -81,10 +81,12 @@ def draw(trace: Trace, window: Window, stem: Path) -> list[Path]:
     figure, ((axes,),) = new_figure(1, 1, (9, 1.3 + 0.45 * min(rows, 40)))
     for rank in range(rows):
         whole = (rank - HEIGHT / 2, HEIGHT)
+        below = (rank + HEIGHT / 2, (1 - HEIGHT) / 2)
         for collective, colour in colours.items():
             mine = (operations["rank"] == rank) & (operations["collective"] == collective)
-            _bars(axes, window.cut(begin[mine], end[mine]), whole, colour, edge, many)
-        waits = (step_rank == rank) & (group == WAITING)
+            for chosen, place in ((mine & ~trace.in_lane, whole), (mine & trace.in_lane, below)):
+                _bars(axes, window.cut(begin[chosen], end[chosen]), place, colour, edge, many)
+        waits = (step_rank == rank) & (group == WAITING) & ~trace.step_in_lane
         _bars(
             axes, window.cut(step_begin[waits], step_end[waits]), (rank, HEIGHT / 2), WAITS, 0, many
         )

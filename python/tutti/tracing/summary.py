@@ -34,7 +34,7 @@ def _mean_microseconds(nanoseconds: Array) -> float | None:
 
 def collectives(trace: Trace) -> list[dict[str, Any]]:
     """A row for each collective, size range, and who served it. The time of a persistent collective is that of its start plus
-    that of its completion, without the time in between."""
+    that of its completion, without the time in between; in a lane it is the time from the beginning to the end there."""
     get = trace.operations
     served = np.where(get["host"], -1 - get["reason"], get["program"])
     names = [p.algorithm or "a plan without a name" for p in trace.programs]
@@ -43,19 +43,19 @@ def collectives(trace: Trace) -> list[dict[str, Any]]:
     )  # ranks have programs of their own
     served = np.where(served >= 0, by_name[np.maximum(served, 0)], served)
     size = np.searchsorted(np.array(SIZE_LIMITS), get["bytes"])
-    keys = np.stack([get["collective"], size, served])
+    keys = np.stack([get["collective"], size, served, trace.in_lane])
     spent = get["end"] - get["begin"] - trace.elsewhere
     persistent = np.bincount(trace.steps["operation"], weights=trace.group_of[trace.steps["kind"]] == ELSEWHERE,
                              minlength=len(spent)) > 0  # fmt: skip
     rows = []
-    for collective, place, who in np.unique(keys, axis=1).T:
-        mine = (keys == np.array([[collective], [place], [who]])).all(axis=0)
+    for collective, place, who, lane in np.unique(keys, axis=1).T:
+        mine = (keys == np.array([[collective], [place], [who], [lane]])).all(axis=0)
         meetings = np.unique(
             np.stack([get["communicator"][mine], get["epoch"][mine]]), axis=1
         ).shape[1]
         rows.append({
             "collective": trace.collectives[collective], "size": size_range(int(place)),
-            "by": names[who] if who >= 0 else "host MPI", "reason": trace.reasons[-1 - who] if who < 0 else None,
+            "by": names[who] + ", in a lane" * lane if who >= 0 else "host MPI", "reason": trace.reasons[-1 - who] if who < 0 else None,
             "operations": None if who < 0 else int(meetings), "calls": int(mine.sum()),
             **_statistics(spent[mine]), "between_us": _mean_microseconds(trace.elsewhere[mine & persistent]),
         })  # fmt: skip
@@ -63,10 +63,10 @@ def collectives(trace: Trace) -> list[dict[str, Any]]:
 
 
 def step_kinds(trace: Trace) -> list[dict[str, Any]]:
-    """A row for each kind of step, and one for the time of operations outside their steps."""
+    """A row for each kind of step in calls, and one for the time of operations outside their steps."""
     spent = trace.steps["end"] - trace.steps["begin"]
-    inside = trace.group_of[trace.steps["kind"]] != ELSEWHERE
-    whole = trace.operations["whole"] & ~trace.operations["host"]
+    inside = (trace.group_of[trace.steps["kind"]] != ELSEWHERE) & ~trace.step_in_lane
+    whole = trace.operations["whole"] & ~trace.operations["host"] & ~trace.in_lane
     total = float(
         (trace.operations["end"] - trace.operations["begin"] - trace.elsewhere)[whole].sum()
     )
@@ -95,7 +95,7 @@ def groups(trace: Trace) -> dict[str, float]:
     spent = trace.steps["end"] - trace.steps["begin"]
     of = trace.group_of[trace.steps["kind"]]
     return {
-        f"{group}_ms": round(float(spent[of == place].sum()) / 1e6, 3)
+        f"{group}_ms": round(float(spent[(of == place) & ~trace.step_in_lane].sum()) / 1e6, 3)
         for place, group in enumerate(GROUPS[:ELSEWHERE])
     }
 

@@ -18,6 +18,7 @@ WAIT_ARRIVAL = 0xFB
 GROUPS = ("waiting", "moving", "reducing", "telling", "elsewhere")
 WAITING, TELLING = GROUPS.index("waiting"), GROUPS.index("telling")
 # The time between the start and the completion of a persistent collective, which no call spends.
+LANES = (2**51, 2**52)  # the epochs of operations in lanes
 ELSEWHERE = GROUPS.index("elsewhere")
 # The collectives with a part for each rank. Their bytes are those of one part.
 PARTED = ("gather", "scatter", "allgather", "alltoall", "reduce_scatter")
@@ -168,6 +169,17 @@ class Trace:
         )
 
     @cached_property
+    def in_lane(self) -> Array:
+        """Indexed by operation: whether it ran in a lane, beside what its rank did, so that no rank was in a call for it."""
+        epoch = self.operations["epoch"]
+        return ~self.operations["host"] & (epoch >= LANES[0]) & (epoch < LANES[1])
+
+    @property
+    def step_in_lane(self) -> Array:
+        """The same, indexed by step."""
+        return np.asarray(self.in_lane[self.steps["operation"]])
+
+    @cached_property
     def _described(self) -> Array:
         """Program.transfers_and_back of each step, zeros where the file does not describe it."""
         lengths = np.array([len(program.steps or ()) for program in self.programs], dtype=np.int64)
@@ -236,4 +248,5 @@ class Trace:
             text += f" of {int(get['bytes'][operation])} bytes{' a part' if text in PARTED else ''}"
         if get["host"][operation]:
             return f"{text} by the host MPI"
-        return f"{text} by {self.programs[int(get['program'][operation])].algorithm or 'a plan without a name'}"
+        lane = " in a lane" if self.in_lane[operation] else ""
+        return f"{text} by {self.programs[int(get['program'][operation])].algorithm or 'a plan without a name'}{lane}"

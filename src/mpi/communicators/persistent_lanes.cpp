@@ -33,6 +33,7 @@ PersistentLanes::Lease PersistentLanes::take(Comm over, Comm communicator, bool 
   const auto found = static_cast<size_t>(free - all.begin()) - 2;
   if (found / count == made_.size()) {
     if (exhausted_ || made_.size() == most_made || all[1] == 0) return {};
+    making_.first_lane = (1 + made_.size()) * count;
     std::string why_not;
     std::shared_ptr<ServedLanes> lanes = ServedLanes::make(over, making_, &why_not);
     if (lanes == nullptr) {

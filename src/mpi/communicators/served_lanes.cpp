@@ -11,13 +11,12 @@
 namespace tutti::mpi {
 namespace {
 
-// Servers call no function of the program, the host's collectives among leaders take all of a
-// rank's time, and nothing is recorded in steps.
+// Servers call no function of the program, and the host's collectives among leaders take all of a
+// rank's time.
 group::Group::Settings settings_of_lanes(const NodeAreas& areas, group::Group::Settings settings) {
   settings.layout = areas.layout();
   settings.leaders = nullptr;
   settings.exchange = nullptr;
-  settings.tracer = nullptr;
   settings.hook = {};
   return settings;
 }
@@ -53,23 +52,24 @@ std::shared_ptr<ServedLanes> ServedLanes::make(Comm over, const Making& making,
     parts.nets.push_back(std::make_unique<net::PointToPoint>(
         parts.messages.get(), net::Tags{static_cast<int>(lane) * tags, tags}, making.machine_nodes,
         rank));
-  return std::shared_ptr<ServedLanes>(new ServedLanes(std::move(parts), making.settings));
+  return std::shared_ptr<ServedLanes>(new ServedLanes(std::move(parts), making));
 }
 
-std::vector<group::Lanes::Place> ServedLanes::places_of(const Parts& parts) {
+std::vector<group::Lanes::Place> ServedLanes::places_of(const Parts& parts, size_t first_lane) {
   std::vector<group::Lanes::Place> places;
   for (size_t lane = 0; lane < parts.areas.size(); ++lane)
-    places.push_back({parts.areas[lane].areas(), parts.nets[lane].get()});
+    places.push_back({parts.areas[lane].areas(), parts.nets[lane].get(),
+                      trace::first_epoch_of_lane(first_lane + lane)});
   return places;
 }
 
-ServedLanes::ServedLanes(Parts parts, group::Group::Settings settings)
+ServedLanes::ServedLanes(Parts parts, const Making& making)
     : parts_(std::move(parts)),
-      rank_(settings.rank),
-      ranks_(settings.ranks),
-      wait_style_(settings.style) {
-  lanes_ = std::make_unique<group::Lanes>(
-      settings_of_lanes(parts_.areas.front(), std::move(settings)), places_of(parts_));
+      rank_(making.settings.rank),
+      ranks_(making.settings.ranks),
+      wait_style_(making.settings.style) {
+  lanes_ = std::make_unique<group::Lanes>(settings_of_lanes(parts_.areas.front(), making.settings),
+                                          places_of(parts_, making.first_lane));
 }
 
 ServedLanes::~ServedLanes() {

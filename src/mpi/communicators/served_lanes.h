@@ -34,6 +34,7 @@ class ServedLanes {
     std::vector<int32_t> here;   // the ranks that share memory with this one
     std::shared_ptr<Team> team;  // the team of these ranks; null if this rank is alone
     placement::PeriodicRow machine_nodes;
+    size_t first_lane = 0;  // the number of the first one among the communicator's lanes
   };
   // Makes group::Lanes::count lanes, by collective calls over a communicator of the same ranks.
   // Null at all ranks if one of them has no server, or no memory for the lanes; *why_not then says
@@ -79,8 +80,8 @@ class ServedLanes {
     std::vector<NodeAreas> areas;
     std::vector<std::unique_ptr<net::PointToPoint>> nets;
   };
-  ServedLanes(Parts parts, group::Group::Settings settings);
-  static std::vector<group::Lanes::Place> places_of(const Parts& parts);
+  ServedLanes(Parts parts, const Making& making);
+  static std::vector<group::Lanes::Place> places_of(const Parts& parts, size_t first_lane);
 
   Parts parts_;
   const int rank_, ranks_;

@@ -1,8 +1,6 @@
 #include "mpi/report/clocks.h"
 
 #include <algorithm>
-#include <chrono>
-#include <thread>
 
 #include "mpi/host/private_communicator.h"
 
@@ -10,8 +8,6 @@ namespace tutti::mpi {
 namespace {
 
 constexpr int round_trips = 30;  // with each node; the first ones set up the connection
-// The least time between the two moments that give the counter's rate; less is too inaccurate.
-constexpr uint64_t least_distance = 20'000'000;  // nanoseconds
 
 Reading ask(Messages& messages, int leader) {
   Reading best;
@@ -65,12 +61,8 @@ void Clocks::read(Messages& messages) {
     if (leaders_[static_cast<size_t>(node_of(rank_))] == rank_) answer(messages);
     return;
   }
-  if (!moments_.empty()) {
-    const uint64_t passed = trace::monotonic_nanoseconds() - moments_.front().nanoseconds;
-    if (passed < least_distance)
-      std::this_thread::sleep_for(std::chrono::nanoseconds(least_distance - passed));
-  }
-  moments_.push_back(trace::now_by_both());
+  moments_.push_back(moments_.empty() ? trace::now_by_both()
+                                      : trace::later_by_both(moments_.front()));
   auto& readings = readings_.emplace_back();
   for (const int leader : leaders_)
     readings.push_back(leader == 0 ? Reading{moments_.back().ticks, moments_.back().ticks, 0}

@@ -58,7 +58,8 @@ std::vector<std::span<const trace::Record>> own_parts() {
 }
 
 void send_all() {
-  const std::string text = trace::describe_rank(job->rank, job->clock, *tracer());
+  const std::string text =
+      trace::describe_rank(job->rank, job->clock, placement::usable_cores(), *tracer());
   const auto parts = own_parts();
   std::vector<uint64_t> sizes;
   for (const auto& part : parts) sizes.push_back(part.size());
@@ -154,7 +155,8 @@ bool unless_it_died(Work work) {
 // False if a rank has died.
 bool collect_all() {
   trace::Job description = describe_nodes();
-  description.ranks.push_back(trace::describe_rank(0, job->clock, *tracer()));
+  description.ranks.push_back(
+      trace::describe_rank(0, job->clock, placement::usable_cores(), *tracer()));
   const auto own = own_parts();
   uint64_t records = 0;
   for (const auto& part : own) records += part.size();
@@ -202,6 +204,7 @@ void check_trace_filter() { trace::read_filter(options().trace_filter); }
 
 void start_tracing() {
   const Host& mpi = host();
+  trace::is_of_mpi.store(true);
   auto made = std::make_unique<Job>();
   // A program may change its directory later; the user's path is relative to this one.
   made->file = std::filesystem::absolute(options().trace).string();

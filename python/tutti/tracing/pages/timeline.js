@@ -119,12 +119,16 @@ function drawHostCalls(parent) {
   }
 }
 
+// Operations in lanes run beside the calls of their rank, so they are thin lines at the foot of its row.
+const placeOf = (operation, rank) => operation.lane ? { y: timeline.y(rank) + timeline.height() - 3, height: 3 } : {};
+
 function drawCall(parent, operation, call, level) {
+  const place = placeOf(operation, call.rank);
   if (level === "steps") {
     for (const step of stepsOf(call)) {
       if (step.end < timeline.from || step.begin > timeline.to) continue;
       const elsewhere = groupOf(step) === ELSEWHERE;
-      const drawn = elsewhere ? thread(parent, call.rank, step.begin, step.end) : bar(parent, call.rank, step.begin, step.end, COLOURS[groupOf(step)]);
+      const drawn = elsewhere ? thread(parent, call.rank, step.begin, step.end) : bar(parent, call.rank, step.begin, step.end, COLOURS[groupOf(step)], place);
       if (!drawn) continue;
       timeline.drawn.push([step, drawn]);
       drawn.addEventListener("mouseenter", () => point(operation, step));
@@ -133,11 +137,11 @@ function drawCall(parent, operation, call, level) {
     let at = call.begin;
     sums(call).forEach((time, group) => {
       if (group === ELSEWHERE) thread(parent, call.rank, at, at + time);
-      else bar(parent, call.rank, at, at + time, COLOURS[group]);
+      else bar(parent, call.rank, at, at + time, COLOURS[group], place);
       at += time;
     });
   }
-  const outline = bar(parent, call.rank, call.begin, call.end, "none", { class: operation === state.operation ? "call chosen" : "call", "pointer-events": level === "steps" ? "none" : "all" });
+  const outline = bar(parent, call.rank, call.begin, call.end, "none", { class: operation === state.operation ? "call chosen" : "call", "pointer-events": level === "steps" ? "none" : "all", ...place });
   if (outline && level !== "steps") {
     outline.addEventListener("mouseenter", () => (byId("hint").textContent = `rank ${call.rank}: ${operation.label}, ${duration(call.end - call.begin)}; click to choose it`));
     outline.addEventListener("click", () => choose(operation));
@@ -147,7 +151,7 @@ function drawCall(parent, operation, call, level) {
 function drawStretches(parent, visible) {
   const busy = trace.ranks.map(() => new Float64Array(STRETCHES)), waiting = trace.ranks.map(() => new Float64Array(STRETCHES));
   const length = (timeline.to - timeline.from) / STRETCHES;
-  for (const operation of visible)
+  for (const operation of visible.filter((one) => !one.lane))
     for (const call of operation.calls) {
       const total = Math.max(call.end - call.begin, 1), inside = total - sums(call)[ELSEWHERE], waits = sums(call)[0] / Math.max(inside, 1);
       const first = Math.max(Math.floor((call.begin - timeline.from) / length), 0);
