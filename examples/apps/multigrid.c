@@ -2,7 +2,7 @@
  *
  *   mpiexec -n RANKS multigrid [--exchange messages|get|tutti_get|neighbours|started|persistent]
  *                              [--side N] [--boxes N] [--cycles N] [--solves N]
- *                              [--together N] [--bottom gradients|sweeps] [--poisson]
+ *                              [--threads N] [--together N] [--bottom gradients|sweeps] [--poisson]
  *
  * The program does what the benchmark miniGMG does (Williams and others, "Optimization of geometric
  * multigrid for emerging multi- and manycore processors", SC 2012): each rank has 1, 8 or 64 boxes
@@ -32,7 +32,7 @@
 typedef struct {
   Way way;
   Bottom bottom;
-  int side, boxes, cycles, solves, together; /* boxes: of a rank, in each direction */
+  int side, boxes, cycles, solves, threads, together; /* boxes: of a rank, in each direction */
   double a;
 } Options;
 
@@ -43,7 +43,7 @@ typedef struct {
   int alike; /* all solutions have the same bits */
 } Result;
 
-enum { most_together = 16 };
+enum { most_together = 16, most_threads = 1024 };
 
 /* Systems that are solved at once. */
 typedef struct {
@@ -64,7 +64,10 @@ static void solve_together(const Systems* all, int count, int cycles) {
   }
   for (int active = count; active > 0;) {
     active = 0;
-    for (int i = 0; i < count; ++i) active += multigrid_advance(all->system[i]);
+    for (int i = 0; i < count; ++i) {
+      active += multigrid_advance(all->system[i]);
+      for (int other = 0; other < count; ++other) multigrid_look(all->system[other]);
+    }
   }
 }
 
@@ -158,14 +161,15 @@ static int report(const Multigrid* m, const Options* o, const Result* r, const R
 /* Reads the command line, or ends the program. */
 static Options parse(int argc, char** argv) {
   static const char* const bottoms[] = {"gradients", "sweeps"};
-  long way = ways_messages, side = 32, boxes = 1, cycles = 10, solves = 10, together = 1,
-       bottom = bottom_gradients, a = 1;
+  long way = ways_messages, side = 32, boxes = 1, cycles = 10, solves = 10, threads = 1,
+       together = 1, bottom = bottom_gradients, a = 1;
   const Option options[] = {
       {"--exchange", &way, 0, ways - 1, "how ghost cells travel", 1, way_names},
       {"--side", &side, 16, 256, "cells of a box in each direction, a power of two", 1, NULL},
       {"--boxes", &boxes, 1, 512, "boxes of a rank, a cube", 1, NULL},
       {"--cycles", &cycles, 1, 1000, "cycles of a solve", 1, NULL},
       {"--solves", &solves, 1, 1000000, "solves", 1, NULL},
+      {"--threads", &threads, 1, most_threads, "threads of a rank that compute", 1, NULL},
       {"--together", &together, 1, most_together, "solves at a time", 1, NULL},
       {"--bottom", &bottom, 0, 1, "how the coarsest level is solved", 1, bottoms},
       {"--poisson", &a, 0, 0, "a is 0", 1, NULL},
@@ -177,12 +181,17 @@ static Options parse(int argc, char** argv) {
   if ((side & (side - 1)) != 0) options_refuse("multigrid", "--side takes a power of two");
   if (across * across * across != boxes)
     options_refuse("multigrid", "--boxes takes a cube: 1, 8, 27, 64, ...");
+#ifndef _OPENMP
+  if (threads > 1)
+    options_refuse("multigrid", "--threads: built by a compiler without OpenMP; leave it out");
+#endif
   return (Options){.way = (Way)way,
                    .bottom = (Bottom)bottom,
                    .side = (int)side,
                    .boxes = across,
                    .cycles = (int)cycles,
                    .solves = (int)solves,
+                   .threads = (int)threads,
                    .together = (int)together,
                    .a = (double)a};
 }
@@ -205,7 +214,7 @@ static Result solve_with(const Options* o, const Neighbourhood* around, const Di
                          int solves, Systems* all) {
   for (int i = 0; i < all->count; ++i)
     multigrid_make(all->system[i], around, o->boxes, side, edge_of_cell(o, d, side), o->a,
-                   o->bottom, o->together > 1);
+                   o->bottom, o->threads, o->together > 1);
   return solve(all, o, d, solves);
 }
 
@@ -214,7 +223,8 @@ static void free_systems(const Systems* all) {
 }
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
+  int level;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level);
   const Options options = parse(argc, argv);
   const Division division = divide();
   Neighbourhood around;

@@ -52,9 +52,10 @@ static void list_steps(Multigrid* m) {
 }
 
 void multigrid_make(Multigrid* m, const Neighbourhood* around, int boxes, int side, double h,
-                    double a, Bottom bottom, int together) {
+                    double a, Bottom bottom, int threads, int together) {
   *m = (Multigrid){.a = a,
                    .bottom = bottom,
+                   .threads = threads,
                    .together = together,
                    .reduction = MPI_REQUEST_NULL,
                    .smoothing = {"smooth", PHASE_COMPUTATION, 0, 0},
@@ -99,7 +100,7 @@ static void start_reduction(Multigrid* m, MPI_Op op, Phase* phase) {
 
 static void finish_reduction(Multigrid* m, Phase* phase) {
   phase_begin(phase);
-  MPI_Wait(&m->reduction, MPI_STATUS_IGNORE);
+  ghosts_wait(&m->level[0].ghosts, &m->reduction);
   phase_end(phase);
 }
 
@@ -218,4 +219,11 @@ int multigrid_advance(Multigrid* m) {
   if (m->at == m->step_count) return 0;
   start_step(m);
   return 1;
+}
+
+void multigrid_look(Multigrid* m) {
+  double* array;
+  if (m->at == m->step_count) return;
+  Level* const with_ghosts = ghosts_of(m, &m->steps[m->at], &array);
+  if (with_ghosts != NULL) ghosts_look(&with_ghosts->ghosts);
 }

@@ -17,8 +17,9 @@
  * computed.
  *
  * Results depend neither on which rank has which boxes, nor on the way of exchange, nor on how many
- * systems are solved at once, apart from the rounding of conjugate gradients' dot products. A rank
- * owns its Multigrids; one thread uses them, and all ranks advance them in the same order. */
+ * systems are solved at once, nor on the number of threads (OpenMP's), apart from the rounding of
+ * conjugate gradients' dot products. A rank owns its Multigrids; one thread uses them, and all
+ * ranks advance them in the same order. */
 #ifndef MULTIGRID_CYCLE_H
 #define MULTIGRID_CYCLE_H
 
@@ -63,6 +64,7 @@ typedef struct {
   int levels;
   double a; /* 0 (Poisson) or more (Helmholtz) */
   Bottom bottom;
+  int threads;  /* that compute at this rank */
   int together; /* another system is solved meanwhile: reductions are non-blocking */
   Step steps[most_steps];
   int step_count, product; /* where conjugate gradients' product stands among the steps */
@@ -83,7 +85,7 @@ typedef struct {
 
 /* Collective. `side` is a power of two, 4 or more; `h` the edge of a cell of level 0. */
 void multigrid_make(Multigrid* m, const Neighbourhood* around, int boxes, int side, double h,
-                    double a, Bottom bottom, int together);
+                    double a, Bottom bottom, int threads, int together);
 void multigrid_free(Multigrid* m);
 
 /* Starts a solve of u and f of level 0 by `cycles` V-cycles. Collective. */
@@ -92,5 +94,8 @@ void multigrid_begin(Multigrid* m, int cycles);
 /* Finishes the step that was started, and starts the next one. Returns 0 when the solve is over.
  * Collective. */
 int multigrid_advance(Multigrid* m);
+
+/* While other systems are advanced: lets the exchange under way go on (ghosts_look). */
+void multigrid_look(Multigrid* m);
 
 #endif

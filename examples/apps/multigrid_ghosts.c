@@ -109,7 +109,9 @@ void ghosts_free(Ghosts* g) {
     MPI_Win_unlock_all(g->window);
     MPI_Win_free(&g->window);
   } else if (g->around->way == ways_tutti_get) {
-    MPI_Barrier(g->around->grid); /* neighbours have taken the last faces */
+    MPI_Request all_are_here; /* neighbours have taken the last faces */
+    MPI_Ibarrier(g->around->grid, &all_are_here);
+    ghosts_wait(g, &all_are_here);
     transfers_free(g->out);
   } else {
     free(g->out);
@@ -237,18 +239,26 @@ static void finish_gets(Ghosts* g) {
   g->half ^= 1;
 }
 
-/* The same by Tutti. Without servers a rank of another node answers inside calls of Tutti's only,
- * so this rank must not wait in MPI while others get its faces. */
-static void finish_tutti_gets(Ghosts* g) {
+/* The same by Tutti. Starts the gets if all neighbours have said that their faces are there. */
+static void ask_for_faces(Ghosts* g) {
   const Neighbourhood* a = g->around;
   const size_t bytes = (size_t)g->count * sizeof(double);
-  transfers_wait(a->group, 2 * directions, g->messages);
-  for (int d = 0; d < directions; ++d) {
+  if (g->asked) return;
+  MPI_Testall(2 * directions, g->messages, &g->asked, MPI_STATUSES_IGNORE);
+  for (int d = 0; d < directions && g->asked; ++d) {
     if (a->neighbour[d] == MPI_PROC_NULL) continue;
     const double* const face = g->theirs[d] + (g->half * directions + (d ^ 1)) * g->count;
-    transfers_get(a->group, a->neighbour[d], g->in + d * g->count, face, bytes);
+    transfers_get(a->group, a->neighbour[d], g->in + d * g->count, face, bytes, &g->gets[d]);
   }
-  transfers_complete(a->group);
+}
+
+/* Without servers a rank of another node answers inside calls of Tutti's only, so this rank must
+ * not wait in MPI while others get its faces. */
+static void finish_tutti_gets(Ghosts* g) {
+  const Neighbourhood* a = g->around;
+  for (ask_for_faces(g); !g->asked; ask_for_faces(g)) transfers_answer(a->group);
+  for (int d = 0; d < directions; ++d) transfers_complete(a->group, &g->gets[d]);
+  g->asked = 0;
   g->half ^= 1;
 }
 
@@ -289,6 +299,20 @@ void ghosts_start(Ghosts* g, double* cells) {
   phase_begin(&g->packing);
   for (int d = 0; d < directions; ++d) copy_local(g, cells, d);
   phase_end(&g->packing);
+}
+
+void ghosts_look(Ghosts* g) {
+  if (g->around->way != ways_tutti_get) return;
+  phase_begin(&g->moving);
+  ask_for_faces(g);
+  phase_end(&g->moving);
+}
+
+void ghosts_wait(const Ghosts* g, MPI_Request* request) {
+  if (g->around->way == ways_tutti_get)
+    transfers_wait(g->around->group, request);
+  else
+    MPI_Wait(request, MPI_STATUS_IGNORE);
 }
 
 void ghosts_finish(Ghosts* g, double* cells) {

@@ -28,6 +28,7 @@
 #include <stddef.h>
 
 #include "phases.h"
+#include "tutti/tutti.h"
 
 typedef enum {
   ways_messages,
@@ -51,7 +52,7 @@ typedef struct {
   MPI_Comm graph;            /* the edges to other ranks: one for each neighbour that is not NULL */
   int edges;
   int sends[directions], receives[directions]; /* the direction of each edge in, and out */
-  struct tutti_group* group;                   /* ways_tutti_get: the ranks of `grid` */
+  tutti_group* group;                          /* ways_tutti_get: the ranks of `grid` */
 } Neighbourhood;
 
 typedef struct {
@@ -62,6 +63,8 @@ typedef struct {
   int counts[directions], send_places[directions], receive_places[directions]; /* indexed by edge */
   MPI_Win window;                       /* ways_get: over `out` */
   double* theirs[directions];           /* ways_tutti_get: `out` of each neighbour */
+  tutti_handle gets[directions];        /* ways_tutti_get */
+  int asked;                            /* ways_tutti_get: the gets of the exchange have started */
   int half;                             /* with gets: which half is packed next */
   MPI_Request request;                  /* ways_started and ways_persistent */
   MPI_Request messages[2 * directions]; /* ways_messages, and with gets: receives, sends */
@@ -82,5 +85,9 @@ void ghosts_free(Ghosts* ghosts);
  * Between the two nobody touches the cells. */
 void ghosts_start(Ghosts* ghosts, double* cells);
 void ghosts_finish(Ghosts* ghosts, double* cells);
+/* Between the two, as often as the program likes: starts gets by Tutti whose faces are there. */
+void ghosts_look(Ghosts* ghosts);
+/* Waits for a request of MPI's on which other ranks' exchanges may depend. */
+void ghosts_wait(const Ghosts* ghosts, MPI_Request* request);
 
 #endif

@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+enum { cells_of_a_thread = 4096 };
+
 /* Distances in arrays, and the numbers of the stencil. */
 typedef struct {
   int side, boxes;
@@ -30,11 +32,21 @@ static size_t row_at(const Stencil* s, int box, int z, int y) {
   return (size_t)box * s->box + (size_t)(z + 1) * s->plane + (size_t)(y + 1) * s->row + 1;
 }
 
+/* A team of threads costs some microseconds, so each thread gets some thousand cells. The rows of
+ * a loop write different cells, and read none that another row writes; so the bits of all cells
+ * are the same with any number of threads. */
+static int threads_for(const Multigrid* m, const Stencil* s) {
+  const size_t cells = (size_t)s->boxes * (size_t)s->side * (size_t)s->side * (size_t)s->side;
+  const size_t most = cells / cells_of_a_thread + 1;
+  return most < (size_t)m->threads ? (int)most : m->threads;
+}
+
 /* Boxes have even sides, so a cell's colour follows from its place in its box. */
 void kernel_sweep(Multigrid* m, Level* l, int colour, Phase* phase) {
   phase_begin(phase);
   const Stencil s = stencil_of(m, l);
   const double over_diagonal = 1 / s.diagonal;
+#pragma omp parallel for collapse(2) num_threads(threads_for(m, &s))
   for (int box = 0; box < s.boxes; ++box)
     for (int z = 0; z < s.side; ++z)
       for (int y = 0; y < s.side; ++y) {
@@ -49,6 +61,7 @@ void kernel_sweep(Multigrid* m, Level* l, int colour, Phase* phase) {
 void kernel_apply(Multigrid* m, Level* l, const double* u, double b, double* result, Phase* phase) {
   phase_begin(phase);
   const Stencil s = stencil_of(m, l);
+#pragma omp parallel for collapse(2) num_threads(threads_for(m, &s))
   for (int box = 0; box < s.boxes; ++box)
     for (int z = 0; z < s.side; ++z)
       for (int y = 0; y < s.side; ++y) {
@@ -64,6 +77,7 @@ void kernel_apply(Multigrid* m, Level* l, const double* u, double b, double* res
 void kernel_restrict_residual(Multigrid* m, const Level* fine, Level* coarse) {
   phase_begin(&m->transfer);
   const Stencil s = stencil_of(m, fine), t = stencil_of(m, coarse);
+#pragma omp parallel for collapse(2) num_threads(threads_for(m, &s))
   for (int box = 0; box < t.boxes; ++box)
     for (int z = 0; z < t.side; ++z)
       for (int y = 0; y < t.side; ++y) {
@@ -82,6 +96,7 @@ void kernel_restrict_residual(Multigrid* m, const Level* fine, Level* coarse) {
 void kernel_interpolate(Multigrid* m, const Level* coarse, Level* fine) {
   phase_begin(&m->transfer);
   const Stencil s = stencil_of(m, fine), t = stencil_of(m, coarse);
+#pragma omp parallel for collapse(2) num_threads(threads_for(m, &s))
   for (int box = 0; box < s.boxes; ++box)
     for (int z = 0; z < s.side; ++z)
       for (int y = 0; y < s.side; ++y) {
@@ -122,6 +137,7 @@ void kernel_remove_mean(const Multigrid* m, Level* l, double sum) {
 double kernel_largest_residual(const Multigrid* m, const Level* l) {
   const Stencil s = stencil_of(m, l);
   double largest = 0;
+#pragma omp parallel for collapse(2) num_threads(threads_for(m, &s)) reduction(max : largest)
   for (int box = 0; box < s.boxes; ++box)
     for (int z = 0; z < s.side; ++z)
       for (int y = 0; y < s.side; ++y) {

@@ -2,7 +2,7 @@
  * of the arrays that are read must be filled.
  *
  * A sweep and a product add their time to a phase of the caller's, transfers between levels to the
- * system's. One thread uses a system. */
+ * system's. One thread calls them; loops over many cells are divided among the system's threads. */
 #ifndef MULTIGRID_KERNELS_H
 #define MULTIGRID_KERNELS_H
 

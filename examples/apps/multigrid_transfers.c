@@ -14,7 +14,8 @@ static struct {
   void* (*alloc)(size_t);
   void (*free)(void*);
   tutti_status (*get)(tutti_group*, int, void*, const void*, size_t, tutti_handle*);
-  tutti_status (*wait_all)(tutti_group*);
+  tutti_status (*wait)(tutti_group*, tutti_handle*);
+  tutti_status (*test)(tutti_group*, tutti_handle*, int*);
   const char* (*error_message)(void);
 } tutti;
 
@@ -28,7 +29,7 @@ const char* transfers_begin(MPI_Comm over, tutti_group** group) {
   if (!find(&tutti.group_of_communicator, "tutti_group_of_communicator") ||
       !find(&tutti.group_free, "tutti_group_free") || !find(&tutti.alloc, "tutti_alloc") ||
       !find(&tutti.free, "tutti_free") || !find(&tutti.get, "tutti_get") ||
-      !find(&tutti.wait_all, "tutti_wait_all") ||
+      !find(&tutti.wait, "tutti_wait") || !find(&tutti.test, "tutti_test") ||
       !find(&tutti.error_message, "tutti_error_message"))
     return "--exchange tutti_get needs Tutti; start the job under tutti-run";
   const tutti_status made = tutti.group_of_communicator((uint64_t)(uintptr_t)over, group);
@@ -50,20 +51,22 @@ void* transfers_alloc(size_t bytes) {
 
 void transfers_free(void* memory) { tutti.free(memory); }
 
-void transfers_get(tutti_group* group, int target, void* to, const void* from, size_t bytes) {
-  if (tutti.get(group, target, to, from, bytes, NULL) != TUTTI_OK) stop(tutti.error_message());
+void transfers_get(tutti_group* group, int target, void* to, const void* from, size_t bytes,
+                   tutti_handle* get) {
+  if (tutti.get(group, target, to, from, bytes, get) != TUTTI_OK) stop(tutti.error_message());
 }
 
-void transfers_complete(tutti_group* group) {
-  if (tutti.wait_all(group) != TUTTI_OK) stop(tutti.error_message());
+void transfers_complete(tutti_group* group, tutti_handle* get) {
+  if (tutti.wait(group, get) != TUTTI_OK) stop(tutti.error_message());
 }
 
-void transfers_wait(tutti_group* group, int count, MPI_Request* messages) {
-  int done = 0;
-  for (;;) {
-    MPI_Testall(count, messages, &done, MPI_STATUSES_IGNORE);
-    if (done) return;
-    transfers_complete(group);
-    sched_yield(); /* to whoever sends the messages, if cores are shared */
-  }
+void transfers_answer(tutti_group* group) {
+  tutti_handle of_none = {{0, 0}};
+  int done;
+  if (tutti.test(group, &of_none, &done) != TUTTI_OK) stop(tutti.error_message());
+  sched_yield();
+}
+
+void transfers_wait(tutti_group* group, MPI_Request* request) {
+  for (int done = 0; !done; MPI_Test(request, &done, MPI_STATUS_IGNORE)) transfers_answer(group);
 }

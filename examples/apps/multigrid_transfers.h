@@ -6,22 +6,24 @@
 #include <mpi.h>
 #include <stddef.h>
 
-struct tutti_group;
+#include "tutti/tutti.h"
 
 /* Collective. Makes the group of a communicator's ranks. Returns NULL, or why there is none. */
-const char* transfers_begin(MPI_Comm over, struct tutti_group** group);
-void transfers_end(struct tutti_group* group);
+const char* transfers_begin(MPI_Comm over, tutti_group** group);
+void transfers_end(tutti_group* group);
 
 /* Memory of which the other ranks get parts. Ends the job if there is none. */
 void* transfers_alloc(size_t bytes);
 void transfers_free(void* memory);
 
 /* Starts a get of the target's memory. A failure ends the job. */
-void transfers_get(struct tutti_group* group, int target, void* to, const void* from, size_t bytes);
-/* Completes the gets that were started. Answers ranks of other nodes meanwhile, also if there are
- * none. */
-void transfers_complete(struct tutti_group* group);
-/* Waits for messages, and answers ranks of other nodes meanwhile. */
-void transfers_wait(struct tutti_group* group, int count, MPI_Request* messages);
+void transfers_get(tutti_group* group, int target, void* to, const void* from, size_t bytes,
+                   tutti_handle* get);
+/* Waits until a get is complete, and answers ranks of other nodes meanwhile. */
+void transfers_complete(tutti_group* group, tutti_handle* get);
+/* Waits for a request of MPI's, and answers ranks of other nodes meanwhile. */
+void transfers_wait(tutti_group* group, MPI_Request* request);
+/* Answers ranks of other nodes that want something now, and lets others use the core. */
+void transfers_answer(tutti_group* group);
 
 #endif

@@ -147,9 +147,15 @@ def test_several_solves_at_once(host_named, name):
         assert answers(host_named(name), 2, "multigrid", *words, *more, tutti=True) == alone
 
 
-def test_ranks_have_the_same_bits_as_boxes(host_named):
-    """Eight boxes of one rank, and one box of each of eight ranks."""
-    alone = answers(host_named("mpich"), 1, "multigrid", *SMALL, "--boxes", "8", tutti=True)
+def test_ranks_and_threads_have_the_same_bits_as_boxes(host_named):
+    """Eight boxes of one rank, of its three threads, and one box of each of eight ranks.
+
+    The boxes have enough cells for three threads on the first level, and too few on the others.
+    """
+    words = (*SMALL, "--boxes", "8")
+    alone = answers(host_named("mpich"), 1, "multigrid", *words, tutti=True)
+    by_threads = answers(host_named("mpich"), 1, "multigrid", *words, "--threads", "3", tutti=True)
+    assert by_threads == alone
     words = (*SMALL, "--exchange", "neighbours")
     assert answers(host_named("mpich"), 8, "multigrid", *words, tutti=True)["hash"] == alone["hash"]
 
@@ -179,6 +185,7 @@ def test_conjugate_gradients(host_named, name, ranks):
         ("multigrid", "--side 24", "--side takes a power of two"),
         ("multigrid", "--side 8", "whole number from 16 to 256"),
         ("multigrid", "--boxes 9", "--boxes takes a cube"),
+        ("multigrid", "--threads 0", "whole number from 1 to 1024"),
         ("multigrid", "--together 17", "whole number from 1 to 16"),
         ("multigrid", "--bottom top", "give gradients or sweeps"),
     ],
