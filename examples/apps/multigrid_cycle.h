@@ -64,7 +64,7 @@ typedef struct {
   int levels;
   double a; /* 0 (Poisson) or more (Helmholtz) */
   Bottom bottom;
-  int threads;  /* that compute at this rank */
+  int threads;  /* for its computation */
   int together; /* another system is solved meanwhile: reductions are non-blocking */
   Step steps[most_steps];
   int step_count, product; /* where conjugate gradients' product stands among the steps */

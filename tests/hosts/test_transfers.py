@@ -8,6 +8,7 @@ import shutil
 import pytest
 from several_nodes import BUILD, ROOT, TUTTI_RUN, mpi_words, running, script, wait_for
 from test_nodes import BLOCK, CYCLIC, MPIS, expect_ok
+from tutti.bench.core_ways import CoreWays
 from tutti.rows import read_rows, rows_of
 from tutti.saturation import map_of
 
@@ -350,18 +351,7 @@ def test_a_rank_with_a_server_is_killed_or_stopped(program, mpi, what):
 
 
 CORES = sorted(os.sched_getaffinity(0))
-FOR_SERVERS = f"1@{CORES[-1]}"
-SERVES_ALL = ("--serve", "all")
-# The ways to give cores to ranks and servers (examples/apps/multigrid.md): words of tutti-run.
-WAYS_TO_GIVE_CORES = {
-    "best effort": ((), ("--servers", "1", *SERVES_ALL)),
-    "pinned": (
-        ("taskset", "-c", CORES[-1]),  # the server's core, too
-        ("--servers", FOR_SERVERS, *SERVES_ALL),
-    ),
-    "partitioned": ((), ("--servers", FOR_SERVERS, *SERVES_ALL)),
-    "selective": ((), ("--servers", FOR_SERVERS)),
-}
+WAYS_TO_GIVE_CORES = CoreWays("multigrid", 1, (), len(CORES))
 
 
 @pytest.mark.skipif(len(CORES) < 2, reason="needs a core for servers beside one for ranks")
@@ -390,10 +380,12 @@ def test_multigrid_gets_its_ghosts_by_servers(tmp_path, mpi, ways):
     assert len(by_messages) >= 3
     report = tmp_path / "report.json"
     for way in ways:
-        before, options = WAYS_TO_GIVE_CORES[way]
-        words = (*before, TUTTI_RUN, f"--report={report}", *options)
+        options = WAYS_TO_GIVE_CORES.before_program(way, mpi)
+        words = (TUTTI_RUN, f"--report={report}", *options)
         assert answers(*words, exchange="tutti_get") == by_messages, way
         done = json.loads(report.read_text())
         assert done["transfers_between_nodes"]["gets"] > 0
         assert done["endpoints"]["count"] == 2
         assert done["endpoints"]["exchanged"] > 0 or way == "selective"
+        anywhere = done["servers"]["where"] == "where their ranks may run"
+        assert anywhere == (way == "best effort"), done["servers"]

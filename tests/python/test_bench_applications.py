@@ -1,6 +1,9 @@
 """`tutti bench apps`: refused options, reading of an application's output, and real runs."""
 
 import json
+import os
+import subprocess
+import sys
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
@@ -21,11 +24,14 @@ from tutti.bench.applications import (
 )
 from tutti.bench.applications_report import draw, show
 from tutti.bench.applications_results import as_json, differences, runs_of, same_answer
+from tutti.bench.core_ways import BY_RANKS, MESSAGES, SERVED, CoreWays
+from tutti.bench.core_ways_report import ways_json
 from tutti.bench.measurements import Settings
 from tutti.bench.mpis import Mpi
 from tutti.bench.over_nodes import Nodes
 from tutti.bench.reading import Answer, parse_output
 from tutti.errors import RunError, UserError
+from tutti.places import program
 
 MPICH = Mpi(
     "mpich", "mpich", "5.0.2", Path("/opt/mpich/bin/mpiexec"), Path("/opt/mpich/lib/libmpi.so.12")
@@ -148,10 +154,10 @@ def test_forms_of_a_program(tmp_path):
     keys = ["mpich:blocking", "mpich:overlapped", "mpich+tutti:blocking"]
     variants = result.settings.variants(2)
     assert [one.key for one in variants] == [*keys, "mpich+tutti+servers:overlapped"]
-    assert result.settings.arguments_of(variants[0]) == ("--blocking",)
-    assert result.settings.arguments_of(variants[3])[0] == "--overlap"
+    assert result.settings.arguments_of(variants[0], Place(2)) == ("--blocking",)
+    assert result.settings.arguments_of(variants[3], Place(2))[0] == "--overlap"
     own = replace(result.settings, arguments=("--class", "W"))
-    assert own.arguments_of(variants[0]) == ("--blocking", "--class", "W")
+    assert own.arguments_of(variants[0], Place(2)) == ("--blocking", "--class", "W")
     served = runs_of(result)[1]
     assert (served.host.key, served.best_peer.key) == (keys[0], keys[1])
     assert served.whole.ratio.value == pytest.approx(2)  # 6 s over 3 s
@@ -166,6 +172,71 @@ def test_forms_of_a_program(tmp_path):
     assert "MPICH 5.0.2, Tutti, servers, overlapped" in text.getvalue()
     assert "the forms of the program" in text.getvalue()
     assert [file.exists() for file in draw(result, tmp_path / "forms")] == [True, True]
+
+
+def ways_measured():
+    """Two problems, of which the whole takes 3 s by messages, 4 s by gets, and 2 s by servers."""
+    ways = CoreWays("multigrid", 2, ("32x1", "64x8"), cores=16)
+    result = Applications(settings(application="multigrid", core_ways=ways), seed=1)
+    for place in result.settings.places:
+        for variant in result.settings.variants(place.ranks):
+            whole = {MESSAGES: 3.0, BY_RANKS: 4.0}.get(variant.form, 2.0)
+            jobs = result.of(place, variant)
+            jobs.outputs = [replace(output(), whole=whole)] * 3
+            jobs.shares_of_others = [0.0] * 3
+    return result
+
+
+def test_ways_to_give_cores(tmp_path):
+    result = ways_measured()
+    forms = [variant.form for variant in result.settings.variants(2)]
+    assert forms == [MESSAGES, BY_RANKS, *SERVED]
+    first, second = result.settings.places
+    assert (first.text, second.problem) == ("32x1, 2 ranks", "64x8")
+    by_messages, _, effort, *_, selective = result.settings.variants(2)
+    of = result.settings.arguments_of
+    common = ("--side", "64", "--boxes", "8", "--exchange")
+    assert of(by_messages, second) == (*common, "messages", "--threads", "8")
+    assert of(effort, second) == (*common, "tutti_get", "--threads", "8")
+    assert of(selective, second) == (*common, "tutti_get", "--threads", "7")
+    rows = ways_json(result)
+    assert len(rows) == 3 * 5 and [row["problem"] for row in rows[::5]] == ["32x1", "64x8", None]
+    assert {row["over_messages"]["value"] for row in rows if row["way"] == BY_RANKS} == {0.75}
+    for row in rows:
+        if row["way"] in SERVED:
+            assert row["over_messages"]["value"] == pytest.approx(1.5)
+            assert row["over_gets_by_ranks"]["value"] == pytest.approx(2)
+    text = StringIO()
+    show(result, Console(file=text, width=160))
+    assert "1.50x (1.50-1.50)" in text.getvalue() and "gets by ranks, whole over" in text.getvalue()
+    assert [file.exists() for file in draw(result, tmp_path / "ways")] == [True, True]
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs a core beside the server's")
+def test_cores_of_the_ways():
+    """The cores that the program's threads may use."""
+    ways = CoreWays("multigrid", 1, (), cores=2)
+
+    def of_program(way):
+        words = [str(program("tutti-run")), *ways.before_program(way, "mpich")]
+        script = 'import os; print(*sorted(os.sched_getaffinity(0)), os.environ["TUTTI_SERVERS"])'
+        done = subprocess.run(
+            [*words, sys.executable, "-c", script],
+            env=dict(os.environ) | {"TUTTI_MPI": "mpich"},
+            capture_output=True,
+            text=True,
+            timeout=100,
+            check=True,
+        )
+        return done.stdout.split()
+
+    everywhere = [str(core) for core in sorted(os.sched_getaffinity(0))]
+    *kept, servers = of_program("partitioned")
+    unit = servers.partition("@")[2]
+    assert servers.startswith("1@") and unit in everywhere and unit not in kept
+    assert of_program("selective") == [*kept, servers]
+    assert of_program("pinned") == [*everywhere, servers]
+    assert of_program("best effort") == [*everywhere, "1"]
 
 
 def test_many_answers_are_counted():
@@ -222,6 +293,17 @@ def test_mistakes_are_named():
         (["matvec", "--nodes", "2"], "--nodes: it needs --hosts"),
         (["fft", "--servers"], "--servers: it needs --hosts"),
         (["matvec", "--servers", "--hosts", "x"], "matvec has no overlapped form"),
+        (["matvec", "--core-ways", "1"], "matvec has no one-sided transfers"),
+        (["fft", "--core-ways", "1", "--bind", "core"], "--bind: it does not go with --core-ways"),
+        (
+            ["fft", "--core-ways", "64", "--ranks", "4"],
+            "4 ranks and their servers on a node need 68",
+        ),
+        (["fft", "--problems", "8x8x8"], "--problems: it needs --core-ways"),
+        (
+            ["fft", "--core-ways", "1", "--problems", "8x8"],
+            "'8x8' is not accepted; fft takes --size",
+        ),
     ],
 )
 def test_bad_options(tutti, words, says):

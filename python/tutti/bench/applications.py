@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from tutti.bench.core_ways import CoreWays
 from tutti.bench.driver import NO_HEAP, JobNodes, execute_job, measure_limits, what_failed
 from tutti.bench.hosts import Hosts
 from tutti.bench.load import watched
@@ -72,11 +73,13 @@ class Place:
     ranks: int
     nodes: int | None = None
     delay: str | None = None  # one way, in the units of tests/hosts/link
+    problem: str = ""  # with --core-ways: the program's problem (core_ways.py)
 
     @property
     def text(self) -> str:
         ranks = f"{self.ranks} rank{'s' if self.ranks > 1 else ''}"
-        return ranks if self.nodes is None else f"{self.nodes} nodes, {ranks}, delay {self.delay}"
+        where = ranks if self.nodes is None else f"{self.nodes} nodes, {ranks}, delay {self.delay}"
+        return f"{self.problem}, {where}" if self.problem else where
 
 
 @dataclass(frozen=True)
@@ -92,9 +95,12 @@ class AppSettings(Settings):
     per_node: int = 1
     delays: tuple[str, ...] = ()
     servers: bool = False  # the forms of the program, and Tutti's servers with the overlapped one
+    core_ways: CoreWays | None = None
 
     def variants(self, ranks: int) -> list[Variant]:
         plain = super().variants(ranks)
+        if self.core_ways is not None:
+            return list(self.core_ways.variants(plain))
         if not self.servers:
             return plain
         # Without servers Tutti leaves non-blocking collectives between nodes to the host.
@@ -104,20 +110,33 @@ class AppSettings(Settings):
             for form in FORMS[self.application]
         ]
 
-    def arguments_of(self, variant: Variant) -> tuple[str, ...]:
+    def arguments_of(self, variant: Variant, place: Place) -> tuple[str, ...]:
         """The user's arguments come last, so that they can change a form."""
-        chosen = FORMS[self.application][variant.form] if variant.form else ()
-        return (*chosen, *self.arguments)
+        if self.core_ways is not None:
+            nodes = place.nodes or 1
+            ranks = place.ranks // nodes
+            chosen = self.core_ways.arguments(variant.form, place.problem, nodes, ranks)
+            return (*chosen, *self.arguments)
+        return (*(FORMS[self.application][variant.form] if variant.form else ()), *self.arguments)
 
     @property
     def places(self) -> list[Place]:
-        if self.hosts is None:
-            return [Place(ranks) for ranks in self.ranks]
-        return [
+        places = [
             Place(ranks, ranks // self.per_node, delay)
             for delay in self.delays
             for ranks in self.ranks
         ]
+        if self.hosts is None:
+            places = [Place(ranks) for ranks in self.ranks]
+        if self.core_ways is None:
+            return places
+        problems = self.core_ways.problems
+        return [replace(place, problem=problem) for place in places for problem in problems]
+
+    @property
+    def cores_of_node(self) -> int:
+        """The cores that an emulated node needs to itself."""
+        return 1 if self.core_ways is None else self.core_ways.cores_of_node(self.per_node)
 
     @property
     def jobs(self) -> int:
@@ -174,9 +193,12 @@ def run_application(
     binary = find_application(settings.application, variant.mpi.abi)
     binding = binding_for(settings.bind, settings.oversubscribed(place.ranks))
     launcher = program("tutti-run") if variant.tutti else None
-    words = [str(binary), *settings.arguments_of(variant)]
+    words = [str(binary), *settings.arguments_of(variant, place)]
     environ = environment(variant, binding, directory)
     environ = dict.fromkeys(ONE_THREAD, "1") | environ
+    if settings.core_ways is not None:
+        words = settings.core_ways.before_program(variant.form, variant.mpi.abi) + words
+        environ |= settings.core_ways.variables(variant.form)
     if hosts is None:
         started = command(variant, place.ranks, binding, words, launcher)
     else:
@@ -227,7 +249,9 @@ def measure(settings: AppSettings, before_job: Callable[[str], None]) -> Applica
     shuffle = random.Random(seed)
     result = Applications(settings, seed)
     emulated = (
-        Hosts(settings.hosts, most_nodes(settings)) if settings.hosts is not None else nullcontext()
+        Hosts(settings.hosts, most_nodes(settings), settings.cores_of_node)
+        if settings.hosts is not None
+        else nullcontext()
     )
     with tempfile.TemporaryDirectory(prefix="tutti-bench-") as name, emulated as hosts:
         directory = Path(name)

@@ -25,6 +25,7 @@ from tutti.bench.applications_results import (
     states_of,
     times_of,
 )
+from tutti.bench.core_ways_report import draw_ways, show_ways
 from tutti.bench.hosts import cores_text
 from tutti.bench.reading import COMMUNICATION, KINDS, WHOLE
 from tutti.bench.remarks import show_lines
@@ -184,6 +185,9 @@ def load_line(measured: Applications) -> str:
 
 def show(measured: Applications, console: Console) -> None:
     settings, runs = measured.settings, runs_of(measured)
+    if settings.core_ways is not None:
+        show_ways(measured, console)
+        runs = []
     for run in runs:
         console.print(run_table(settings.application, run))
         if line := share_line(run):
@@ -203,7 +207,7 @@ def show(measured: Applications, console: Console) -> None:
         "which a rank waits for the others; least: the smallest over the ranks; all communication: "
         "of the rank that communicates for the longest time",
         states_text(states_of(measured), 0).replace("0 ranks: ", "machine: "),
-        cores_text(most_nodes(settings)) if settings.hosts else "",
+        cores_text(most_nodes(settings), settings.cores_of_node) if settings.hosts else "",
         *(
             f"delay {delay}: a byte takes {time_text(centre(times))} us one way"
             for delay, times in measured.one_way_us.items()
@@ -234,6 +238,8 @@ def draw(measured: Applications, stem: Path) -> list[Path]:
     Writes STEM.png and STEM.svg and returns their paths.
     """
     settings = measured.settings
+    if settings.core_ways is not None:
+        return draw_ways(measured, stem)
     places = settings.places
     most = max(len(settings.variants(place.ranks)) for place in places)
     figure, grid = new_figure(len(places), 1, (8.5, len(places) * (0.7 + 0.33 * most) + 0.9))

@@ -11,6 +11,7 @@ from rich.console import Console
 
 from tutti.bench.applications import APPLICATIONS, FORMS, AppSettings
 from tutti.bench.checks import choose_mpis, default_ranks, startable, with_tutti
+from tutti.bench.core_ways import COMMUNICATING, CoreWays, parse_problems
 from tutti.bench.measurements import (
     DEFAULT_COLLECTIVES,
     HALO,
@@ -525,6 +526,7 @@ def apps(options: Options) -> None:
     Its answers are compared, and its times by phase. Its own options follow after --.
     """
     from tutti.bench import applications, applications_report, applications_results
+    from tutti.bench.core_ways_report import ways_json
 
     output = output_of(options, WIDTH)
     if options.app is None:
@@ -539,6 +541,15 @@ def apps(options: Options) -> None:
             f"--servers: {options.app} has no overlapped form, which servers could help; those that "
             f"have one are {' and '.join(FORMS)}"
         )
+    if options.core_ways and options.app not in COMMUNICATING:
+        raise UserError(
+            f"--core-ways: {options.app} has no one-sided transfers, which servers could get; those "
+            f"that have some are {' and '.join(COMMUNICATING)}"
+        )
+    if options.core_ways and (wrong := options.given("--servers", "--bind", "--no-tutti")):
+        raise UserError(f"{wrong[0]}: it does not go with --core-ways; leave one of them out")
+    if options.problems is not None and not options.core_ways:
+        raise UserError("--problems: it needs --core-ways")
     check_hosts(
         options,
         (*OF_HOSTS, "--servers"),
@@ -553,15 +564,28 @@ def apps(options: Options) -> None:
         limits=not options.quick,
         servers=options.servers,
     )
+    if options.core_ways:  # a launcher's binding would leave no core to give
+        ways = CoreWays(
+            options.app,
+            options.core_ways,
+            parse_problems(options.app, options.problems),
+            options.cores,
+        )
+        asked = replace(asked, core_ways=ways, bind="none")
     if options.hosts is not None:
         asked = applications.over_nodes(asked, plan_of(replace_nodes(options), settings))
+    if asked.core_ways is not None:
+        asked.core_ways.check(max(asked.ranks) if asked.hosts is None else asked.per_node)
     applications.require_built(asked)
     measured = with_progress(
         asked.jobs, options.app, lambda before_job: applications.measure(asked, before_job)
     )
+    document = applications_results.as_json(measured)
+    if asked.core_ways is not None:
+        document["core_ways"] = ways_json(measured)
     output.present(
         lambda console: applications_report.show(measured, console),
-        applications_results.as_json(measured),
+        document,
         lambda stem: applications_report.draw(measured, stem),
     )
     if different := applications_results.differences(measured):
@@ -629,8 +653,8 @@ SUBCOMMANDS: dict[str, tuple[Callable[[Options], None], tuple[str, ...]]] = {
     "openmp": (openmp, ("ranks", "bytes", "repetitions", "quick", "budget_ms", *FILES)),
     "apps": (
         apps,
-        ("app", "words", *HERE, *NODES, "servers", "repetitions", "quick", "mpi", "tutti", "seed",
-         *PLOT),
+        ("app", "words", *HERE, *NODES, "servers", "core_ways", "problems", "repetitions", "quick",
+         "mpi", "tutti", "seed", *PLOT),
     ),
 }  # fmt: skip
 app = typer.Typer(

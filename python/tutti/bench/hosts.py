@@ -13,18 +13,18 @@ from tutti.errors import RunError, UserError
 SCRIPTS = ("up", "down", "link", "clusters", "mpiexec", "pingpong")
 
 
-def have_own_cores(nodes: int) -> bool:
-    """True if there is a core for each node.
+def have_own_cores(nodes: int, each: int = 1) -> bool:
+    """True if there are so many cores for each node.
 
     Else all nodes share all cores, and the system may run two nodes' ranks on one core while
     another idles.
     """
-    return nodes <= len(os.sched_getaffinity(0))
+    return nodes * each <= len(os.sched_getaffinity(0))
 
 
-def cores_text(nodes: int) -> str:
+def cores_text(nodes: int, each: int = 1) -> str:
     """Names the cores on which the ranks of so many nodes compute: a sentence below a table."""
-    if have_own_cores(nodes):
+    if have_own_cores(nodes, each):
         return (
             "Each node's ranks and servers share the node's own cores of this machine, and the "
             "network takes time of all."
@@ -37,16 +37,17 @@ def cores_text(nodes: int) -> str:
 
 class Hosts:
     """A set of nodes that belongs to this process and exists during the `with` block. Nodes have
-    cores of their own if there are enough.
+    cores of their own if there are enough, `cores` for each.
     """
 
-    def __init__(self, directory: Path, nodes: int) -> None:
+    def __init__(self, directory: Path, nodes: int, cores: int = 1) -> None:
         missing = [name for name in SCRIPTS if not shutil.which(directory / name)]
         if missing:
             lacks = f"there is no program '{directory / missing[0]}'"
             raise UserError(f"--hosts: {lacks}; give the directory tests/hosts of Tutti's sources")
         self.directory = directory.absolute()
         self.nodes = nodes
+        self.cores = cores
         self.state = Path(f"/run/tutti-bench-{os.getpid()}")
 
     @property
@@ -55,7 +56,8 @@ class Hosts:
         return {"HOSTS_STATE": str(self.state)}
 
     def __enter__(self) -> "Hosts":
-        self._run("up", *(["--own-cores"] if have_own_cores(self.nodes) else []), str(self.nodes))
+        own = ["--own-cores"] if have_own_cores(self.nodes, self.cores) else []
+        self._run("up", *own, str(self.nodes))
         return self
 
     def __exit__(

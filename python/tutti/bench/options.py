@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from tutti.bench.applications import APPLICATIONS, FORMS
+from tutti.bench.core_ways import COMMUNICATING, SERVED
 from tutti.bench.lives import CALLS, ROUNDS
 from tutti.bench.load import MOST_BUSY
 from tutti.bench.measurements import COLLECTIVES, DEFAULT_COLLECTIVES
@@ -187,6 +188,23 @@ class Options:
             "--servers",
         ),
     ] = False
+    core_ways: Annotated[
+        int,
+        option(
+            f"For {' and '.join(COMMUNICATING)}: run the program by messages, and by one-sided transfers "
+            f"with so many servers on each node, to which cores are given in the ways "
+            f"{', '.join(SERVED)}.",
+            metavar="SERVERS",
+        ),
+    ] = 0
+    problems: Annotated[
+        str | None,
+        option(
+            "With --core-ways: the program's problems, as SIDExBOXES of multigrid ("
+            f"{COMMUNICATING['multigrid'].problems}) or NXxNYxNZ of fft ({COMMUNICATING['fft'].problems}).",
+            metavar="LIST",
+        ),
+    ] = None
     load: Annotated[
         int,
         option(
@@ -243,6 +261,7 @@ class Options:
             ("repetitions", 1, 1000),
             ("budget_ms", 1, 60000),
             ("load", 0, MOST_BUSY),
+            ("core_ways", 0, 64),
             ("rounds", 1, 1_000_000),
             ("work", 0, 1_000_000),
         ):

@@ -1,0 +1,164 @@
+"""Tables, JSON and plots of `tutti bench apps NAME --core-ways N`: whole times relative to messages,
+and to transfers by the ranks alone, as in the paper's figures 5 to 8 and 10."""
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from tutti.bench.applications import Applications, Place
+from tutti.bench.applications_results import times_of
+from tutti.bench.core_ways import BY_RANKS, MESSAGES, SERVED
+from tutti.bench.reading import COMMUNICATION, WHOLE
+from tutti.bench.statistics import Ratio, centre, compare, geometric_mean
+from tutti.bench.texts import interval_text, ratio_text, time_text
+from tutti.bench.variants import Variant
+from tutti.figures import colour_of, legend_below, legend_of, new_figure, save
+from tutti.tables import Table, number, table_of, words
+
+BASES = (MESSAGES, BY_RANKS)
+WAYS = (BY_RANKS, *SERVED)
+
+
+@dataclass(frozen=True)
+class Group:
+    """The problems of one variant of an MPI at one place."""
+
+    measured: Applications
+    variant: Variant  # with Tutti, in the first way
+    places: tuple[Place, ...]  # one for each problem
+
+    def times(self, place: Place, way: str, name: str = WHOLE) -> list[float]:
+        """Seconds by repetition."""
+        ways = self.measured.settings.variants(place.ranks)
+        mine = (self.variant.mpi, self.variant.setting)
+        heap = self.variant.heap and way != MESSAGES
+        found = next(
+            one for one in ways if ((one.mpi, one.setting), one.heap, one.form) == (mine, heap, way)
+        )
+        return times_of(self.measured.of(place, found), name)
+
+    def over(self, base: str, way: str, place: Place) -> Ratio:
+        return compare(self.times(place, base), self.times(place, way))
+
+    def mean(self, base: str, way: str) -> Ratio:
+        return geometric_mean(
+            [(self.times(one, base), self.times(one, way)) for one in self.places]
+        )
+
+    def communicating(self, place: Place, way: str) -> float:
+        """The fraction of the whole."""
+        return centre(self.times(place, way, COMMUNICATION)) / centre(self.times(place, way))
+
+    @property
+    def label(self) -> str:
+        return f"{self.variant.mpi.label}, {self.places[0].text.partition(', ')[2]}"
+
+
+def groups_of(measured: Applications) -> list[Group]:
+    groups: dict[tuple[Any, ...], list[Place]] = {}
+    for place in measured.settings.places:
+        for variant in measured.settings.variants(place.ranks):
+            if variant.form == BY_RANKS:
+                groups.setdefault((variant, place.delay, place.ranks), []).append(place)
+    return [Group(measured, key[0], tuple(places)) for key, places in groups.items()]
+
+
+def group_table(group: Group, base: str) -> Table:
+    """Rows are problems, and their mean; columns are ways."""
+
+    def ratio(row: Place | None, way: str) -> str:
+        found = group.mean(base, way) if row is None else group.over(base, way, row)
+        return f"{ratio_text(found)} ({interval_text(found)})"
+
+    def milliseconds(row: Place | None) -> str:
+        return "" if row is None else time_text(1e3 * centre(group.times(row, base)))
+
+    def fraction(row: Place | None) -> str:
+        return "" if row is None else f"{100 * group.communicating(row, base):.0f}%"
+
+    columns = [
+        words("problem", lambda row: row.problem if row else "mean"),
+        number(f"{base}, ms", milliseconds),
+        number("communicating", fraction),
+    ]
+    for way in WAYS:
+        if way != base:
+            columns.append(number(way, lambda row, way=way: ratio(row, way)))
+    title = (
+        f"{group.measured.settings.application}, {group.label}: {base}, whole over that of a way"
+    )
+    return table_of(title, columns, [*group.places, None])
+
+
+def show_ways(measured: Applications, console: Console) -> None:
+    for group in groups_of(measured):
+        for base in BASES:
+            console.print(group_table(group, base))
+
+
+def ways_json(measured: Applications) -> list[dict[str, Any]]:
+    """A row for each problem and way, and for the mean over the problems (`problem` null)."""
+    return [
+        {
+            "mpi": group.variant.mpi.name,
+            "shared_heap": group.variant.heap,
+            **asdict(place or group.places[0]),
+            "problem": place.problem if place else None,
+            "way": way,
+            "over_messages": asdict(
+                group.over(MESSAGES, way, place) if place else group.mean(MESSAGES, way)
+            ),
+            "over_gets_by_ranks": asdict(
+                group.over(BY_RANKS, way, place) if place else group.mean(BY_RANKS, way)
+            ),
+            "communicating": group.communicating(place, way) if place else None,
+        }
+        for group in groups_of(measured)
+        for place in (*group.places, None)
+        for way in WAYS
+    ]
+
+
+def draw_ways(measured: Applications, stem: Path) -> list[Path]:
+    """Panels like the paper's figures: the fraction in communication (5), and whole times relative
+    to each base (6 to 8, 10). Writes STEM.png and STEM.svg and returns their paths."""
+    groups = groups_of(measured)
+    figure, grid = new_figure(len(groups), 3, (13, 3.4 * len(groups) + 0.6))
+    for row, group in zip(grid, groups, strict=True):
+        names = [place.problem for place in group.places]
+        for axes, base in zip(row, (None, *BASES), strict=True):
+            ways, most = [way for way in (MESSAGES, *WAYS) if way != base], 1.0
+            for place, way in enumerate(ways):
+                if base is None:
+                    heights = [100 * group.communicating(one, way) for one in group.places]
+                    errors = None
+                else:
+                    ratios = [group.over(base, way, one) for one in group.places]
+                    heights = [ratio.value for ratio in ratios]
+                    lows = [ratio.value - (ratio.low or ratio.value) for ratio in ratios]
+                    highs = [(ratio.high or ratio.value) - ratio.value for ratio in ratios]
+                    errors = [lows, highs]
+                    most = max(most, *heights)
+                width = 0.8 / len(ways)
+                left = (place - (len(ways) - 1) / 2) * width
+                axes.bar(
+                    [at + left for at in range(len(names))],
+                    heights,
+                    width,
+                    yerr=errors,
+                    error_kw={"elinewidth": 0.7},
+                    label=way,
+                    color=colour_of((MESSAGES, *WAYS).index(way)),
+                )
+            axes.set_xticks(range(len(names)), names, fontsize=7)
+            if base is not None:
+                axes.axhline(1, color="black", linewidth=0.7)
+                axes.set_ylim(0, 1.5 * most)  # an interval of few repetitions may be wide
+            title = "percent in communication" if base is None else f"times as fast as {base}"
+            axes.set_title(title, fontsize=9)
+        row[0].set_ylabel(group.label, fontsize=7)
+    figure.suptitle(f"{measured.settings.application}: ways to give cores", fontsize=10)
+    legend_below(figure, *legend_of(grid[0]), columns=6)
+    return save(figure, stem)
