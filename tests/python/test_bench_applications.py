@@ -205,10 +205,10 @@ def test_ways_to_give_cores(tmp_path):
     for row in rows:
         if row["way"] in SERVED:
             assert row["over_messages"]["value"] == pytest.approx(1.5)
-            assert row["over_gets_by_ranks"]["value"] == pytest.approx(2)
+            assert row["over_by_ranks"]["value"] == pytest.approx(2)
     text = StringIO()
     show(result, Console(file=text, width=160))
-    assert "1.50x (1.50-1.50)" in text.getvalue() and "gets by ranks, whole over" in text.getvalue()
+    assert "1.50x (1.50-1.50)" in text.getvalue() and "by ranks, whole over" in text.getvalue()
     assert [file.exists() for file in draw(result, tmp_path / "ways")] == [True, True]
 
 

@@ -528,7 +528,7 @@ def apps(options: Options) -> None:
     from tutti.bench import applications, applications_report, applications_results
     from tutti.bench.core_ways_report import ways_json
 
-    output = output_of(options, WIDTH)
+    output = output_of(options, WIDEST if options.core_ways else WIDTH)
     if options.app is None:
         return output.present(applications_report.list_applications, list(APPLICATIONS))
     if options.app not in APPLICATIONS:

@@ -2,7 +2,7 @@
 of section 5 of "Exploiting Communication Concurrency on High Performance Computing Systems".
 
 A program communicates by messages and by one-sided transfers. Its ranks start the transfers
-themselves, as the paper's programs without servers do, or N servers of each node get them:
+themselves (by ranks), as the paper's programs without servers do, or N servers of each node get them:
 
   best effort   servers and the ranks' threads run where the system likes
   pinned        servers have cores, on which the ranks' threads may run, too
@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from tutti.bench.variants import Variant
 from tutti.errors import UserError
 
-MESSAGES, BY_RANKS = "messages", "gets by ranks"
+MESSAGES, BY_RANKS = "messages", "by ranks"
 BEST_EFFORT, PINNED, PARTITIONED, SELECTIVE = SERVED = (
     "best effort",
     "pinned",
@@ -94,7 +94,7 @@ class CoreWays:
     application: str
     servers: int
     problems: tuple[str, ...]
-    cores: int  # of this machine
+    cores: int  # this machine's
 
     @property
     def program(self) -> Program:

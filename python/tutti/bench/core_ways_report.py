@@ -110,7 +110,7 @@ def ways_json(measured: Applications) -> list[dict[str, Any]]:
             "over_messages": asdict(
                 group.over(MESSAGES, way, place) if place else group.mean(MESSAGES, way)
             ),
-            "over_gets_by_ranks": asdict(
+            "over_by_ranks": asdict(
                 group.over(BY_RANKS, way, place) if place else group.mean(BY_RANKS, way)
             ),
             "communicating": group.communicating(place, way) if place else None,

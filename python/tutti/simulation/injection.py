@@ -26,6 +26,7 @@ EXPERIMENTS = {
     "alltoall": "figure 9: an all-to-all of gets in a loop, with and without servers",
     "trends": "figure 11: one client in each NUMA region, two servers, and the peak",
     "fft": "figure 10: the transposes of a Fourier transform on 1,536 and 12,288 cores",
+    "multigrid": "figures 5 to 8: a V-cycle of multigrid, whose servers take cores from its threads",
 }
 SERVERS = 2
 BATCH = 4  # the batch of the paper's figures
@@ -225,6 +226,7 @@ def experiment(
     before: Callable[[str], None] = lambda _: None,
 ) -> dict[str, Any]:
     """The document of `tutti sim --servers --json`."""
+    from tutti.simulation.multigrid import v_cycles
     from tutti.simulation.transposes import transposes
 
     document: dict[str, Any] = {
@@ -249,4 +251,7 @@ def experiment(
     if "fft" in wanted:
         before("fft")
         document["fft"] = transposes(simulator)
+    if "multigrid" in wanted:
+        before("multigrid")
+        document["multigrid"] = v_cycles(simulator)
     return document

@@ -92,10 +92,11 @@ def _show_trends(document: dict[str, Any], console: Console) -> None:
 def _show_transposes(document: dict[str, Any], console: Console) -> None:
     rows = document["fft"]
     served = [f"{one['servers']} servers, gain" for one in rows[0]["served"]]
+    whole = [f"{one['servers']}, whole" for one in rows[0]["served"]]
     table = new_table(
-        "both rounds of a transform's transposes, without computing: microseconds of a process",
+        "both rounds of a transform's transposes: microseconds of a process; whole: with computing",
         "class, cores",
-        ["grid", "first round", "second round", "one client, us", *served],
+        ["grid", "first round", "second round", "one client, us", *served, *whole],
     )
     for row in rows:
         table.add_row(
@@ -104,6 +105,28 @@ def _show_transposes(document: dict[str, Any], console: Console) -> None:
             *(f"{one['exchanges']} of {size_text(one['bytes'])}" for one in row["rounds"]),
             f"{row['own_us']:,.0f}",
             *(f"{one['gain']:.2f}x" for one in row["served"]),
+            *(f"{one['whole_gain']:.2f}x" for one in row["served"]),
+        )
+    console.print(table)
+
+
+MULTIGRID_WAYS = ("all", "selective", "adaptive")
+
+
+def _show_multigrid(document: dict[str, Any], console: Console) -> None:
+    rows = document["multigrid"]
+    gains = [f"{one['servers']}: {way}" for one in rows[0]["served"] for way in MULTIGRID_WAYS]
+    table = new_table(
+        "a V-cycle of multigrid, with computing: gain of 2 and 3 servers, whose cores threads lack",
+        "boxes, cells",
+        ["one client, us", "communicating", *gains],
+    )
+    for row in rows:
+        table.add_row(
+            f"{row['boxes']} of {row['side']}^3",
+            f"{row['own_us']:,.0f}",
+            f"{100 * row['communicating']:.0f}%",
+            *(f"{one['gains'][way]:.2f}x" for one in row["served"] for way in MULTIGRID_WAYS),
         )
     console.print(table)
 
@@ -121,6 +144,8 @@ def show(document: dict[str, Any], console: Console) -> None:
         _show_trends(document, console)
     if "fft" in document:
         _show_transposes(document, console)
+    if "multigrid" in document:
+        _show_multigrid(document, console)
 
 
 def _draw_parallel(axes: Any, document: dict[str, Any], kind: str) -> None:
@@ -181,6 +206,24 @@ def _draw_transposes(axes: Any, document: dict[str, Any]) -> None:
     axes.legend(fontsize=7)
 
 
+def _draw_multigrid(axes: Any, document: dict[str, Any]) -> None:
+    """A group of bars for each problem, as in the paper's figures 6 to 8."""
+    rows = document["multigrid"]
+    servers = [one["servers"] for one in rows[0]["served"]]
+    ways = [(place, way) for place in range(len(servers)) for way in MULTIGRID_WAYS]
+    width = 0.8 / len(ways)
+    for at, (place, way) in enumerate(ways):
+        left = (at - (len(ways) - 1) / 2) * width
+        gains = [100 * (row["served"][place]["gains"][way] - 1) for row in rows]
+        label = f"{servers[place]} servers, {way}"
+        axes.bar([one + left for one in range(len(rows))], gains, width, label=label)
+    names = [f"{row['boxes']} of\n{row['side']}^3" for row in rows]
+    axes.set_xticks(range(len(rows)), names, fontsize=7)
+    axes.set_title("a V-cycle of multigrid, by boxes and cells", fontsize=10)
+    axes.set_ylabel("percent faster")
+    axes.legend(fontsize=7)
+
+
 def _logarithmic(axes: Any) -> None:
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
@@ -193,7 +236,13 @@ def draw(document: dict[str, Any], stem: Path) -> list[Path]:
     written = []
     if "map" in document:
         written += draw_map(document["map"], stem.with_name(stem.name + "-saturation"))
-    for name, kinds in (("parallel", 2), ("alltoall", 1), ("trends", 2), ("fft", 1)):
+    for name, kinds in (
+        ("parallel", 2),
+        ("alltoall", 1),
+        ("trends", 2),
+        ("fft", 1),
+        ("multigrid", 1),
+    ):
         if name not in document:
             continue
         figure, axes = new_figure(1, kinds, (5.5 * kinds, 4.5))
@@ -204,6 +253,8 @@ def draw(document: dict[str, Any], stem: Path) -> list[Path]:
                 _draw_all_to_all(one, document)
             elif name == "fft":
                 _draw_transposes(one, document)
+            elif name == "multigrid":
+                _draw_multigrid(one, document)
             else:
                 _draw_trends(one, document, kind)
         figure.suptitle(f"simulated: {document['machine']['name']}", fontsize=10)
