@@ -24,10 +24,12 @@ from tutti.bench.applications import (
 )
 from tutti.bench.applications_report import draw, show
 from tutti.bench.applications_results import as_json, differences, runs_of, same_answer
-from tutti.bench.core_ways import BY_RANKS, MESSAGES, SERVED, CoreWays
+from tutti.bench.command import apps
+from tutti.bench.core_ways import BY_RANKS, MESSAGES, SERVED, CoreWays, parse_problems
 from tutti.bench.core_ways_report import ways_json
 from tutti.bench.measurements import Settings
 from tutti.bench.mpis import Mpi
+from tutti.bench.options import Options
 from tutti.bench.over_nodes import Nodes
 from tutti.bench.reading import Answer, parse_output
 from tutti.errors import RunError, UserError
@@ -174,6 +176,21 @@ def test_forms_of_a_program(tmp_path):
     assert [file.exists() for file in draw(result, tmp_path / "forms")] == [True, True]
 
 
+def test_bad_options_of_the_ways():
+    for options, says in (
+        (Options(app="matvec", core_ways=1), "matvec has no one-sided transfers"),
+        (Options(app="fft", core_ways=1, bind="core"), "--bind: it does not go with --core-ways"),
+        (Options(app="fft", core_ways=1, tutti=False), "--no-tutti: it does not go with"),
+        (Options(app="fft", problems="8x8x8"), "--problems: it needs --core-ways"),
+    ):
+        with pytest.raises(UserError, match=says):
+            apps(options)
+    with pytest.raises(UserError, match="'8x8' is not accepted; fft takes --size, as in 32x32x32"):
+        parse_problems("fft", "16x8x8,8x8")
+    with pytest.raises(UserError, match="4 ranks and their servers on a node need 68 cores"):
+        CoreWays("fft", 64, (), cores=16).check(4)
+
+
 def ways_measured():
     """Two problems, of which the whole takes 3 s by messages, 4 s by gets, and 2 s by servers."""
     ways = CoreWays("multigrid", 2, ("32x1", "64x8"), cores=16)
@@ -293,17 +310,6 @@ def test_mistakes_are_named():
         (["matvec", "--nodes", "2"], "--nodes: it needs --hosts"),
         (["fft", "--servers"], "--servers: it needs --hosts"),
         (["matvec", "--servers", "--hosts", "x"], "matvec has no overlapped form"),
-        (["matvec", "--core-ways", "1"], "matvec has no one-sided transfers"),
-        (["fft", "--core-ways", "1", "--bind", "core"], "--bind: it does not go with --core-ways"),
-        (
-            ["fft", "--core-ways", "64", "--ranks", "4"],
-            "4 ranks and their servers on a node need 68",
-        ),
-        (["fft", "--problems", "8x8x8"], "--problems: it needs --core-ways"),
-        (
-            ["fft", "--core-ways", "1", "--problems", "8x8"],
-            "'8x8' is not accepted; fft takes --size",
-        ),
     ],
 )
 def test_bad_options(tutti, words, says):
