@@ -22,7 +22,7 @@ SIDES = (32, 64, 128)
 # Exchanges of a V-cycle: 4 sweeps of two colours, a residual and an interpolation; on the last
 # level, of 2 cells, 3 iterations of conjugate gradients and an interpolation.
 EXCHANGES, EXCHANGES_AT_BOTTOM = 10, 4
-BYTES_OF_CELL = 24  # that a step moves: reads two numbers and writes one
+BYTES_OF_CELL = 24  # a step reads two numbers and writes one
 GIGABYTES = {"carver": 18.0}  # a second of the region's memory, by machine
 USUAL_GIGABYTES = 45.0
 CACHE = 30e6  # bytes: levels that fit in are not moved
