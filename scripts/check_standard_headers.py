@@ -41,7 +41,7 @@ NAMES = {
     "cstddef": "byte nullptr_t ptrdiff_t size_t",
     "cstdint": "int64_t uint32_t uint64_t",
     "cstdio": "FILE fclose fflush fopen fprintf fputs fwrite printf puts remove rename snprintf sscanf",
-    "cstdlib": "_Exit abort abs aligned_alloc atexit atoi free getenv malloc strtol strtoull",
+    "cstdlib": "_Exit abort abs aligned_alloc atexit atof atoi free getenv malloc strtol strtoull",
     "cstring": """memcmp memcpy memmove memset strchr strcmp strcpy strcspn strerror strlen strncmp
         strncpy""",
     "ctime": "clock time",
@@ -75,7 +75,7 @@ NAMES = {
     "stdexcept": "length_error logic_error out_of_range runtime_error",
     "string": "erase erase_if getline stoi stoull string to_string",
     "string_view": "string_view",
-    "system_error": "errc error_code generic_category",
+    "system_error": "errc error_code generic_category system_error",
     "thread": "this_thread thread",
     "tuple": "apply get tie tuple tuple_element_t tuple_size_v",
     "type_traits": """conditional_t is_base_of_v is_class_v is_convertible_v is_enum_v

@@ -308,7 +308,7 @@ def examine_interposers() -> list[Finding]:
             remedy = f"{MPIS[abi]} needs it: install a tutti-mpi wheel that was built with it"
             found.append(Finding(name, POOR, "not found", remedy))
         else:
-            found.append(Finding(name, GOOD, f"for {serves[abi]}"))
+            found.append(Finding(name, GOOD, f"for {MPIS[abi]}"))
     if all(f.state == POOR for f in found):
         found = [Finding(f.name, BAD, f.says, f.remedy) for f in found]
     return found

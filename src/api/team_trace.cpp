@@ -1,6 +1,7 @@
 #include "api/team_trace.h"
 
 #include <atomic>
+#include <exception>
 #include <filesystem>
 #include <mutex>
 #include <numeric>
