@@ -112,11 +112,25 @@ class TooLong(AssertionError):
     """A job did not end; its output so far says where its ranks wait (TUTTI_STALL_SECONDS)."""
 
 
+# Open MPI's launcher (PMIx 5) sometimes fails with this message on a busy machine, before it has
+# started a process.
+LAUNCHER_FAILED = "PMIx server's listener thread failed to start"
+
+
 def run(command, *, environment=None, timeout=200, cwd=None) -> subprocess.CompletedProcess[str]:
-    """Runs a command in a session of its own.
+    """Runs a command in a session of its own, and once more if the launcher itself fails.
 
     After `timeout` seconds all its processes are ended, and TooLong is raised with their output.
     """
+    how = {"environment": environment, "timeout": timeout, "cwd": cwd}
+    result = run_once(command, **how)
+    if result.returncode != 0 and LAUNCHER_FAILED in result.stderr:
+        note_retry(LAUNCHER_FAILED)
+        return run_once(command, **how)
+    return result
+
+
+def run_once(command, *, environment, timeout, cwd) -> subprocess.CompletedProcess[str]:
     command = [str(word) for word in command]
     process = subprocess.Popen(
         command,
@@ -142,11 +156,6 @@ def run(command, *, environment=None, timeout=200, cwd=None) -> subprocess.Compl
     return subprocess.CompletedProcess(command, process.returncode, out, err)
 
 
-# Open MPI's launcher (PMIx 5) sometimes fails with this message on a busy machine, before it has
-# started a process.
-LAUNCHER_FAILED = "PMIx server's listener thread failed to start"
-
-
 # Binds each rank to core 0 or 1, with any launcher.
 BOUND = ["sh", "-c", 'exec taskset -c $((${PMI_RANK:-$OMPI_COMM_WORLD_RANK} % 2)) "$@"', "bound"]
 
@@ -168,11 +177,7 @@ def job(
     )
     prefix = [TUTTI_RUN, *options] if tutti else []
     command = [host.launcher, "-n", ranks, *(BOUND if bound else []), *prefix, program, *arguments]
-    result = run(command, environment=environment, timeout=timeout)
-    if result.returncode != 0 and LAUNCHER_FAILED in result.stderr:
-        note_retry(LAUNCHER_FAILED)
-        return run(command, environment=environment, timeout=timeout)
-    return result
+    return run(command, environment=environment, timeout=timeout)
 
 
 def job_of_careless_parents(host, ranks, directory, words, program, *arguments, variables=None):

@@ -352,7 +352,7 @@ def rounded(value: Any) -> Any:
 
 
 def report_of(name: str, directory: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    monkeypatch.setattr("tutti.bench.hosts.have_own_cores", lambda nodes: True)
+    monkeypatch.setattr("tutti.bench.hosts.have_own_cores", lambda *_: True)
     shown, document, draw = KINDS[name]()
     stream = StringIO()
     shown(Console(file=stream, width=220, markup=False, emoji=False))
