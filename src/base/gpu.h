@@ -17,7 +17,7 @@ namespace tutti::gpu {
 inline constinit std::atomic<int> looks{1};
 
 // True if there is none, for a path that costs a load.
-inline bool is_ruled_out() { return looks <= 0; }
+inline bool is_ruled_out() { return looks.load(std::memory_order_relaxed) <= 0; }
 // True if there is such a library.
 bool look();
 inline bool is_there() { return !is_ruled_out() && look(); }

@@ -1,5 +1,6 @@
-// Every atomic operation of a protocol between ranks, by name. No other file names a memory order:
-// counters of one process use the default. Any thread may use them; structures own the words.
+// Every atomic operation of a protocol between ranks, by name. No other file but base/gpu.h, whose
+// flag lies on the path of a call, names a memory order: counters of one process use the default.
+// Any thread may use them; structures own the words.
 //
 // The protocol needs three guarantees. A rank's stores become visible before the number that
 // announces them (publish, paired with observe). A rank that is about to sleep is seen by the rank
