@@ -51,7 +51,7 @@ ROUNDS = 300
 
 
 def test_ranks_on_one_core_poll_little(polls):
-    """A rank polls 32 times before it gives the core away; without that, for whole time slices."""
+    """A rank polls four times before it gives the core away; without that, for whole time slices."""
     few, many = (polls(rounds) for rounds in (1, ROUNDS))
     assert (many - few) / (3 * ROUNDS) < 200
 

@@ -16,10 +16,10 @@ namespace tutti::mpi {
 namespace {
 
 // A message that is on its way is found by these polls.
-constexpr uint32_t polls_before_rest = 32;
+constexpr uint32_t polls_before_rest = 4;
 // After a thousand polls that found nothing the wait is long, or the host's messages go another way
 // than by what it polls here (MPICH 5 on one node), and it then yields by itself.
-constexpr uint32_t polls_between_rests(uint32_t idle) { return idle < 1024 ? 8 : 32; }
+constexpr uint32_t polls_between_rests(uint32_t idle) { return idle < 1024 ? 2 : 32; }
 // A wait of so many polls, and of each multiple, sleeps shortly, because threads that yield without
 // end can make the kernel's scheduler fail
 // (docs/decisions/waiting-with-more-ranks-than-cores.md).
