@@ -19,7 +19,7 @@ team::NodeTeam::Settings settings_of(int rank, std::chrono::steady_clock::durati
   return {.hook = {},
           .missing_types = 0,
           .reported_as = rank,
-          .may_ask_for_cma = {},
+          .system_copies = {},
           .needs_shape = !options().plans.empty(),
           .longest_wait = limit};
 }

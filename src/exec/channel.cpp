@@ -26,7 +26,7 @@ plan::Resources resources_of(const shm::Layout& layout, const Channel::Settings&
   const Reach& reach = settings.reach;
   resources.threads = reach.one_process;
   resources.mapped = !reach.mapped.empty();
-  resources.system_copies = !reach.processes.empty();
+  resources.system_copies = !reach.memories.empty();
   resources.system_copies_unasked = reach.cma_unasked;
   if (settings.net != nullptr) resources.prompt = settings.net->prompt();
   return resources;

@@ -11,6 +11,13 @@
 
 namespace tutti::exec {
 
+// When ranks try whether they may use the system's copies.
+enum class SystemCopies {
+  never,
+  where_quick,  // default rules ask for them, where they are quick and the node has few ranks
+  always,       // the user's rules ask for them
+};
+
 struct Reach {
   // `direct`: the range of this rank's addresses that every other rank of the group has mapped, and
   // by rank where that rank's range is mapped here (this rank's own entry: own_base). No entries:
@@ -24,12 +31,15 @@ struct Reach {
   std::byte* own_base = nullptr;
   size_t own_bytes = 0;
   std::vector<std::byte*> mapped;
-  // `cma`: by rank the process whose memory process_vm_readv reads. No entries: not permitted.
-  std::vector<int64_t> processes;
-  // Indexed by rank: a descriptor of the file of that process's memory (/proc/PID/mem), which was
-  // opened when the system permitted it; -1: none. It serves when the permission for `cma` has gone
-  // since, by PR_SET_DUMPABLE, other credentials or a filter of system calls. No entries: none.
-  std::vector<int> memories;
+  // `cma`: by rank the process whose memory process_vm_readv reads, and a descriptor of the file of
+  // that memory (/proc/PID/mem), which was opened when the system permitted it; -1: none. The file
+  // serves when the permission for `cma` has gone since, by PR_SET_DUMPABLE, other credentials or a
+  // filter of system calls. No entries: not permitted.
+  struct OfProcess {
+    int64_t process = 0;
+    int file = -1;
+  };
+  std::vector<OfProcess> memories;
   bool cma_unasked = false;  // `cma` serves long messages although no rule asks for it
 };
 

@@ -18,6 +18,15 @@ constexpr uint32_t sources_inline = 64;  // more are gathered on the heap
 
 std::byte* at_address(uint64_t address) { return reinterpret_cast<std::byte*>(address); }
 
+// False for memory of a device, from which the system copies nothing, and where the copies are
+// forbidden by now: the data then goes through the slot.
+bool system_reads(uint64_t address) {
+  std::byte first;
+  const iovec here{&first, sizeof first};
+  const iovec there{at_address(address), sizeof first};
+  return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == sizeof first;
+}
+
 }  // namespace
 
 Channel::Reached::Reached(Channel& channel, const BoundProgram& bound, const Operation& operation)
@@ -33,7 +42,7 @@ uint64_t Channel::Reached::place_of(const void* buffer) const {
   const uint64_t distance = address - reinterpret_cast<uint64_t>(reach.own_base);
   if (!reach.mapped.empty() && distance < reach.own_bytes) return distance;
   const bool by_system = operation_.bytes >= bound_.cma_from && address < in_other_process;
-  return by_system && buffer != nullptr ? in_other_process | address : 0;
+  return by_system && buffer != nullptr && system_reads(address) ? in_other_process | address : 0;
 }
 
 uint64_t* Channel::Reached::table_of(int32_t rank) const {
@@ -90,11 +99,9 @@ uint64_t Channel::Reached::place_of(const Elsewhere& elsewhere) const {
 // then be another file.
 bool Channel::Reached::read_file(int32_t rank, std::byte* dst, uint64_t address,
                                  size_t bytes) const {
-  const Reach& reach = channel_.reach_;
-  const int file = reach.memories.empty() ? -1 : reach.memories[static_cast<size_t>(rank)];
+  const auto [process, file] = channel_.reach_.memories[static_cast<size_t>(rank)];
   if (file < 0) return false;
-  const std::string name =
-      "/proc/" + std::to_string(reach.processes[static_cast<size_t>(rank)]) + "/mem";
+  const std::string name = "/proc/" + std::to_string(process) + "/mem";
   char found[64];
   const ssize_t length =
       readlink(("/proc/self/fd/" + std::to_string(file)).c_str(), found, sizeof found);
@@ -111,7 +118,8 @@ bool Channel::Reached::read_file(int32_t rank, std::byte* dst, uint64_t address,
 }
 
 Code Channel::Reached::read(int32_t rank, std::byte* dst, uint64_t address, size_t bytes) {
-  const auto process = static_cast<pid_t>(channel_.reach_.processes[static_cast<size_t>(rank)]);
+  const auto process =
+      static_cast<pid_t>(channel_.reach_.memories[static_cast<size_t>(rank)].process);
   while (bytes > 0) {
     const iovec local{dst, bytes};
     const iovec remote{at_address(address), bytes};

@@ -57,7 +57,7 @@ inline exec::Reach reach_of(Reaching how, int rank, int ranks) {
   if (reach.one_process) reach.mapped.resize(static_cast<size_t>(ranks));
   if (how == Reaching::direct || rank % 2 == 0) reach.own_bytes = SIZE_MAX;
   reach.cma_unasked = true;
-  if (how == Reaching::by_system) reach.processes.assign(static_cast<size_t>(ranks), getpid());
+  if (how == Reaching::by_system) reach.memories.assign(static_cast<size_t>(ranks), {getpid(), -1});
   return reach;
 }
 

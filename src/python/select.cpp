@@ -72,7 +72,8 @@ plan::Resources resources_of(const Ranks& ranks, const placement::Nodes& nodes,
   resources.system_copies_unasked = options.reach == ReachChoice::cma;
   resources.system_copies =
       resources.system_copies_unasked ||
-      (options.reach == ReachChoice::automatic && select::may_ask_for_cma(overrides));
+      (options.reach == ReachChoice::automatic &&
+       (select::users_rules_ask_for_cma(overrides) || select::default_rules_ask_for_cma()));
   return resources;
 }
 

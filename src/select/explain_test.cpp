@@ -68,7 +68,7 @@ TEST(Explain, SaysWhichWaysReadersGoAndWhoWantsIt) {
   EXPECT_EQ(by_rule.reach, ReachChoice::cma);
   EXPECT_EQ(by_rule.reach_place, "mine:2");
   EXPECT_TRUE(explain(allreduce_of(8), overrides).reach_place.empty());
-  EXPECT_TRUE(may_ask_for_cma(overrides));
+  EXPECT_TRUE(users_rules_ask_for_cma(overrides));
   overrides.reach = ReachChoice::staged;
   EXPECT_EQ(explain(allreduce_of(1024), overrides).reach, ReachChoice::staged);
   EXPECT_EQ(explain(allreduce_of(1024), overrides).reach_place, "TUTTI_REACH");

@@ -28,19 +28,26 @@ bool find_rule(const Table& table, const Call& call, Choice& choice, Sizes& size
 // True if a rule asks for something. Rules that do have the word in their text; MPI_Init asks, so
 // the compiled table, which many programs never need, is not read where its text lacks the word.
 template <class Asks>
-bool some_rule(const Overrides& overrides, std::string_view word, Asks asks) {
+bool has_rule(const Table& table, Asks asks) {
+  return std::any_of(table.rules.begin(), table.rules.end(), [&](const auto& rules) {
+    return std::any_of(rules.begin(), rules.end(), asks);
+  });
+}
+
+template <class Asks>
+bool some_users_rule(const Overrides& overrides, Asks asks) {
   if (overrides.library != nullptr) {
     for (const LoadedRule& loaded : overrides.library->rules) {
       if (asks(loaded.rule)) return true;
     }
   }
-  const auto has = [&](const Table& table) {
-    return std::any_of(table.rules.begin(), table.rules.end(), [&](const auto& rules) {
-      return std::any_of(rules.begin(), rules.end(), asks);
-    });
-  };
-  if (overrides.table != nullptr && has(*overrides.table)) return true;
-  return default_table_text.find(word) != std::string_view::npos && has(default_table());
+  return overrides.table != nullptr && has_rule(*overrides.table, asks);
+}
+
+template <class Asks>
+bool some_rule(const Overrides& overrides, std::string_view word, Asks asks) {
+  if (some_users_rule(overrides, asks)) return true;
+  return default_table_text.find(word) != std::string_view::npos && has_rule(default_table(), asks);
 }
 
 }  // namespace
@@ -101,9 +108,14 @@ bool may_go_by_servers(const Overrides& overrides) {
   });
 }
 
-bool may_ask_for_cma(const Overrides& overrides) {
-  return some_rule(overrides, reach_word(ReachChoice::cma),
-                   [](const Rule& rule) { return rule.reach == ReachChoice::cma; });
+bool users_rules_ask_for_cma(const Overrides& overrides) {
+  return some_users_rule(overrides,
+                         [](const Rule& rule) { return rule.reach == ReachChoice::cma; });
+}
+
+bool default_rules_ask_for_cma() {
+  static const bool asks = default_table_text.find("cma\n") != std::string_view::npos;
+  return asks;
 }
 
 std::string algorithm_variable(plan::Collective collective) {

@@ -56,9 +56,10 @@ std::vector<const Table*> tables_for(plan::Collective collective, const Override
 bool may_go_by_host(const Overrides& overrides);
 // The same for alltoalls whose parts servers exchange (`direct:N:served`).
 bool may_go_by_servers(const Overrides& overrides);
-// True if some rule asks for the system's copies, so that ranks must find out whether they have
-// them.
-bool may_ask_for_cma(const Overrides& overrides);
+// True if rules of the user's, or the default ones, ask for the system's copies, so that ranks must
+// find out whether they have them.
+bool users_rules_ask_for_cma(const Overrides& overrides);
+bool default_rules_ask_for_cma();
 
 // "TUTTI_ALGORITHM_BCAST"
 std::string algorithm_variable(plan::Collective collective);

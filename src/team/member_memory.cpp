@@ -7,7 +7,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cstring>
 #include <string>
+#include <vector>
 
 #include "base/descriptors.h"
 #include "base/error.h"
@@ -43,6 +46,49 @@ int open_memory(int64_t process) {
   return memory < 0 ? -1 : move_high(memory);
 }
 
+// More ranks do not use the system's copies by default: they were not measured.
+constexpr size_t most_by_default = 32;
+
+// True if a copy by the system takes little more than the two copies through a slot, measured once
+// within this process. Between processes a slot's lines also travel from core to core twice, which
+// this does not measure. Where the system's copies were faster (Intel Xeon), they took 1.2 times as
+// long by this measure; where they were slower (AMD Zen 4), more than twice as long.
+bool copies_are_quick() {
+  static const bool quick = [] {
+    constexpr size_t bytes = 64 * 1024;
+    constexpr int repetitions = 8;
+    using Clock = std::chrono::steady_clock;
+    std::vector<std::byte> from(bytes, std::byte{1}), slot(bytes), to(bytes);
+    Clock::duration by_system = Clock::duration::max(), by_slot = Clock::duration::max();
+    for (int i = 0; i < repetitions; ++i) {
+      const auto start = Clock::now();
+      const iovec here = {to.data(), bytes}, there = {from.data(), bytes};
+      if (process_vm_readv(getpid(), &here, 1, &there, 1, 0) != static_cast<ssize_t>(bytes))
+        return false;
+      const auto middle = Clock::now();
+      std::memcpy(slot.data(), from.data(), bytes);
+      std::memcpy(to.data(), slot.data(), bytes);
+      by_system = std::min(by_system, middle - start);
+      by_slot = std::min(by_slot, Clock::now() - middle);
+    }
+    return 2 * by_system < 3 * by_slot;
+  }();
+  return quick;
+}
+
+// True if the members try to use the system's copies. `measures`: one member does, for all.
+bool tries_system_copies(size_t members, bool measures,
+                         const std::function<exec::SystemCopies()>& asked) {
+  if (options().reach == ReachChoice::cma) return true;
+  if (options().reach != ReachChoice::automatic || !asked) return false;
+  switch (asked()) {
+    case exec::SystemCopies::never: return false;
+    case exec::SystemCopies::always: return true;
+    case exec::SystemCopies::where_quick: break;
+  }
+  return members <= most_by_default && (!measures || copies_are_quick());
+}
+
 bool tries_direct() {
   return options().reach == ReachChoice::automatic || options().reach == ReachChoice::direct;
 }
@@ -62,19 +108,16 @@ Offer make_offer() {
 }
 
 MemberMemory::~MemberMemory() {
-  for (const int file : files_)
-    if (file >= 0) close(file);
+  for (const exec::Reach::OfProcess& other : others_)
+    if (other.file >= 0) close(other.file);
 }
 
 void MemberMemory::attempt(std::span<Introduction> members, int own_member,
-                           const std::function<bool()>& may_ask_for_cma,
+                           const std::function<exec::SystemCopies()>& system_copies,
                            const std::function<void()>& meet) {
   const ReachChoice choice = options().reach;
   Introduction& own = members[static_cast<size_t>(own_member)];
-  // Copies by the system are seldom faster (docs/decisions/deep-rings.md), so they are tried only
-  // if TUTTI_REACH or a rule may ask for them.
-  bool cma = choice == ReachChoice::cma ||
-             (choice == ReachChoice::automatic && may_ask_for_cma && may_ask_for_cma());
+  bool cma = tries_system_copies(members.size(), own_member == 0, system_copies);
   std::vector<Offer> offers;
   for (const Introduction& member : members) offers.push_back(member.offer);
   const uint64_t here = own.offer.namespace_of_processes;
@@ -120,16 +163,16 @@ void MemberMemory::settle(std::span<const Introduction> members, int own_member)
   }
   ordinary_ = works.direct && works.shared_malloc;
   for (size_t member = 0; member < members.size() && works.cma; ++member) {
-    processes_.push_back(members[member].offer.process);
-    files_.push_back(open_memory(processes_.back()));
+    const int64_t process = members[member].offer.process;
+    others_.push_back({process, open_memory(process)});
   }
   if (own_member != 0) return;
-  if (options().reach == ReachChoice::cma && processes_.empty())
+  if (options().reach == ReachChoice::cma && others_.empty())
     log_line(LogLevel::warning,
              "TUTTI_REACH=cma: the system does not let every rank read every other's memory "
              "(`tutti doctor` says more); messages go through the slots instead");
   log_line(LogLevel::info, "reach of %zu ranks: staged%s%s", members.size(),
-           direct() ? ", direct" : "", processes_.empty() ? "" : ", cma");
+           direct() ? ", direct" : "", others_.empty() ? "" : ", cma");
 }
 
 std::vector<MemberMemory::Memory> MemberMemory::memories() const {
@@ -149,14 +192,13 @@ exec::Reach MemberMemory::reach(const std::vector<int>& members) const {
     reach.own_base = heap->base();
     reach.own_bytes = heap->bytes();
     reach.ordinary = ordinary_;
+    reach.mapped.reserve(members.size());
     for (const int member : members) reach.mapped.push_back(heaps_[static_cast<size_t>(member)]);
   }
   reach.cma_unasked = options().reach == ReachChoice::cma;
-  if (!processes_.empty())
-    for (const int member : members) {
-      reach.processes.push_back(processes_[static_cast<size_t>(member)]);
-      reach.memories.push_back(files_[static_cast<size_t>(member)]);
-    }
+  if (others_.empty()) return reach;
+  reach.memories.reserve(members.size());
+  for (const int member : members) reach.memories.push_back(others_[static_cast<size_t>(member)]);
   return reach;
 }
 

@@ -23,11 +23,12 @@ class MemberMemory {
   MemberMemory(const MemberMemory&) = delete;
   ~MemberMemory();
 
-  // Tries every kind of reach to every member, and introduces what works. `may_ask_for_cma`: rules
-  // may ask for copies by the system. `meet` waits for all members; it is called only if
-  // TUTTI_REACH asks for these copies.
+  // Tries every kind of reach to every member, and introduces what works. `system_copies`: whether
+  // rules ask for copies by the system; none: they do not. `meet` waits for all members; it is
+  // called only if TUTTI_REACH asks for these copies.
   void attempt(std::span<Introduction> members, int own,
-               const std::function<bool()>& may_ask_for_cma, const std::function<void()>& meet);
+               const std::function<exec::SystemCopies()>& system_copies,
+               const std::function<void()>& meet);
   // Keeps what all members have introduced as working.
   void settle(std::span<const Introduction> members, int own);
 
@@ -54,11 +55,8 @@ class MemberMemory {
   std::vector<shm::PeerHeap> peers_;
   std::vector<Memory> told_;  // indexed by member: its heap and process; `mapped` is not set
   bool ordinary_ = false;     // heaps_ is not empty, and malloc takes from the heaps at all members
-  // Indexed by member: the process whose memory process_vm_readv reads; empty if it may not
-  // everywhere.
-  std::vector<int64_t> processes_;
-  std::vector<int>
-      files_;  // indexed by member: the file of its memory, or -1; if processes_ is not empty
+  // Indexed by member: the memory that process_vm_readv reads; empty if it may not everywhere.
+  std::vector<exec::Reach::OfProcess> others_;
 };
 
 }  // namespace tutti::team

@@ -186,7 +186,7 @@ void NodeTeam::agree() {
       introductions_->levels_bytes = levels.size();
     }
   }
-  memory_.attempt(introductions(), rank_, settings_.may_ask_for_cma, [this] { meet(); });
+  memory_.attempt(introductions(), rank_, settings_.system_copies, [this] { meet(); });
   meet();
   memory_.settle(introductions(), rank_);
   learn_shape(introductions_->shape);

@@ -41,9 +41,9 @@ class NodeTeam {
     exec::ProgressHook hook;     // the work that a member does for others while it waits
     uint32_t missing_types = 0;  // the types that this process cannot reduce (mpi/host/types.h)
     int reported_as = 0;         // how a report names this process
-    // True if rules may ask for copies by the system; none: they do not. Asked by members alone,
+    // Says whether rules ask for copies by the system; none: they do not. Asked by members alone,
     // because the answer may need a table to be read.
-    std::function<bool()> may_ask_for_cma;
+    std::function<exec::SystemCopies()> system_copies;
     bool needs_shape = false;  // a table of the user's may ask for the shape of the cores
     // The longest wait for other members while the team forms: after it, Error(dead_peer) is
     // thrown.

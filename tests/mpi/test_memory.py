@@ -34,7 +34,7 @@ def test_reach_is_restricted(host_named, compiled, choice, direct):
                          variables={"TUTTI_REACH": choice, "TUTTI_LOG": "info"})  # fmt: skip
     reach = reach_of(support.expect_ok(result))
     assert reach[0] == "staged" and ("direct" in reach) == direct
-    assert "cma" not in reach or choice == "cma"
+    assert "cma" not in reach or choice in ("cma", "auto")  # by default where it is quick
     assert ("TUTTI_REACH=cma: " in result.stderr) == (choice == "cma" and "cma" not in reach)
 
 
@@ -163,6 +163,19 @@ def test_permission_to_read_may_go(host, compiled, ranks):
     variables = {"TUTTI_REACH": "cma", "TUTTI_SETUP_AFTER": "0"}
     program = compiled(host, "limits")
     support.expect_ok(support.job(host, ranks, program, "reading", variables=variables))
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_memory_that_the_system_does_not_copy(host, compiled, tmp_path, ranks):
+    """Its data goes through the slots, that of other ranks by the system's copies."""
+    table = tmp_path / "own.map"
+    table.write_text("tutti-map 1\nalltoall -> builtin:flat segment 64K reach cma\n")
+    program = compiled(host, "limits")
+    variables = {"TUTTI_SETUP_AFTER": "0"}
+    options = [f"--table={table}"]
+    support.expect_ok(
+        support.job(host, ranks, program, "secret", options=options, variables=variables)
+    )
 
 
 def test_no_memory_stays_after_the_end(host, compiled):

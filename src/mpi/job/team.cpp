@@ -39,6 +39,13 @@ class Ranks final : public team::Bootstrap {
   int rank_ = 0, ranks_ = 0;
 };
 
+exec::SystemCopies system_copies_asked(bool of_world) {
+  if (select::users_rules_ask_for_cma(overrides_of_job(of_world)))
+    return exec::SystemCopies::always;
+  return select::default_rules_ask_for_cma() ? exec::SystemCopies::where_quick
+                                             : exec::SystemCopies::never;
+}
+
 }  // namespace
 
 std::vector<int> places_in(Comm communicator, int ranks, Group group) {
@@ -73,8 +80,7 @@ Team::Team(Comm communicator, bool of_world)
     : NodeTeam({.hook = {progress, &pending_},
                 .missing_types = missing_types(),
                 .reported_as = Ranks(communicator).rank(),
-                .may_ask_for_cma =
-                    [of_world] { return select::may_ask_for_cma(overrides_of_job(of_world)); },
+                .system_copies = [of_world] { return system_copies_asked(of_world); },
                 .needs_shape = !options().plans.empty() || table_of_job(of_world) != nullptr}),
       of_world_(of_world) {}
 

@@ -5,10 +5,12 @@
 //   that
 //   limits end          nothing of Tutti's memory is mapped after MPI_Finalize
 //   limits reading      odd ranks may not read other processes' memory from some call on
+//   limits secret       odd ranks send from memory that the system does not let others read
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -90,6 +92,30 @@ static void lose_permission(void) {
   free(own), free(most);
 }
 
+// As memory of devices. A system without such memory gives ordinary one.
+static int* unreadable_by_others(size_t bytes) {
+  const int file = (int)syscall(SYS_memfd_secret, 0);
+  if (file < 0 || ftruncate(file, (off_t)bytes) != 0) return malloc(bytes);
+  int* const memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  close(file);
+  return memory != MAP_FAILED ? memory : malloc(bytes);
+}
+
+static void send_secrets(void) {
+  enum { numbers = 50000 }; /* of a part */
+  const size_t bytes = (size_t)numbers * (size_t)world_size * sizeof(int);
+  int* const out = world_rank % 2 == 1 ? unreadable_by_others(bytes) : malloc(bytes);
+  int* const in = malloc(bytes);
+  for (int round = 0; round < 4; ++round) {
+    for (int i = 0; i < numbers * world_size; ++i) out[i] = world_rank * 7 + i + round;
+    MPI_Alltoall(out, numbers, MPI_INT, in, numbers, MPI_INT, MPI_COMM_WORLD);
+    for (int i = 0; i < numbers * world_size; ++i) {
+      const int from = i / numbers, there = world_rank * numbers + i % numbers;
+      CHECK(in[i] == from * 7 + there + round, "round %d, %d: %d", round, i, in[i]);
+    }
+  }
+}
+
 static int end(void) {
   void* memory;
   MPI_Alloc_mem(1 << 20, MPI_INFO_NULL, &memory);
@@ -110,6 +136,8 @@ int main(int argc, char** argv) {
   if (strcmp(argv[1], "end") == 0) return end();
   if (strcmp(argv[1], "reading") == 0)
     lose_permission();
+  else if (strcmp(argv[1], "secret") == 0)
+    send_secrets();
   else if (strcmp(argv[1], "file") == 0)
     under_file_limit((rlim_t)atol(argv[2]));
   else
