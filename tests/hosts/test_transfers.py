@@ -43,7 +43,8 @@ def test_mistakes_and_groups(program, mpi, settings):
     expect_ok(mpi, 4, program(mpi), "mistakes", **settings)
 
 
-@pytest.mark.parametrize(("servers", "threads"), [(1, 16), (2, 4), (4, 1)])
+@pytest.mark.parametrize("threads", [1, 4, 16])
+@pytest.mark.parametrize("servers", [1, 2, 4])
 @pytest.mark.parametrize("mpi", MPIS)
 def test_servers_exchange_transfers(compiled, tmp_path, mpi, servers, threads):
     """Those of several threads, each with a group of its own. Each server has its share of them."""
@@ -350,6 +351,35 @@ def test_a_rank_with_a_server_is_killed_or_stopped(program, mpi, what):
         wait_for(lambda node=node: not running(f"node{node}", program(mpi)))
 
 
+def multigrid_answers(mpi, *words, arguments, **settings):
+    """What the program prints as answers on two nodes, after `words` of tutti-run.
+
+    After so few cycles the residual is too large for the program's own verification: code 1.
+    """
+    libraries = {"LD_LIBRARY_PATH": str(ROOT / ".mpi" / mpi / "lib")}
+    program = BUILD / "bin" / f"tutti-app-multigrid-{mpi}"
+    if not program.exists():
+        pytest.skip(f"no {program}")
+    command = mpi_words(mpi, 2, *words, program, "--side", "16", *arguments)[1:]
+    result = script("mpiexec", *command, code=None, **libraries, **settings)
+    assert result.returncode == 1, result.stderr
+    answers = [line for line in result.stdout.splitlines() if line.startswith("answer")]
+    assert len(answers) >= 2
+    return answers
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_multigrid_answers_gets_while_it_waits_for_reductions(mpi):
+    """Without servers. A rank that waited for a reduction in the host MPI would answer no get, and
+    a neighbour that waits for the reply would not take part in the reduction.
+    """
+    several = ("--cycles", "2", "--solves", "16", "--together", "4")
+    stall = {"TUTTI_STALL_SECONDS": "30", "TUTTI_STALL": "abort"}
+    by_messages = multigrid_answers(mpi, arguments=several)
+    gets = (*several, "--exchange", "tutti_get")
+    assert multigrid_answers(mpi, TUTTI_RUN, arguments=gets, **stall) == by_messages
+
+
 CORES = sorted(os.sched_getaffinity(0))
 WAYS_TO_GIVE_CORES = CoreWays("multigrid", 1, (), len(CORES))
 
@@ -360,21 +390,11 @@ WAYS_TO_GIVE_CORES = CoreWays("multigrid", 1, (), len(CORES))
     [("mpich", ["pinned", "selective"]), ("openmpi", ["best effort", "partitioned"])],
 )
 def test_multigrid_gets_its_ghosts_by_servers(tmp_path, mpi, ways):
-    """Its solution has the same bits as with messages, however cores are given.
-
-    After one cycle, whose residual is too large for the program's own verification: code 1.
-    """
-    libraries = {"LD_LIBRARY_PATH": str(ROOT / ".mpi" / mpi / "lib")}
-    program = BUILD / "bin" / f"tutti-app-multigrid-{mpi}"
-    if not program.exists():
-        pytest.skip(f"no {program}")
-    small = ("--side", "16", "--cycles", "1", "--solves", "1", "--bottom", "sweeps")
+    """Its solution has the same bits as with messages, however cores are given."""
+    small = ("--cycles", "1", "--solves", "1", "--bottom", "sweeps")
 
     def answers(*words, exchange):
-        command = mpi_words(mpi, 2, *words, program, *small, "--exchange", exchange)[1:]
-        result = script("mpiexec", *command, code=None, **libraries)
-        assert result.returncode == 1, result.stderr
-        return [line for line in result.stdout.splitlines() if line.startswith("answer")]
+        return multigrid_answers(mpi, *words, arguments=(*small, "--exchange", exchange))
 
     by_messages = answers(exchange="messages")
     assert len(by_messages) >= 3
