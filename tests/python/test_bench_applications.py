@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from conftest import ROOT
 from rich.console import Console
+from tutti.bench import applications
 from tutti.bench.applications import (
     APPLICATIONS,
     Applications,
@@ -138,6 +139,32 @@ def test_json_and_table(tmp_path):
     assert [file.exists() for file in draw(result, tmp_path / "times")] == [True, True]
 
 
+@pytest.mark.parametrize(("jobs", "kept"), [(1, None), (3, 1), (4, 2), (5, 2), (6, 2)])
+def test_an_interrupt_keeps_whole_repetitions(monkeypatch, jobs, kept):
+    """A repetition has a job of the host and one of Tutti; after two comes a job with a report."""
+    started = []
+
+    def run(*_, **__):
+        started.append(1)
+        if len(started) > jobs:
+            raise KeyboardInterrupt
+        return output(), 0.0
+
+    monkeypatch.setattr(applications, "run_application", run)
+    asked = settings(repetitions=2, limits=False)
+    if kept is None:
+        with pytest.raises(KeyboardInterrupt):
+            applications.measure(asked, lambda _: None)
+        return
+    result = applications.measure(asked, lambda _: None)
+    assert result.interrupted == (jobs < asked.jobs) and asked.jobs == 5
+    assert result.settings.repetitions == kept
+    assert {len(one.outputs) for one in result.jobs.values()} == {kept}
+    assert {len(one.shares_of_others) for one in result.jobs.values()} == {kept}
+    show(result, Console(file=StringIO(), width=160))
+    assert len(as_json(result)["runs"]) == 1
+
+
 def forms_measured():
     """The host's blocking form sends for 4 s and its overlapped one for 2 s, under other names."""
     result = Applications(settings(application="fft", servers=True), seed=1)
@@ -212,7 +239,8 @@ def test_ways_to_give_cores(tmp_path):
     assert (first.text, second.problem) == ("32x1, 2 ranks", "64x8")
     by_messages, _, effort, *_, selective = result.settings.variants(2)
     of = result.settings.arguments_of
-    common = ("--side", "64", "--boxes", "8", "--exchange")
+    usual = ("--solves", "1", "--cycles", "7")
+    common = ("--side", "64", "--boxes", "8", *usual, "--exchange")
     assert of(by_messages, second) == (*common, "messages", "--threads", "8")
     assert of(effort, second) == (*common, "tutti_get", "--threads", "8")
     assert of(selective, second) == (*common, "tutti_get", "--threads", "7")

@@ -9,7 +9,7 @@ from rich.console import Console
 from test_bench_nodes import HOSTS, MPICH, skip_without_nodes
 from tutti.bench import one_sided_nodes, saturation_nodes
 from tutti.bench.between_nodes import Between
-from tutti.bench.one_sided_nodes import Measured, Place
+from tutti.bench.one_sided_nodes import HANDED, Measured, Place
 from tutti.bench.variants import Variant
 from tutti.saturation import draw_map, where
 
@@ -60,6 +60,27 @@ def job(host, tutti, computing=None):
     return cells
 
 
+def test_the_time_of_handing_over():
+    """Starts of a server's transfers, over those of a client without servers."""
+    result = Measured()
+    for servers, form, start in ((False, "", 8e3), (True, "", 8e3), (True, HANDED, 2e3)):
+        cells = job(100.0, 50.0)
+        cells[0]["start_ns"] = start
+        variant = Variant(MPICH, "default", True, servers=servers, form=form)
+        one_sided_nodes.add_job(result, variant, "1ms", cells)
+    found = one_sided_nodes.document(PLAN, result)["cells"]
+    assert [(one["servers"], one["handed"]) for one in found] == [
+        (False, False),
+        (True, False),
+        (True, True),
+    ]
+    assert [one["tutti"]["of_own_start"] for one in found] == pytest.approx([1, 1, 0.25])
+    stream = StringIO()
+    one_sided_nodes.show(PLAN, result, Console(file=stream, width=176))
+    rows = [line for line in stream.getvalue().splitlines() if "1, all " in line and "│" in line]
+    assert len(rows) == 1 and "0.25x" in rows[0]
+
+
 @pytest.fixture
 def measured():
     """Three repetitions of a job without and one with servers at one delay."""
@@ -94,7 +115,7 @@ def test_what_follows_from_jobs(measured):
 
 def test_the_table_says_what_was_not_measured(measured):
     stream = StringIO()
-    one_sided_nodes.show(PLAN, measured, Console(file=stream, width=160))
+    one_sided_nodes.show(PLAN, measured, Console(file=stream, width=176))
     text = " ".join(stream.getvalue().split())
     assert "MPICH 5.0.2, 1 pair of ranks, delay 1ms" in text
     assert "Without servers nobody answers for a target that computes" in text
@@ -114,11 +135,17 @@ def test_a_small_run(tutti, tmp_path):
     done = tutti("bench", *words, seconds=280)
     assert done.returncode == 0, done.stderr
     cells = json.loads(file.read_text())["cells"]
-    assert {(one["kind"], one["bytes"], one["target"], one["servers"]) for one in cells} == {
-        (kind, size, target, servers)
+    words = ("kind", "bytes", "target", "servers", "handed")
+    assert {tuple(one[word] for word in words) for one in cells} == {
+        (kind, size, *case)
         for kind in ("put", "get")
         for size in (8, 256 << 10)
-        for target, servers in (("waits", False), ("waits", True), ("computes", True))
+        for case in (
+            ("waits", False, False),
+            ("waits", True, False),
+            ("computes", True, False),
+            ("waits", True, True),
+        )
     }
     for one in cells:
         ways = {"tutti", "host"} | ({"ping_pong"} if one["target"] == "waits" else set())

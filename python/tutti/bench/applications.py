@@ -166,9 +166,18 @@ class Applications:
     jobs: dict[tuple[Place, str], Jobs] = field(default_factory=dict)
     one_way_us: dict[str, list[float]] = field(default_factory=dict)  # indexed by delay
     limits: list[dict[str, Any]] = field(default_factory=list)  # one for each repetition
+    interrupted: bool = False  # the user has ended it; only whole repetitions are here
 
     def of(self, place: Place, variant: Variant) -> Jobs:
         return self.jobs.setdefault((place, variant.key), Jobs())
+
+    def keep(self, repetitions: int) -> None:
+        """Leaves out the jobs of later repetitions, which have not all run."""
+        self.settings = replace(self.settings, repetitions=repetitions)
+        del self.limits[repetitions:]
+        for jobs in self.jobs.values():
+            del jobs.outputs[repetitions:]
+            del jobs.shares_of_others[repetitions:]
 
 
 def failure(application: str, code: int, out: str, err: str) -> str:
@@ -244,7 +253,11 @@ def most_nodes(settings: AppSettings) -> int:
 
 
 def measure(settings: AppSettings, before_job: Callable[[str], None]) -> Applications:
-    """Runs all jobs; `before_job` gets a line before each job."""
+    """Runs all jobs; `before_job` gets a line before each job.
+
+    After an interrupt (Ctrl-C) the result has the repetitions that had ended. If none had, the
+    interrupt goes on to the caller.
+    """
     seed = settings.seed if settings.seed is not None else random.randrange(1 << 31)
     shuffle = random.Random(seed)
     result = Applications(settings, seed)
@@ -253,29 +266,61 @@ def measure(settings: AppSettings, before_job: Callable[[str], None]) -> Applica
         if settings.hosts is not None
         else nullcontext()
     )
+    ended = 0
     with tempfile.TemporaryDirectory(prefix="tutti-bench-") as name, emulated as hosts:
         directory = Path(name)
-        for repetition in range(settings.repetitions):
-            if settings.limits:
-                before_job("the machine's limits")
-                result.limits.append(measure_limits())
-            for place, variant in _in_order(result, hosts, shuffle):
-                before_job(
-                    f"{repetition + 1}/{settings.repetitions}, {place.text}, {variant.label}"
-                )
-                output, share = run_application(settings, place, variant, directory, hosts)
-                jobs = result.of(place, variant)
-                jobs.outputs.append(output)
-                jobs.shares_of_others.append(share)
-        for place, variant in _in_order(result, hosts, shuffle):
-            if variant.tutti:
-                before_job(f"report, {place.text}, {variant.label}")
-                file = directory / "report.json"
-                file.unlink(missing_ok=True)
-                jobs = result.of(place, variant)
-                jobs.reported, _ = run_application(settings, place, variant, directory, hosts, file)
-                jobs.report = json.loads(file.read_text()) if file.exists() else None
+        try:
+            for repetition in range(settings.repetitions):
+                _repeat(result, repetition, shuffle, directory, hosts, before_job)
+                ended += 1
+            _make_reports(result, shuffle, directory, hosts, before_job)
+        except KeyboardInterrupt:
+            if ended == 0:
+                raise
+            result.keep(ended)
+            result.interrupted = True
     return result
+
+
+def _repeat(
+    result: Applications,
+    repetition: int,
+    shuffle: random.Random,
+    directory: Path,
+    hosts: Hosts | None,
+    before_job: Callable[[str], None],
+) -> None:
+    """Runs the jobs of one repetition."""
+    settings = result.settings
+    if settings.limits:
+        before_job("the machine's limits")
+        result.limits.append(measure_limits())
+    for place, variant in _in_order(result, hosts, shuffle):
+        before_job(f"{repetition + 1}/{settings.repetitions}, {place.text}, {variant.label}")
+        output, share = run_application(settings, place, variant, directory, hosts)
+        jobs = result.of(place, variant)
+        jobs.outputs.append(output)
+        jobs.shares_of_others.append(share)
+
+
+def _make_reports(
+    result: Applications,
+    shuffle: random.Random,
+    directory: Path,
+    hosts: Hosts | None,
+    before_job: Callable[[str], None],
+) -> None:
+    """Runs the jobs that write Tutti's reports."""
+    file = directory / "report.json"
+    for place, variant in _in_order(result, hosts, shuffle):
+        if variant.tutti:
+            before_job(f"report, {place.text}, {variant.label}")
+            file.unlink(missing_ok=True)
+            jobs = result.of(place, variant)
+            jobs.reported, _ = run_application(
+                result.settings, place, variant, directory, hosts, file
+            )
+            jobs.report = json.loads(file.read_text()) if file.exists() else None
 
 
 def _in_order(

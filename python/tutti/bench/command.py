@@ -383,7 +383,7 @@ def one_sided(options: Options) -> None:
 
     plan = between_of(options, 1, DEFAULT_DELAYS, 20 if options.quick else 40)
     sizes = sizes_of(options, BETWEEN_SIZES, QUICK_BETWEEN_SIZES)
-    output = output_of(options, WIDE)
+    output = output_of(options, WIDEST)
     measured = with_progress(
         one_sided_nodes.jobs(plan, options.count),
         "the nodes",
@@ -555,7 +555,7 @@ def apps(options: Options) -> None:
         (*OF_HOSTS, "--servers"),
         ("--ranks", "--bind", "--peer-settings"),
     )
-    count = options.repetitions or (3 if options.quick else 5)
+    count = options.repetitions or (3 if options.quick or options.core_ways else 5)
     settings = settings_of(options, repetitions=count)
     asked = AppSettings(
         **vars(settings),
@@ -583,6 +583,12 @@ def apps(options: Options) -> None:
     document = applications_results.as_json(measured)
     if asked.core_ways is not None:
         document["core_ways"] = ways_json(measured)
+    if measured.interrupted:
+        document["interrupted"] = True
+        ended = (
+            f"interrupted: the results of {measured.settings.repetitions} of {count} repetitions"
+        )
+        output.console.print(ended, highlight=False)
     output.present(
         lambda console: applications_report.show(measured, console),
         document,
@@ -590,6 +596,8 @@ def apps(options: Options) -> None:
     )
     if different := applications_results.differences(measured):
         raise RunError(f"{options.app}: the answers differ: {different[0]}")
+    if measured.interrupted:
+        raise KeyboardInterrupt
     return None
 
 

@@ -38,6 +38,7 @@ class Program:
     problems: str  # the usual ones
     messages: tuple[str, ...]  # arguments
     transfers: tuple[str, ...]
+    usual: tuple[str, ...] = ()  # arguments, unless the user gives others
     threads: bool = False  # it has an option for its threads
     # Variables of its transfers by ranks, and by servers.
     by_ranks: dict[str, str] = field(default_factory=dict)
@@ -56,9 +57,10 @@ ALLTOALL = "TUTTI_ALGORITHM_ALLTOALL"
 COMMUNICATING = {
     "multigrid": Program(
         (("--side", 1), ("--boxes", 1)),
-        "32x1,32x8,64x1,64x8",
+        "32x1,32x8",
         ("--exchange", "messages"),
         ("--exchange", "tutti_get"),
+        ("--solves", "1", "--cycles", "7"),  # fewer cycles would fail its verification
         threads=True,
     ),
     "fft": Program(
@@ -120,7 +122,7 @@ class CoreWays:
     def arguments(self, way: str, problem: str, nodes: int, ranks: int) -> list[str]:
         """The program's arguments; `ranks`: of a node."""
         program = self.program
-        words = program.arguments_of(problem)
+        words = [*program.arguments_of(problem), *program.usual]
         words += program.messages if way == MESSAGES else program.transfers
         if program.threads:
             of_servers = self.servers if way in (PINNED, PARTITIONED, SELECTIVE) else 0

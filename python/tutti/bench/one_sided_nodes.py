@@ -1,5 +1,6 @@
-"""`tutti bench one-sided --hosts`: what one-sided transfers between two nodes take, with and
-without servers, beside the host MPI's own one-sided transfers and its messages.
+"""`tutti bench one-sided --hosts`: what one-sided transfers between two nodes take, without servers,
+with servers that get what gains, and with servers that get everything, beside the host MPI's own
+one-sided transfers and its messages.
 
 One job measures all of them in turn. The host's transfer that others are compared with is that of
 the job without servers, to a target that waits: no thread but the program's calls the host there,
@@ -27,6 +28,8 @@ from tutti.rows import PrintedRow, rows_of
 from tutti.tables import Column, number, table_of, words
 
 WAITS, COMPUTES = "waits", "computes"
+HANDED = "handed over"  # the form of jobs whose servers get every transfer
+SERVERS = {(False, False): "0", (True, False): "1", (True, True): "1, all"}
 COMPUTING = (
     "Without servers nobody answers for a target that computes, by Tutti or by the host MPI, so "
     "that was not measured. With servers the host's own transfers are answered only because "
@@ -59,6 +62,7 @@ class Place:
     bytes: int
     target: str
     servers: bool
+    handed: bool = False  # servers get every transfer
 
 
 Measured = dict[
@@ -67,10 +71,11 @@ Measured = dict[
 
 
 def variants_of(plan: Between) -> list[Variant]:
+    ways = ((False, ""), (True, ""), (True, HANDED))
     return [
-        Variant(mpi, "default", True, servers=servers)
+        Variant(mpi, "default", True, servers=servers, form=form)
         for mpi in plan.mpis
-        for servers in (False, True)
+        for servers, form in ways
     ]
 
 
@@ -81,9 +86,9 @@ def jobs(plan: Between, repetitions: int) -> int:
 def add_job(measured: Measured, variant: Variant, delay: str, rows: Sequence[PrintedRow]) -> None:
     """Adds the rows of the kind `between` of tutti-ranks."""
     for row in rows_of(rows, "between"):
-        place = Place(
-            variant.mpi.name, delay, row["call"], row["bytes"], row["target"], variant.servers
-        )
+        handed = variant.form == HANDED
+        call = (row["call"], row["bytes"], row["target"])
+        place = Place(variant.mpi.name, delay, *call, variant.servers, handed)
         times = measured.setdefault(place, {}).setdefault(row["way"], Times())
         for name, values in vars(times).items():
             time = row.get("ns" if name == "whole" else f"{name}_ns")
@@ -111,19 +116,37 @@ def measure(
                 shuffle.shuffle(variants)
                 for variant in variants:
                     before_job(f"{repetition + 1}/{repetitions}, delay {delay}, {variant.label}")
-                    targets = f"{WAITS},{COMPUTES}" if variant.servers else WAITS
+                    handed = variant.form == HANDED
+                    both = variant.servers and not handed
+                    targets = f"{WAITS},{COMPUTES}" if both else WAITS
                     words = [",".join(map(str, sizes)), str(plan.milliseconds), targets]
                     rows = run_pairs(
-                        hosts, plan.per_node, variant, "between", words, Path(directory)
+                        hosts,
+                        plan.per_node,
+                        variant,
+                        "between",
+                        words,
+                        Path(directory),
+                        {"TUTTI_SERVE": "all"} if handed else None,
                     )
                     add_job(measured, variant, delay, rows)
     return measured
 
 
+def alone(place: Place) -> Place:
+    """The case without servers that a place is compared with."""
+    return Place(place.mpi, place.delay, place.kind, place.bytes, WAITS, False)
+
+
 def host_of(measured: Measured, place: Place) -> Times:
     """The host's transfer that a place is compared with."""
-    alone = Place(place.mpi, place.delay, place.kind, place.bytes, WAITS, False)
-    return measured[alone]["host"]
+    return measured[alone(place)]["host"]
+
+
+def of_own_start(measured: Measured, place: Place) -> float:
+    """The client's time of a start over that of a start without servers."""
+    own = measured[alone(place)]["tutti"].start
+    return centre(measured[place]["tutti"].start) / centre(own)
 
 
 def over_host(measured: Measured, place: Place) -> Ratio:
@@ -150,8 +173,9 @@ def _columns(measured: Measured) -> list[Column]:
         words("kind", lambda place: place.kind),
         words("size", lambda place: size_text(place.bytes)),
         words("target", lambda place: place.target),
-        words("servers", lambda place: "1" if place.servers else "0"),
+        words("servers", lambda place: SERVERS[place.servers, place.handed]),
         *of("tutti"),
+        number("of own start", lambda place: f"{of_own_start(measured, place):.2f}x"),
         *of("host"),
         *ratio_columns(lambda place: over_host(measured, place), "faster"),
         number("ping-pong", ping_pong),
@@ -159,9 +183,10 @@ def _columns(measured: Measured) -> list[Column]:
 
 
 def _ordered(measured: Measured) -> list[Place]:
-    return sorted(
-        measured, key=lambda one: (one.kind != "put", one.bytes, one.target != WAITS, one.servers)
-    )
+    def key(one: Place) -> tuple[Any, ...]:
+        return (one.kind != "put", one.bytes, one.target != WAITS, one.servers, one.handed)
+
+    return sorted(measured, key=key)
 
 
 def show(plan: Between, measured: Measured, console: Console) -> None:
@@ -174,7 +199,8 @@ def show(plan: Between, measured: Measured, console: Console) -> None:
             console.print(table_of(title, _columns(measured), some, of_kind))
     for line in (
         "whole: start and wait (host: MPI_Win_flush); of computation: start, a computation of twice "
-        "the host's time or the ping-pong's, and wait, over the computation alone; faster: whole over the host's in "
+        "the host's time or the ping-pong's, and wait, over the computation alone; of own start: start, over that "
+        "of a client without servers; 1, all: the server gets every transfer; faster: whole over the host's in "
         "the job without servers, to a target that waits; ping-pong: the same data one way by "
         "MPI_Send, and 8 bytes back.",
         COMPUTING,
@@ -192,6 +218,7 @@ def document(plan: Between, measured: Measured) -> dict[str, Any]:
             cell[way] = {f"{name}_us": values for name, values in vars(times).items() if values}
             if times.beside:
                 cell[way]["of_computation"] = times.of_computation
+        cell["tutti"]["of_own_start"] = of_own_start(measured, place)
         cells.append(cell | {"over_host": asdict(over_host(measured, place))})
     return {
         "tutti": __version__,
