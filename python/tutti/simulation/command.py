@@ -33,6 +33,7 @@ from tutti.simulation.predictions import show as show_predictions
 from tutti.simulation.report import machines_table, show
 from tutti.simulation.results import Results
 from tutti.simulation.results import as_json as results_json
+from tutti.simulation.servers import EXPERIMENTS, experiment
 from tutti.simulation.variants import AGAINST, TUTTI, Variant, parse_against
 
 DEFAULT_SIZES = "8,1K,64K,1M"
@@ -74,7 +75,7 @@ class Asked:
             "--servers",
             help="Simulate how one-sided messages are injected, by clients and by servers, on "
             f"--machine {' or '.join(injection.known_machines())} or a file. In place of "
-            f"collectives give all, or some of {', '.join(injection.EXPERIMENTS)}.",
+            f"collectives give all, or some of {', '.join(EXPERIMENTS)}.",
         ),
     ] = False
     nodes: Annotated[
@@ -255,19 +256,18 @@ def _servers(asked: Asked, output: Output) -> None:
 
     wanted = asked.collectives.split(",")
     if asked.collectives == ALL:
-        wanted = list(injection.EXPERIMENTS)
+        wanted = list(EXPERIMENTS)
     for name in wanted:
-        if name not in injection.EXPERIMENTS:
+        if name not in EXPERIMENTS:
             raise UserError(
-                f"'{name}' is unknown; with --servers give all, or some of "
-                f"{', '.join(injection.EXPERIMENTS)}"
+                f"'{name}' is unknown; with --servers give all, or some of {', '.join(EXPERIMENTS)}"
             )
     simulator = injection.Simulator(*injection.read_machine(asked.machine or "edison"))
     count = asked.nodes if asked.nodes is not None else simulator.machine.get("nodes", 2)
     if not isinstance(count, int) or not 2 <= count <= MOST_NODES:
         raise UserError(f"--nodes: {count} is not accepted; give 2 to {MOST_NODES}")
     sizes = parse_sizes(asked.bytes) if asked.bytes is not None else None
-    document = injection.experiment(simulator, wanted, count, sizes)
+    document = experiment(simulator, wanted, count, sizes)
     output.present(
         lambda console: show(document, console), document, lambda stem: draw(document, stem)
     )

@@ -8,26 +8,17 @@ what follows from it. Times are in microseconds, and bandwidths in GB/s that a n
 import json
 import os
 import subprocess
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tutti import __version__
 from tutti.errors import RunError, UserError
 from tutti.places import program
 from tutti.rows import PrintedRow, read_rows, rows_of
 from tutti.saturation import KINDS, map_of
 
 FILES = Path(__file__).parent.parent / "machines" / "injection"
-EXPERIMENTS = {
-    "saturation": "figures 2 and 3, top: the fraction of the peak by cores and size",
-    "parallel": "figures 2 and 3, bottom: what two servers gain by size and number of messages",
-    "alltoall": "figure 9: an all-to-all of gets in a loop, with and without servers",
-    "trends": "figure 11: one client in each NUMA region, two servers, and the peak",
-    "fft": "figure 10: the transposes of a Fourier transform on 1,536 and 12,288 cores",
-    "multigrid": "figures 5 to 8: a V-cycle of multigrid, whose servers take cores from its threads",
-}
 SERVERS = 2
 BATCH = 4  # the batch of the paper's figures
 SIZES = [8 << i for i in range(15)]  # to 128 KiB
@@ -216,42 +207,3 @@ def trends(
             }
         )
     return rows
-
-
-def experiment(
-    simulator: Simulator,
-    wanted: list[str],
-    nodes: int,
-    sizes: list[int] | None,
-    before: Callable[[str], None] = lambda _: None,
-) -> dict[str, Any]:
-    """The document of `tutti sim --servers --json`."""
-    from tutti.simulation.multigrid import v_cycles
-    from tutti.simulation.transposes import transposes
-
-    document: dict[str, Any] = {
-        "format": "tutti-sim-servers 1",
-        "tutti": __version__,
-        "machine": simulator.machine,
-        "servers": SERVERS,
-    }
-    if "saturation" in wanted or "trends" in wanted:
-        before("saturation")
-        document["map"] = saturation(simulator)
-    if "parallel" in wanted:
-        before("parallel")
-        document["parallel"] = parallel(simulator, sizes or SIZES, COUNTS)
-    if "alltoall" in wanted:
-        before("alltoall")
-        document["alltoall"] = all_to_all(simulator, nodes, sizes or ALLTOALL_SIZES)
-    if "trends" in wanted:
-        before("trends")
-        within = [size for size in sizes or SIZES if size in document["map"]["bytes"]]
-        document["trends"] = trends(simulator, document["map"], within)
-    if "fft" in wanted:
-        before("fft")
-        document["fft"] = transposes(simulator)
-    if "multigrid" in wanted:
-        before("multigrid")
-        document["multigrid"] = v_cycles(simulator)
-    return document
