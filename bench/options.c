@@ -80,9 +80,9 @@ static bool take_face(const char* word, BenchOptions* options) {
   return true;
 }
 
-static bool parse_sizes(char* words, BenchOptions* options, char* message) {
+static bool parse_sizes(const char* option, char* words, BenchOptions* options, char* message) {
   options->size_count = 0;
-  return parse_list("--sizes", words, take_size,
+  return parse_list(option, words, take_size,
                     "up to 64 sizes are, multiples of 8 bytes up to 1024M", options, message);
 }
 
@@ -126,7 +126,9 @@ static bool parse_value(const char* option, char* value, int ranks, BenchOptions
                         char* message) {
   long number;
   if (strcmp(option, "--collectives") == 0) return parse_collectives(value, options, message);
-  if (strcmp(option, "--sizes") == 0) return parse_sizes(value, options, message);
+  options->former = options->former || strcmp(option, "--sizes") == 0;
+  if (strcmp(option, "--bytes") == 0 || strcmp(option, "--sizes") == 0)
+    return parse_sizes(option, value, options, message);
   if (strcmp(option, "--iterations") == 0) {
     if (strcmp(value, "auto") == 0) return true;
     if (!parse_number(option, value, 1, BENCH_MOST_ITERATIONS, &number, message)) return false;
@@ -280,7 +282,7 @@ bool bench_parse(int argc, char** argv, int ranks, BenchOptions* options, char m
                             .forms.count = 1,
                             .lengths.count = 1};
   parse_collectives(usual_collectives, options, message);
-  parse_sizes(common_sizes, options, message);
+  parse_sizes("--bytes", common_sizes, options, message);
   for (int i = 1; i < argc; ++i) {
     if (parse_flag(argv[i], options)) continue;
     if (i + 1 == argc) {

@@ -51,6 +51,7 @@ typedef struct {
   const char* ground; /* the file in whose memory ranks of several nodes of one machine meet; NULL:
                          one node */
   Trials trials;      /* instead of once, all kinds in each of them; their memory is the caller's */
+  bool former;        /* --sizes, the former name of --bytes, was given */
   bool help;
 } BenchOptions;
 

@@ -138,6 +138,8 @@ static int run_job(Bench* bench, int argc, char** argv) {
     if (speaks) fputs(bench_usage, stdout);
     return 0;
   }
+  if (bench->options.former && speaks)
+    fputs("tutti-bench: the next version takes only --bytes instead of --sizes\n", stderr);
   bench->cores = cores_of_all(bench->ranks, bench->options.ground != NULL);
   if (bench->cores == 0) {
     if (speaks)

@@ -11,7 +11,7 @@ const char bench_usage[] =
     "alltoallv,\n"
     "                       reduce_scatter, alltoallw; or all (" BENCH_USUAL_COLLECTIVES
     ")\n"
-    "  --sizes LIST         bytes, multiples of 8, with K and M for 1024s (8,64,512,4K,32K,256K): "
+    "  --bytes LIST         bytes, multiples of 8, with K and M for 1024s (8,64,512,4K,32K,256K): "
     "of one rank's part;\n"
     "                       of the whole vector in allreduce, bcast, reduce, scan and exscan\n"
     "  --kinds LIST         instead of the two: COLLECTIVE:BYTES[:ROOT][:uint32][:dup], as in "

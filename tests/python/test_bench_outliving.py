@@ -29,7 +29,7 @@ def forms_of(job: dict) -> tuple[str, ...]:
 @pytest.mark.parametrize("ranks", [1, 2, 3])
 def test_every_collective_is_right_in_every_form(mpi, ranks, tmp_path):
     """The second size is an odd number of elements, so that uneven parts are rounded."""
-    arguments = ("--collectives", "all", "--sizes", "8,1000", "--root", str(ranks - 1))
+    arguments = ("--collectives", "all", "--bytes", "8,1000", "--root", str(ranks - 1))
     job = run_program(
         mpi, ranks, tmp_path, *arguments, "--forms", ",".join(FORMS), "--budget-ms", "1"
     )
@@ -106,14 +106,14 @@ WRONG = {
 def test_wrong_results_are_noticed(mpi, broken, tmp_path, way):
     arguments, code, said = WRONG[way]
     status, _, err = launch(
-        mpi, 2, tmp_path, *arguments, "--sizes", "4K", "--iterations", "100", preload=broken(code)
+        mpi, 2, tmp_path, *arguments, "--bytes", "4K", "--iterations", "100", preload=broken(code)
     )
     assert status != 0 and said in err
 
 
 @pytest.mark.parametrize("ranks", [2, 3])
 def test_calls_beside_computations(mpi, ranks, tmp_path):
-    arguments = ("--collectives", "barrier,bcast", "--sizes", "8,4K", "--forms", ",".join(FORMS))
+    arguments = ("--collectives", "barrier,bcast", "--bytes", "8,4K", "--forms", ",".join(FORMS))
     job = run_program(mpi, ranks, tmp_path, *arguments, "--budget-ms", "1", "--overlap", "3,4.5,20")
     forms = forms_of(job)
     kinds = (("barrier", 0, 3.0), ("bcast", 8, 4.5), ("bcast", 4096, 20.0))
@@ -127,7 +127,7 @@ def test_calls_beside_computations(mpi, ranks, tmp_path):
 
 
 def test_a_computation_takes_as_long_as_the_blocking_call(mpi, tmp_path):
-    arguments = ("--collectives", "allreduce", "--sizes", "32K", "--overlap", "call")
+    arguments = ("--collectives", "allreduce", "--bytes", "32K", "--overlap", "call")
     job = run_program(mpi, 2, tmp_path, *arguments, "--budget-ms", "1")
     cells = job["cells"]
     assert [(cell["form"], cell.get("work")) for cell in cells] == [

@@ -44,7 +44,7 @@ def launch(
 
 @pytest.mark.parametrize("ranks", [1, 2, 3, 5])
 def test_cells_and_json(mpi, ranks, tmp_path):
-    code, out, err = launch(mpi, ranks, tmp_path, "--sizes", "8,24,4K", "--budget-ms", "2")
+    code, out, err = launch(mpi, ranks, tmp_path, "--bytes", "8,24,4K", "--budget-ms", "2")
     assert code == 0, err
     job = bench_job(read_rows(out.splitlines()))
     assert (job["ranks"], job["interposed"], job["verified"]) == (ranks, False, True)
@@ -72,7 +72,7 @@ def test_every_collective_is_right_in_one_job(mpi, ranks, tmp_path):
         tmp_path,
         "--collectives",
         "all",
-        "--sizes",
+        "--bytes",
         "8,1000",
         "--root",
         str(ranks - 1),
@@ -96,12 +96,24 @@ def test_help_names_every_collective_and_the_usual_ones(mpi, tmp_path):
     assert f"({','.join(DEFAULT_COLLECTIVES)})" in out
 
 
+def test_the_former_name_of_bytes_works_and_one_line_names_the_new_one(mpi, tmp_path):
+    arguments = ("--collectives", "bcast", "--iterations", "20")
+    code, out, err = launch(mpi, 2, tmp_path, *arguments, "--sizes", "8,1K")
+    assert code == 0, err
+    job = bench_job(read_rows(out.splitlines()))
+    assert [cell["bytes"] for cell in job["cells"]] == [8, 1024]
+    ours = [line for line in err.splitlines() if line.startswith("tutti-bench:")]
+    assert ours == ["tutti-bench: the next version takes only --bytes instead of --sizes"]
+    code, _, err = launch(mpi, 2, tmp_path, *arguments, "--bytes", "8,1K")
+    assert code == 0 and "tutti-bench:" not in err
+
+
 def test_sizes_beyond_the_bound_are_left_out(mpi, tmp_path):
     """A rank's buffers have 256 MiB: for 2 x 2 parts in an alltoall, for 2 + 1 in a gather."""
     arguments = (
         "--collectives",
         "gather,barrier,alltoallv",
-        "--sizes",
+        "--bytes",
         "512M,8,1024M",
         "--budget-ms",
         "1",
@@ -132,7 +144,7 @@ def test_fixed_iterations_and_nothing_but_rows(mpi, tmp_path):
         tmp_path,
         "--collectives",
         "allreduce",
-        "--sizes",
+        "--bytes",
         "8",
         "--iterations",
         "37",
@@ -149,9 +161,9 @@ def test_fixed_iterations_and_nothing_but_rows(mpi, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "culprit"),
     [
-        (["--sizes", "12"], "12"),
-        (["--sizes", "-8"], "-8"),
-        (["--sizes", "99999999999999999999999"], "9999"),
+        (["--bytes", "12"], "12"),
+        (["--bytes", "-8"], "-8"),
+        (["--bytes", "99999999999999999999999"], "9999"),
         (["--collectives", "neighbor_alltoallw"], "neighbor_alltoallw"),
         (["--collectives", "all,scan"], "'all'"),
         (["--collectives", "bcast,bcast"], "bcast"),
@@ -295,7 +307,7 @@ TRIED = [("mpich", way) for way in WRONG] + [("openmpi", way) for way in list(WR
 @pytest.mark.parametrize(("mpi", "way"), TRIED, indirect=["mpi"])
 def test_wrong_results_are_noticed(mpi, broken, tmp_path, way):
     collective, code = WRONG[way]
-    arguments = ("--collectives", collective, "--sizes", "4K", "--iterations", "100")
+    arguments = ("--collectives", collective, "--bytes", "4K", "--iterations", "100")
     status, out, err = launch(mpi, 2, tmp_path, *arguments, preload=broken(code))
     assert status != 0
     assert ("wrong result" if collective != "barrier" else "let this rank out") in err
@@ -310,7 +322,7 @@ def test_right_results_are_not_refused(mpi, broken, tmp_path):
         tmp_path,
         "--collectives",
         "all",
-        "--sizes",
+        "--bytes",
         "4K",
         "--budget-ms",
         "1",

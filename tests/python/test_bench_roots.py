@@ -220,7 +220,7 @@ def test_the_program_measures_every_root(mpi, ranks, tmp_path):
         "every",
         "--collectives",
         f"{','.join(ROOTED)},scan,barrier",
-        "--sizes",
+        "--bytes",
         "8,40000",
         "--budget-ms",
         "1",

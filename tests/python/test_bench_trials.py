@@ -24,7 +24,7 @@ def launch(mpi, ranks: int, directory: Path, trials: str, *arguments: str, tutti
     file.write_text(trials)
     bench = [
         str(program(f"tutti-bench-{mpi.abi}")),
-        *("--collectives", "allreduce,bcast", "--sizes", ",".join(map(str, SIZES))),
+        *("--collectives", "allreduce,bcast", "--bytes", ",".join(map(str, SIZES))),
         *("--budget-ms", "1", "--trials", str(file), *arguments),
     ]
     variant = Variant(mpi, "best" if ranks > 2 else "default", tutti)

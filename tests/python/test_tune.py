@@ -505,7 +505,7 @@ def test_a_table_is_obeyed_and_a_broken_one_ends_the_program_before_it_starts(tm
     table, report = tmp_path / "mine.map", tmp_path / "report.json"
     table.write_text("tutti-map 1\nallreduce ranks 2 sizes 1K.. -> builtin:binomial\n")
     code, _, errors = bench_under_tutti(
-        table, report, "--collectives", "allreduce", "--sizes", "8,4K", "--iterations", "50"
+        table, report, "--collectives", "allreduce", "--bytes", "8,4K", "--iterations", "50"
     )
     assert code == 0, errors
     text = report.read_text()

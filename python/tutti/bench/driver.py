@@ -118,7 +118,7 @@ def _what_to_measure(settings: Settings, ranks: int) -> list[str]:
         return ["--halo", ",".join(map(str, settings.faces)), *beside]
     words = ["--kinds", settings.kinds] if settings.kinds else []
     words += ["--collectives", ",".join(settings.collectives)]
-    words += ["--sizes", ",".join(map(str, settings.sizes))]
+    words += ["--bytes", ",".join(map(str, settings.sizes))]
     if settings.lengths != LENGTHS[:1]:
         words += ["--lengths", ",".join(settings.lengths)]
     if settings.forms:
