@@ -1,6 +1,7 @@
 #include "placement/levels.h"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <map>
 #include <optional>
@@ -68,6 +69,27 @@ int32_t common_group(const std::vector<int>& bound, const topo::MachineUnits& un
   return common;
 }
 
+// True if the units of all bindings are in one socket, and no cache inside it is smaller than a
+// numa region. Then one link serves all ranks, wherever they run.
+bool share_one_link(const std::vector<std::vector<int>>& bindings,
+                    const topo::MachineUnits& units) {
+  std::array<std::set<int32_t>, topo::unit_level_names.size()> groups;
+  for (size_t rank = 0; rank < bindings.size(); ++rank) {
+    if (rank > 0 && bindings[rank] == bindings[rank - 1]) continue;
+    for (const int unit : bindings[rank]) {
+      const auto found = units.find(unit);
+      if (found == units.end()) return false;
+      for (size_t level = 0; level < groups.size(); ++level)
+        groups[level].insert(found->second[level]);
+    }
+  }
+  using topo::LevelAt;
+  const size_t regions = groups[LevelAt::at_numa].size();
+  return groups[LevelAt::at_socket].size() == 1 && groups[LevelAt::at_core].size() > 1 &&
+         groups[LevelAt::at_inner_socket].size() <= regions &&
+         groups[LevelAt::at_l3].size() <= regions && groups[LevelAt::at_l2].size() <= regions;
+}
+
 }  // namespace
 
 Levels::Levels(std::vector<SharedLevel> found) : Levels(std::move(found), false) {}
@@ -124,7 +146,7 @@ Levels levels_of(const std::vector<std::vector<int>>& bindings, const topo::Mach
     std::vector<int32_t> group_of;
     for (const std::vector<int>& bound : bindings) {
       const int32_t group = common_group(bound, units, at);
-      if (group == unknown) return Levels(std::move(levels));
+      if (group == unknown) return {std::move(levels), share_one_link(bindings, units)};
       group_of.push_back(group);
     }
     levels.push_back({topo::short_level_name(at), std::move(group_of), 1});
@@ -134,8 +156,9 @@ Levels levels_of(const std::vector<std::vector<int>>& bindings, const topo::Mach
 
 Levels levels_of_bound(const std::vector<std::vector<int>>& bindings, const std::string& given,
                        const std::string& system) {
-  if (std::adjacent_find(bindings.begin(), bindings.end(), std::not_equal_to<>()) == bindings.end())
-    return {};
+  if (bindings.size() > 1 &&
+      std::adjacent_find(bindings.begin(), bindings.end(), std::not_equal_to<>()) == bindings.end())
+    return levels_of_bound({bindings.front()}, given, system);
   const topo::Shape shape = topo::given_shape(given);
   if (!shape.empty()) return levels_of(bindings, topo::machine_units(shape));
   std::set<int> units;

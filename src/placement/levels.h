@@ -7,7 +7,8 @@
 // nothing is left out too: one that has a single group, a group for each rank, or the same groups
 // as the level outside. If sockets have the same groups as numa regions, the level is called numa.
 // Without any level, all ranks count as being on one. Whether that is known, or whether levels may
-// be missing because they are unknown, the levels say beside their groups.
+// be missing because they are unknown, the levels say beside their groups. Levels inside a socket
+// whose caches are not smaller than its numa regions count as known: one link serves all its cores.
 //
 // Values, constant once made; any thread. Every function is pure except levels_of_bound, which
 // reads the kernel's files. Source: HMPI, section 2.1; NUMACol, section 3.
@@ -43,7 +44,7 @@ class Levels {
   // Returns the levels from the outside in.
   const std::vector<SharedLevel>& all() const { return levels_; }
   bool one_level() const { return levels_.empty(); }
-  // True if no level is missing because it is unknown.
+  // True if no level is missing because it is unknown, or if one link serves all ranks.
   bool known() const { return known_; }
   // The number of groups on the level of this name (the innermost of several); 1 if there is none.
   int32_t groups(std::string_view name) const;
@@ -65,6 +66,8 @@ class Levels {
  private:
   Levels(std::vector<SharedLevel> found, bool known);
   friend Levels read_levels(std::string_view text);
+  friend Levels levels_of(const std::vector<std::vector<int>>& bindings,
+                          const topo::MachineUnits& units);
 
   std::vector<SharedLevel> levels_;
   bool known_ = false;
@@ -76,8 +79,8 @@ class Levels {
 Levels levels_of(const std::vector<std::vector<int>>& bindings, const topo::MachineUnits& units);
 
 // The levels of such ranks on this machine, or on the one that `given` describes (TUTTI_TOPOLOGY)
-// if that is the text of a shape. The result is one level if all ranks may run on the same units.
-// `system` is where the kernel shows its devices.
+// if that is the text of a shape. The result is one level if all ranks may run on the same units;
+// it is known if one link serves all these. `system` is where the kernel shows its devices.
 Levels levels_of_bound(const std::vector<std::vector<int>>& bindings, const std::string& given,
                        const std::string& system = "/sys/devices/system");
 

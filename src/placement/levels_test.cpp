@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <numeric>
 #include <tuple>
 
 #include "base/error.h"
@@ -55,7 +56,7 @@ TEST(Levels, OneLevelIsKnownOrUnknown) {
   const Levels known = levels_of(bound_to({0, 1, 2}), units);
   EXPECT_TRUE(known.one_level() && known.known());
   EXPECT_EQ(known.text(), "known");
-  const Levels unknown = levels_of({{0, 1}, {2, 3}}, units);  // the cores are unknown
+  const Levels unknown = levels_of({{0, 4}, {1, 5}}, units);
   EXPECT_TRUE(unknown.one_level() && !unknown.known());
   EXPECT_NE(known, unknown);
   EXPECT_EQ(unknown.text(), "");
@@ -71,6 +72,36 @@ TEST(Levels, OneLevelIsKnownOrUnknown) {
   // The command line writes them so, with all cores.
   EXPECT_EQ(read_levels("node:0,0,0 numa:0,0,0 core:0,1,2"), known);
   EXPECT_EQ(read_levels("node:0,0,0 numa:0,0,0 core:0,0,0"), unknown);
+}
+
+// Wherever such ranks run, one link serves them: in one socket whose caches are not smaller than
+// its regions. `used`: the first cores that the ranks may all run on.
+TEST(Levels, AreKnownIfOneLinkServesAll) {
+  const std::tuple<const char*, int, bool> machines[] = {
+      {"core:72", 72, true},                    // grace
+      {"numa:2 core:128", 128, true},           // a socket of xeon-6980p
+      {"numa:2 core:128", 129, false},          // a core of the other socket
+      {"socket:2 numa:3 core:42", 126, true},   // a socket of xeon-6980p-snc3
+      {"socket:2 numa:3 core:42", 252, false},  // both
+      {"numa:2 cache:8 core:8", 64, false},     // a socket of epyc-7763
+      {"socket:2 numa:4 cache:2 core:8", 64, false},
+      {"numa:2 cache:8 core:8", 8, true},  // one cache
+      {"socket:2 core:8", 8, true},
+      {"socket:2 core:8", 16, false},  // sockets within a region
+      {"core:72", 1, false},           // ranks that share a core
+  };
+  for (const auto& [shape, used, known] : machines) {
+    std::vector<int> units(static_cast<size_t>(used));
+    std::iota(units.begin(), units.end(), 0);
+    const Levels unbound = levels_of_bound({units, units, units}, shape);
+    EXPECT_TRUE(unbound.one_level());
+    EXPECT_EQ(unbound.known(), known) << shape << ", " << used << " cores";
+  }
+  // Bound to a region each.
+  const Levels regions =
+      levels_of_bound({{0, 1}, {0, 1}, {2, 3}, {2, 3}}, "socket:2 numa:2 core:2");
+  EXPECT_EQ(regions.text(), "numa:0,0,1,1 known");
+  EXPECT_FALSE(levels_of_bound({}, "core:4").known());
 }
 
 TEST(Levels, SocketsOfSeveralRegionsAreALevel) {

@@ -4,6 +4,7 @@
 #include "algo/algo.h"
 #include "algo/branch.h"
 #include "base/error.h"
+#include "placement/levels.h"
 #include "plan/check.h"
 #include "plan/lower.h"
 #include "plan/plan.h"
@@ -237,6 +238,10 @@ void bind_plan_type(Module& module) {
       .add();
 }
 
+std::string levels_of_unbound(const std::vector<int>& cores, const std::string& shape) {
+  return placement::levels_of_bound({cores}, shape).text();
+}
+
 }  // namespace
 
 void bind_plans(Module& module) {
@@ -247,6 +252,9 @@ void bind_plans(Module& module) {
       "The plan that a built-in algorithm writes. `levels` are words NAME:GROUP,GROUP,... from the "
       "outside in, with a group "
       "for each rank.");
+  module.def<&levels_of_unbound>(
+      "levels_of_unbound", "cores"_a, "shape"_a,
+      "What is known of the levels of ranks that may all run on each of these cores of a node.");
   module.def<&algo::leaves_without_congestion>(
       "leaves_without_congestion", "ranks"_a, "link"_a, "shared"_a,
       "How many leaves of a binary tree never wait for what all share (HMPI, equation 1), "

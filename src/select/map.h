@@ -23,7 +23,8 @@
 //   socket, numa     how many sockets (if they are not numa regions) or numa regions the ranks
 //                    lie in; 1 if unknown
 //   cache            how many groups of ranks share a cache each; 1 if unknown
-//   known            the ranks are on one node, and no level that they share there is unknown
+//   known            the ranks are on one node, and no level that they share there is unknown, or
+//                    all cores that they may run on share one link (placement/levels.h)
 //
 // A plan is a file beside the map or below it, NAME.plan (plan/text.h) or NAME.tree
 // (plan/tree_text.h). `builtin:` names an algorithm as `tutti plan show --algorithm` takes it.

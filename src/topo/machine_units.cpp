@@ -10,8 +10,6 @@
 namespace tutti::topo {
 namespace {
 
-enum LevelAt : size_t { at_socket, at_numa, at_inner_socket, at_l3, at_l2, at_core };
-
 // If a core has no group on a level, its group is made of the cores of its group on the next outer
 // level that have none either, so the level adds nothing for it.
 constexpr int32_t none = -1;

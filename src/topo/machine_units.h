@@ -8,6 +8,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -24,6 +25,8 @@ namespace tutti::topo {
 // as numa.
 inline constexpr std::array<std::string_view, 6> unit_level_names = {
     "socket", "numa", "socket", "cache L3", "cache L2", "core"};
+// Indices in unit_level_names.
+enum LevelAt : size_t { at_socket, at_numa, at_inner_socket, at_l3, at_l2, at_core };
 // The name without the depth: "cache" for "cache L3".
 inline std::string short_level_name(size_t level) {
   const std::string_view name = unit_level_names[level];

@@ -9,6 +9,8 @@ from tutti.choose.proposals import losses, proposals
 from tutti.choose.rules import RuleCell, placements_of, rule_cells, summaries
 from tutti.plan.machine import Machine
 from tutti.predict.machines import known_files, read_model
+from tutti.tuning.measuring import chosen_by
+from tutti.tuning.writing import default_on
 
 
 def cell(place, machine, us, best_us):
@@ -129,15 +131,6 @@ TODAYS = sorted(
 )
 
 
-def is_undecidable(cell):
-    """A long broadcast of many ranks whose levels are unknown.
-
-    `flat` takes half of the time of any tree where one link serves all, and twice or three times as
-    long elsewhere. So each rule that serves both loses some 90% on one of them.
-    """
-    return cell.collective == "bcast" and not cell.bound and cell.ranks > 64 and cell.size > 8192
-
-
 @pytest.mark.parametrize("collective", ["barrier", "bcast", "reduce", "allreduce"])
 def test_the_shipped_rules_are_near_the_best_on_todays_processors(collective):
     """Bounds that hold, on a sample of machines, numbers of ranks, bindings and sizes.
@@ -164,9 +157,7 @@ def test_the_shipped_rules_are_near_the_best_on_todays_processors(collective):
             known[key] = rule_cells(model, on, [collective], [size])
         cells += known[key]
     assert len(cells) == 100
-    assert max(one.regret for one in cells) < 1
-    regrets = sorted(one.regret for one in cells if not is_undecidable(one))
-    assert len(regrets) >= 90
+    regrets = sorted(one.regret for one in cells)
     assert fmean(regrets) < 0.1
     assert regrets[len(regrets) * 95 // 100] < 0.3
     assert regrets[-1] < 0.6
@@ -182,3 +173,12 @@ def test_unbound_ranks_have_no_levels_that_rules_know(tutti):
         assert one["bound"] == (bound == "--bound")
         runs.append(one["runs"])
     assert runs[0].startswith("tiled:levels") and not runs[1].startswith("tiled:levels")
+
+
+@pytest.mark.parametrize(("name", "runs"), [("grace", "flat"), ("epyc-9654", "nary:16")])
+def test_rules_know_whether_one_link_serves_unbound_ranks(name, runs):
+    """The caches of the second machine are smaller than a socket."""
+    shape = json.loads(read_model(known_files()[name]).text)["shape"]
+    (placement,) = placements_of(shape, [72], [], "slots", bound=False)
+    with chosen_by(None):
+        assert default_on("bcast", 131072, placement).algorithm == runs

@@ -12,7 +12,8 @@ from tutti.predict.prediction import Where, shared_levels
 class Placement:
     """Ranks on a machine. `levels`: those that they share (`Placed.levels`); "": one.
 
-    If they are not `bound`, they lie there all the same, but no plan and no rule knows.
+    If they are not `bound`, they lie there all the same, but no plan and no rule knows. `anywhere`:
+    what is known of their levels then.
 
     `nodes`: the node of each rank; empty: they are on one node. `reach`: as `Where.reach`.
     """
@@ -22,10 +23,11 @@ class Placement:
     nodes: tuple[int, ...] = ()
     reach: str = "slots"
     bound: bool = True
+    anywhere: str = ""
 
     @property
     def known_levels(self) -> str:
-        return self.levels if self.bound else ""
+        return self.levels if self.bound else self.anywhere
 
     @property
     def node_count(self) -> int:
@@ -46,10 +48,13 @@ def placement_here(ranks: int, reach: str) -> Placement:
 
 
 def placement_on(shape: str, ranks: int, reach: str) -> Placement:
-    """So many ranks on the cores of a machine, node after node. Raises UserError."""
-    return Placement(
-        ranks, levels_of(shape, "block", ranks), tuple(nodes_of(shape, "block", ranks)), reach
-    )
+    """So many ranks on the cores of a machine, node after node. Raises UserError.
+
+    If nobody binds them, they may run on just the cores on which they lie.
+    """
+    nodes = tuple(nodes_of(shape, "block", ranks))
+    anywhere = "" if nodes else core().levels_of_unbound(list(range(ranks)), shape)
+    return Placement(ranks, levels_of(shape, "block", ranks), nodes, reach, anywhere=anywhere)
 
 
 def roots_to_try(collective: str, placement: Placement) -> list[int]:

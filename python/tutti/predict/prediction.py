@@ -64,8 +64,8 @@ def predict(
 
 
 def shared_levels(levels: str) -> list[tuple[str, list[int]]]:
-    """The levels of `Placed.levels`, as numbers."""
-    words = [word.partition(":") for word in levels.split()]
+    """The levels of `Placed.levels`, as numbers, without the word `known`."""
+    words = [word.partition(":") for word in levels.split() if word != "known"]
     return [(name, [int(group) for group in groups.split(",")]) for name, _, groups in words]
 
 
