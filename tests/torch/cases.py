@@ -277,6 +277,52 @@ def test_coalesced(groups: Groups) -> None:
     assert parts[0].tolist() == [float(ranks)]
 
 
+def test_several_tensors_a_rank(groups: Groups) -> None:
+    """The backend's own calls: all tensors of all ranks are combined, or gathered."""
+    rank, ranks = dist.get_rank(), dist.get_world_size()
+    backend = groups["tutti"]._get_backend(torch.device("cpu"))
+    for dtype in (torch.float64, torch.int32, torch.bfloat16):
+        two = [torch.full((2, 3), 2 * rank + i, dtype=dtype) for i in range(2)]
+        backend.allreduce(two, dist.AllreduceOptions()).wait()
+        assert all(bool((one == ranks * (2 * ranks - 1)).all()) for one in two)
+    # Both numbers of a rank are added before they are rounded to bfloat16: 257 is none.
+    halves = [
+        torch.tensor([256.0 if rank == 0 else 0.0]).bfloat16(),
+        torch.tensor([1.0]).bfloat16(),
+    ]
+    backend.allreduce(halves, dist.AllreduceOptions()).wait()
+    expected = torch.tensor([256.0 + ranks]).bfloat16()
+    assert all(bool((one == expected).all()) for one in halves)
+    options = dist.BroadcastOptions()
+    options.rootRank, options.rootTensor = 1, 1
+    two = [torch.tensor([10 * rank]), torch.tensor([10 * rank + 1])]
+    backend.broadcast(two, options).wait()
+    assert [one.item() for one in two] == [11, 11]
+    lists = [[torch.empty(3) for _ in range(2 * ranks)] for _ in range(2)]
+    backend.allgather(lists, [torch.full((3,), 2.0 * rank + i) for i in range(2)]).wait()
+    for gathered in lists:
+        assert all(bool((one == i).all()) for i, one in enumerate(gathered))
+
+
+def test_sparse_sums(groups: Groups) -> None:
+    """A sum has the elements that any rank has, also those that are zero, as gloo's."""
+    rank, ranks = dist.get_rank(), dist.get_world_size()
+    for shape in ((2 * ranks,), (2 * ranks, 3)):
+        values = torch.full((3, *shape[1:]), rank + 1.0)
+        values[2] = {0: 1.0, 1: -1.0}.get(rank, 0.0)  # their sum is zero
+        given = torch.sparse_coo_tensor(torch.tensor([[rank, rank, ranks]]), values, shape)
+        sums = {}
+        for name in ("gloo", "tutti"):
+            sums[name] = given.clone()
+            dist.all_reduce(sums[name], group=groups[name])
+        gloo, own = sums["gloo"].coalesce(), sums["tutti"].coalesce()
+        assert torch.equal(gloo.indices(), own.indices())
+        assert torch.equal(gloo.values(), own.values())
+    empty = torch.sparse_coo_tensor(torch.empty(1, 0, dtype=torch.int64), torch.empty(0), (5,))
+    dist.all_reduce(empty, group=groups["tutti"])
+    assert empty.coalesce().indices().numel() == 0
+
+
 def test_messages(groups: Groups) -> None:
     rank, ranks, group = dist.get_rank(), dist.get_world_size(), groups["tutti"]
     after, before = (rank + 1) % ranks, (rank - 1) % ranks
@@ -436,7 +482,11 @@ def test_errors(groups: Groups) -> None:
     refused(lambda: dist.all_reduce(torch.ones(2).int(), op.AVG, group=group), "no AVG of Int")
     premul = dist._make_nccl_premul_sum(2.0)
     refused(lambda: dist.all_reduce(ones.int(), premul, group=group), "no PREMUL_SUM of Int")
-    refused(lambda: dist.all_reduce(ones.to_sparse(), group=group), "dense tensors")
+    sparse = ones.to_sparse()
+    refused(lambda: dist.all_reduce(sparse, op.MAX, group=group), "unsupported reduction")
+    backend = group._get_backend(torch.device("cpu"))
+    refused(lambda: backend.broadcast([sparse], dist.BroadcastOptions()), "dense tensors")
+    refused(lambda: backend.allreduce([ones, ones.double()]), "invalid tensor type at index 1")
     # A wait ends in time, and the group is as before.
     rank = dist.get_rank()
     if rank == 0:

@@ -18,8 +18,10 @@
 #include <chrono>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -107,28 +109,74 @@ at::Tensor given_by(const at::Tensor& real, const ReduceOp& op) {
              : wide.mul(factor.double_factor);
 }
 
+// Errors of arguments are RuntimeErrors with gloo's terms, so that programs treat both alike.
 void require_dense(const at::Tensor& tensor) {
-  TORCH_CHECK_VALUE(tensor.defined() && tensor.layout() == at::kStrided && tensor.is_cpu(),
-                    "tutti takes dense tensors of the CPU; for others use gloo or nccl, as in "
-                    "init_process_group(\"cpu:tutti,cuda:nccl\")");
+  TORCH_CHECK(tensor.defined() && tensor.layout() == at::kStrided && tensor.is_cpu(),
+              "tutti: unsupported layout or unsupported device type: this call takes dense tensors "
+              "of the CPU; for others use gloo or nccl, as in "
+              "init_process_group(\"cpu:tutti,cuda:nccl\")");
 }
 
-at::Tensor& only(Tensors& tensors) {
-  TORCH_CHECK_VALUE(tensors.size() == 1, "tutti takes one tensor a rank, not ", tensors.size());
+at::Tensor& only(Tensors& tensors, const char* what) {
+  TORCH_CHECK(tensors.size() == 1, "tutti: the call requires a single-element ", what, ", not ",
+              tensors.size(), " tensors");
   require_dense(tensors[0]);
   return tensors[0];
 }
 
-// Tensors of one type and number of elements, one for each rank.
-void require_alike(const Tensors& parts, const at::Tensor& own, int ranks) {
-  TORCH_CHECK_VALUE(parts.size() == static_cast<size_t>(ranks), "tutti: ", parts.size(),
-                    " tensors for ", ranks, " ranks");
-  for (const at::Tensor& part : parts) {
-    require_dense(part);
-    TORCH_CHECK_TYPE(part.scalar_type() == own.scalar_type(), "tutti: tensors of different types");
-    TORCH_CHECK_VALUE(part.numel() == own.numel(),
-                      "tutti: tensors of different sizes; alltoall has parts of any sizes");
+void require_root(int64_t rank, int ranks) {
+  TORCH_CHECK(rank >= 0 && rank < ranks, "tutti: invalid root rank: ", rank, "; ranks are 0 to ",
+              ranks - 1);
+}
+
+void require_root_tensor(int64_t tensor, size_t tensors) {
+  TORCH_CHECK(tensor >= 0 && static_cast<size_t>(tensor) < tensors,
+              "tutti: invalid root tensor: ", tensor, " of ", tensors);
+}
+
+// All are like the first.
+void require_same(const Tensors& tensors, const at::Tensor& first) {
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const at::Tensor& tensor = tensors[i];
+    TORCH_CHECK(tensor.layout() == first.layout(), "tutti: invalid tensor layout at index ", i);
+    TORCH_CHECK(tensor.scalar_type() == first.scalar_type(), "tutti: invalid tensor type at index ",
+                i, ": ", tensor.scalar_type(), " instead of ", first.scalar_type());
+    TORCH_CHECK(first.layout() != at::kStrided ? tensor.sizes() == first.sizes()
+                                               : tensor.numel() == first.numel(),
+                "tutti: invalid tensor size at index ", i, ": ", tensor.sizes(), " instead of ",
+                first.sizes(), "; alltoall has parts of any sizes");
   }
+}
+
+// Tensors of one type and number of elements, one for each rank.
+void require_alike(const Tensors& parts, const at::Tensor& own, int ranks, const char* list) {
+  TORCH_CHECK(parts.size() == static_cast<size_t>(ranks), "tutti: ", list, parts.size(),
+              " tensors for ", ranks, " ranks");
+  for (const at::Tensor& part : parts) require_dense(part);
+  require_same(parts, own);
+}
+
+// The combination of several tensors of one rank. Numbers of 16 bits are combined in float.
+at::Tensor combined(const Tensors& tensors, const ReduceOp& op) {
+  const bool is_half = tensors[0].scalar_type() == at::kHalf ||
+                       tensors[0].scalar_type() == at::kBFloat16 ||
+                       c10::isFloat8Type(tensors[0].scalar_type());
+  const auto wide = [&](const at::Tensor& one) { return is_half ? one.to(at::kFloat) : one; };
+  at::Tensor all = wide(tensors[0]);
+  for (size_t i = 1; i < tensors.size(); ++i) {
+    const at::Tensor next = wide(tensors[i]).view_as(all);
+    switch (op.op_) {
+      case ReduceOp::SUM: all = all.add(next); break;
+      case ReduceOp::PRODUCT: all = all.mul(next); break;
+      case ReduceOp::MIN: all = at::minimum(all, next); break;
+      case ReduceOp::MAX: all = at::maximum(all, next); break;
+      case ReduceOp::BAND: all = all.bitwise_and(next); break;
+      case ReduceOp::BOR: all = all.bitwise_or(next); break;
+      case ReduceOp::BXOR: all = all.bitwise_xor(next); break;
+      default: TORCH_CHECK(false, "tutti has no ", name_of(op), " of several tensors a rank");
+    }
+  }
+  return all;
 }
 
 at::Tensor flat_for(const at::Tensor& own, int ranks) {
@@ -158,16 +206,16 @@ struct Parts {
 Parts parts_of(const at::Tensor& tensor, const std::vector<int64_t>& splits, int ranks) {
   const auto all = static_cast<size_t>(ranks);
   const int64_t rows = tensor.dim() == 0 ? 1 : tensor.size(0);
-  TORCH_CHECK_VALUE(splits.empty() ? rows % ranks == 0 : splits.size() == all,
-                    "tutti: the first dimension, ", rows, ", does not split into ", ranks,
-                    " parts, one for each rank");
+  TORCH_CHECK(splits.empty() ? rows % ranks == 0 : splits.size() == all,
+              "tutti: the first dimension, ", rows, ", does not split into ", ranks,
+              " parts, one for each rank");
   int64_t total = 0;
   for (const int64_t split : splits) {
-    TORCH_CHECK_VALUE(split >= 0, "tutti: a split is negative");
+    TORCH_CHECK(split >= 0, "tutti: a split is negative");
     total += split;
   }
-  TORCH_CHECK_VALUE(splits.empty() || total == rows, "tutti: the splits sum to ", total,
-                    ", but the first dimension is ", rows);
+  TORCH_CHECK(splits.empty() || total == rows, "tutti: the splits sum to ", total,
+              ", but the first dimension is ", rows);
   const size_t row_bytes = rows == 0 ? 0 : tensor.nbytes() / static_cast<size_t>(rows);
   Parts parts;
   auto* data = static_cast<char*>(tensor.data_ptr());
@@ -197,7 +245,16 @@ class TuttiBackend final : public c10d::Backend {
   c10::intrusive_ptr<c10d::Work> broadcast(Tensors& tensors,
                                            const c10d::BroadcastOptions& options) override {
     Start start(*this, options.timeout);
-    const at::Tensor buffer = start.in_and_out(only(tensors));
+    require_root(options.rootRank, size_);
+    require_root_tensor(options.rootTensor, tensors.size());
+    at::Tensor& own = tensors[static_cast<size_t>(options.rootTensor)];
+    require_dense(own);
+    const at::Tensor buffer = start.in_and_out(own);
+    if (tensors.size() > 1) {
+      require_same(tensors, own);
+      for (const at::Tensor& tensor : tensors)
+        if (!tensor.is_same(own)) start.copy_back(tensor, buffer.view(tensor.sizes()));
+    }
     start.add([&](auto* request) {
       return tutti_ibcast(handle(), buffer.data_ptr(), buffer.nbytes(),
                           static_cast<int>(options.rootRank), request);
@@ -208,24 +265,36 @@ class TuttiBackend final : public c10d::Backend {
   c10::intrusive_ptr<c10d::Work> allreduce(Tensors& tensors,
                                            const c10d::AllreduceOptions& options) override {
     Start start(*this, options.timeout);
-    start_allreduce(start, only(tensors), options.reduceOp);
+    TORCH_CHECK(!tensors.empty(), "tutti: allreduce requires non-empty tensor list");
+    if (tensors.size() > 1) require_same(tensors, tensors[0]);
+    if (tensors[0].layout() == at::kSparse)
+      start_sparse_allreduce(start, tensors, options.reduceOp);
+    else
+      start_allreduce(start, tensors, options.reduceOp);
     return start.work(OpType::ALLREDUCE, "tutti:all_reduce", tensors, tensors);
   }
 
   c10::intrusive_ptr<c10d::Work> allreduce_coalesced(
       Tensors& tensors, const c10d::AllreduceCoalescedOptions& options) override {
     Start start(*this, options.timeout);
-    for (at::Tensor& tensor : tensors) {
-      require_dense(tensor);
-      start_allreduce(start, tensor, options.reduceOp);
+    TORCH_CHECK(!tensors.empty(), "tutti: allreduce_coalesced requires non-empty tensor list");
+    for (size_t i = 0; i < tensors.size(); ++i) {
+      TORCH_CHECK(tensors[i].layout() == tensors[0].layout(),
+                  "tutti: invalid tensor layout at index ", i);
+      TORCH_CHECK(tensors[i].scalar_type() == tensors[0].scalar_type(),
+                  "tutti: tensors must all have the same type in allreduce_coalesced");
+      require_dense(tensors[i]);
     }
+    for (const at::Tensor& tensor : tensors) start_allreduce(start, {tensor}, options.reduceOp);
     return start.work(OpType::ALLREDUCE_COALESCED, "tutti:all_reduce", tensors, tensors);
   }
 
   c10::intrusive_ptr<c10d::Work> reduce(Tensors& tensors,
                                         const c10d::ReduceOptions& options) override {
     Start start(*this, options.timeout);
-    const at::Tensor real = as_real(only(tensors), options.reduceOp);
+    require_root(options.rootRank, size_);
+    const at::Tensor real = as_real(only(tensors, "tensor list"), options.reduceOp);
+    require_root_tensor(options.rootTensor, tensors.size());
     const at::Tensor given = given_by(real, options.reduceOp);
     const Combination how = combination_of(options.reduceOp, given.scalar_type());
     const int root = static_cast<int>(options.rootRank);
@@ -240,8 +309,12 @@ class TuttiBackend final : public c10d::Backend {
   c10::intrusive_ptr<c10d::Work> allgather(std::vector<Tensors>& outputs, Tensors& inputs,
                                            const c10d::AllgatherOptions& options) override {
     Start start(*this, options.timeout);
-    TORCH_CHECK_VALUE(outputs.size() == 1, "tutti takes one list of outputs");
-    start_allgather(start, outputs[0], only(inputs));
+    TORCH_CHECK(!inputs.empty(), "tutti: allgather requires non-empty input tensor list");
+    TORCH_CHECK(outputs.size() == inputs.size(),
+                "tutti: allgather requires input/output tensor lists to have the same length");
+    if (inputs.size() > 1) return allgather_several(start, outputs, inputs);
+    require_dense(inputs[0]);
+    start_allgather(start, outputs[0], inputs[0]);
     return start.work(OpType::ALLGATHER, "tutti:all_gather", outputs[0], inputs);
   }
 
@@ -256,14 +329,16 @@ class TuttiBackend final : public c10d::Backend {
       std::vector<Tensors>& outputs, Tensors& inputs,
       const c10d::AllgatherOptions& options) override {
     Start start(*this, options.timeout);
-    TORCH_CHECK_VALUE(outputs.size() == static_cast<size_t>(size_),
-                      "tutti: allgather_coalesced takes a list of outputs for each rank");
+    TORCH_CHECK(outputs.size() == static_cast<size_t>(size_),
+                "tutti: allgather_coalesced's output lists should be equal to world size");
     Tensors results;
     for (size_t i = 0; i < inputs.size(); ++i) {
       Tensors parts;
       for (Tensors& of_rank : outputs) {
-        TORCH_CHECK_VALUE(of_rank.size() == inputs.size(),
-                          "tutti: a list of outputs is not as long as the inputs");
+        TORCH_CHECK(of_rank.size() == inputs.size(),
+                    "tutti: a list of outputs is not as long as the inputs");
+        TORCH_CHECK(of_rank[i].numel() == inputs[i].numel(),
+                    "tutti: invalid size of output tensor at index ", i);
         parts.push_back(of_rank[i]);
         results.push_back(of_rank[i]);
       }
@@ -276,7 +351,7 @@ class TuttiBackend final : public c10d::Backend {
   c10::intrusive_ptr<c10d::Work> allgather_into_tensor_coalesced(
       Tensors& outputs, Tensors& inputs, const c10d::AllgatherOptions& options) override {
     Start start(*this, options.timeout);
-    TORCH_CHECK_VALUE(outputs.size() == inputs.size(), "tutti: as many outputs as inputs");
+    TORCH_CHECK(outputs.size() == inputs.size(), "tutti: as many outputs as inputs");
     for (size_t i = 0; i < inputs.size(); ++i) start_allgather_base(start, outputs[i], inputs[i]);
     return start.work(OpType::COALESCED, "tutti:_all_gather_base", outputs, inputs);
   }
@@ -284,15 +359,21 @@ class TuttiBackend final : public c10d::Backend {
   c10::intrusive_ptr<c10d::Work> gather(std::vector<Tensors>& outputs, Tensors& inputs,
                                         const c10d::GatherOptions& options) override {
     Start start(*this, options.timeout);
+    require_root(options.rootRank, size_);
     const int root = static_cast<int>(options.rootRank);
-    const at::Tensor input = start.in(only(inputs));
+    const at::Tensor input = start.in(only(inputs, "input tensor list"));
     at::Tensor flat;
     Tensors results;
     if (root == rank_) {
-      TORCH_CHECK_VALUE(outputs.size() == 1, "tutti takes one list of outputs at the root");
-      require_alike(outputs[0], input, size_);
+      TORCH_CHECK(outputs.size() == 1, "tutti: gather requires a single-element output list");
+      TORCH_CHECK(outputs[0].size() == static_cast<size_t>(size_),
+                  "tutti: Incorrect output list size ", outputs[0].size(),
+                  ". Output list size should be ", size_, ", one tensor for each rank");
+      require_alike(outputs[0], input, size_, "");
       results = outputs[0];
       flat = start.out_to(results, input);
+    } else {
+      TORCH_CHECK(outputs.empty(), "tutti: gather requires empty output on non-root");
     }
     start.add([&](auto* request) {
       return tutti_igather(handle(), input.data_ptr(), flat.defined() ? flat.data_ptr() : nullptr,
@@ -304,15 +385,21 @@ class TuttiBackend final : public c10d::Backend {
   c10::intrusive_ptr<c10d::Work> scatter(Tensors& outputs, std::vector<Tensors>& inputs,
                                          const c10d::ScatterOptions& options) override {
     Start start(*this, options.timeout);
+    require_root(options.rootRank, size_);
     const int root = static_cast<int>(options.rootRank);
-    const at::Tensor output = start.out(only(outputs));
+    const at::Tensor output = start.out(only(outputs, "output tensor list"));
     at::Tensor flat;
     Tensors given;
     if (root == rank_) {
-      TORCH_CHECK_VALUE(inputs.size() == 1, "tutti takes one list of inputs at the root");
-      require_alike(inputs[0], output, size_);
+      TORCH_CHECK(inputs.size() == 1, "tutti: scatter requires a single-element input list");
+      TORCH_CHECK(inputs[0].size() == static_cast<size_t>(size_),
+                  "tutti: Incorrect input list size ", inputs[0].size(),
+                  ". Input list size should be ", size_, ", one tensor for each rank");
+      require_alike(inputs[0], output, size_, "");
       flat = start.in_from(inputs[0], output);
       given = inputs[0];
+    } else {
+      TORCH_CHECK(inputs.empty(), "tutti: scatter requires empty input on non-root");
     }
     start.add([&](auto* request) {
       return tutti_iscatter(handle(), flat.defined() ? flat.data_ptr() : nullptr, output.data_ptr(),
@@ -325,8 +412,8 @@ class TuttiBackend final : public c10d::Backend {
       std::vector<at::Tensor>& outputs, std::vector<Tensors>& inputs,
       const c10d::ReduceScatterOptions& options) override {
     Start start(*this, options.timeout);
-    TORCH_CHECK_VALUE(inputs.size() == 1, "tutti takes one list of inputs");
-    require_alike(inputs[0], only(outputs), size_);
+    TORCH_CHECK(inputs.size() == 1, "tutti: reduce_scatter requires a single-element input list");
+    require_alike(inputs[0], only(outputs, "output tensor list"), size_, "");
     start_reduce_scatter(start, outputs[0], start.in_from(inputs[0], outputs[0]), options.reduceOp);
     return start.work(OpType::REDUCE_SCATTER, "tutti:reduce_scatter", outputs, inputs[0]);
   }
@@ -342,7 +429,7 @@ class TuttiBackend final : public c10d::Backend {
   c10::intrusive_ptr<c10d::Work> reduce_scatter_tensor_coalesced(
       Tensors& outputs, Tensors& inputs, const c10d::ReduceScatterOptions& options) override {
     Start start(*this, options.timeout);
-    TORCH_CHECK_VALUE(outputs.size() == inputs.size(), "tutti: as many outputs as inputs");
+    TORCH_CHECK(outputs.size() == inputs.size(), "tutti: as many outputs as inputs");
     for (size_t i = 0; i < inputs.size(); ++i)
       start_reduce_scatter(start, outputs[i], inputs[i], options.reduceOp);
     return start.work(OpType::REDUCE_SCATTER_TENSOR_COALESCED, "tutti:reduce_scatter", outputs,
@@ -367,8 +454,8 @@ class TuttiBackend final : public c10d::Backend {
                                           const c10d::AllToAllOptions& options) override {
     Start start(*this, options.timeout);
     const auto all = static_cast<size_t>(size_);
-    TORCH_CHECK_VALUE(outputs.size() == all && inputs.size() == all,
-                      "tutti: alltoall takes a tensor for each rank");
+    TORCH_CHECK(outputs.size() == all && inputs.size() == all,
+                "tutti: alltoall takes a tensor for each rank");
     Parts from, to;
     for (const at::Tensor& tensor : inputs) {
       require_dense(tensor);
@@ -394,7 +481,7 @@ class TuttiBackend final : public c10d::Backend {
 
   c10::intrusive_ptr<c10d::Work> send(Tensors& tensors, int to, int tag) override {
     Start start(*this, kUnsetTimeout_);
-    const at::Tensor buffer = start.in(only(tensors));
+    const at::Tensor buffer = start.in(only(tensors, "tensor list"));
     require_ok(
         tutti_send(handle(), to, static_cast<uint32_t>(tag), buffer.data_ptr(), buffer.nbytes()));
     return start.work(OpType::SEND, "tutti:send", tensors, tensors);
@@ -484,6 +571,11 @@ class TuttiBackend final : public c10d::Backend {
       return flat;
     }
 
+    // At the end the tensor gets what the buffer has.
+    void copy_back(const at::Tensor& to, const at::Tensor& from) { copies_.emplace_back(to, from); }
+    // Runs at the end, after the copies.
+    void at_end(std::function<void()> last) { last_ = std::move(last); }
+
     template <class Call>
     void add(Call call) {
       const std::lock_guard lock(backend_.starting_);
@@ -509,10 +601,11 @@ class TuttiBackend final : public c10d::Backend {
     c10::intrusive_ptr<c10d::Work> work(OpType type, const char* title, Tensors results,
                                         at::TensorList given) {
       pending_->results = std::move(results);
-      if (!copies_.empty())
-        pending_->after = [copies = std::move(copies_)] {
+      if (!copies_.empty() || last_)
+        pending_->after = [copies = std::move(copies_), last = std::move(last_)] {
           const at::NoGradGuard no_grad;
           for (const auto& [to, from] : copies) to.copy_(from);
+          if (last) last();
         };
       return c10::make_intrusive<TuttiWork>(backend_.rank_, type, std::move(pending_),
                                             backend_.number_, at::hasCallbacks() ? title : nullptr,
@@ -532,11 +625,11 @@ class TuttiBackend final : public c10d::Backend {
       ++backend_.number_;
     }
     at::Tensor keep(const at::Tensor& tensor) { return pending_->kept.emplace_back(tensor); }
-    void copy_back(const at::Tensor& to, const at::Tensor& from) { copies_.emplace_back(to, from); }
 
     TuttiBackend& backend_;
     std::shared_ptr<Pending> pending_;
     std::vector<std::pair<at::Tensor, at::Tensor>> copies_;
+    std::function<void()> last_;
   };
 
   tutti_group* handle() const { return group_->group; }
@@ -554,9 +647,14 @@ class TuttiBackend final : public c10d::Backend {
   }
   static size_t count_of(const at::Tensor& tensor) { return static_cast<size_t>(tensor.numel()); }
 
-  void start_allreduce(Start& start, at::Tensor& tensor, const ReduceOp& op) {
-    const at::Tensor real = as_real(tensor, op);
-    const at::Tensor buffer = start.in_and_out(real, given_by(real, op));
+  // Several tensors of a rank are combined here first, and all get the result.
+  void start_allreduce(Start& start, const Tensors& tensors, const ReduceOp& op) {
+    for (const at::Tensor& tensor : tensors) require_dense(tensor);
+    const at::Tensor real = as_real(tensors[0], op);
+    const at::Tensor buffer = start.in_and_out(
+        real, tensors.size() == 1 ? given_by(real, op) : as_real(combined(tensors, op), op));
+    for (size_t i = 1; i < tensors.size(); ++i)
+      start.copy_back(as_real(tensors[i], op).view_as(real), buffer);
     const Combination how = combination_of(op, buffer.scalar_type());
     start.add([&](auto* request) {
       return tutti_iallreduce(handle(), buffer.data_ptr(), buffer.data_ptr(), count_of(buffer),
@@ -564,8 +662,66 @@ class TuttiBackend final : public c10d::Backend {
     });
   }
 
+  // A sparse sum is taken in dense memory. A mask tells which elements any rank has.
+  void start_sparse_allreduce(Start& start, const Tensors& tensors, const ReduceOp& op) {
+    TORCH_CHECK(op == ReduceOp::SUM,
+                "tutti: unsupported reduction operation: sparse tensors have "
+                "SUM alone");
+    at::Tensor own = tensors[0];
+    for (size_t i = 1; i < tensors.size(); ++i) own = own.add(tensors[i]);
+    TORCH_CHECK(own.is_cpu() && !own.is_complex(),
+                "tutti: unsupported device type or type of a sparse tensor");
+    own = own.coalesce();
+    const at::Tensor sum = start.in(own.to_dense());
+    const at::IntArrayRef shape = own.sizes().slice(0, static_cast<size_t>(own.sparse_dim()));
+    const at::Tensor ones = at::ones({own.indices().size(1)}, at::kByte);
+    const at::Tensor mask = start.in(
+        at::sparse_coo_tensor(own.indices(), ones, shape, ones.options().layout(at::kSparse))
+            .to_dense());
+    const auto add = [&](const at::Tensor& buffer, ReduceOp::RedOpType its) {
+      const Combination how = combination_of(its, buffer.scalar_type());
+      start.add([&](auto* request) {
+        return tutti_iallreduce(handle(), buffer.data_ptr(), buffer.data_ptr(), count_of(buffer),
+                                how.type, how.op, request);
+      });
+    };
+    add(sum, ReduceOp::SUM);
+    add(mask, ReduceOp::MAX);
+    start.at_end([tensors, sum, mask] {
+      const at::Tensor present = mask.nonzero();
+      c10::List<std::optional<at::Tensor>> at;
+      for (const at::Tensor& one : present.unbind(1)) at.push_back(one);
+      const at::Tensor values = sum.index(at);
+      const at::Tensor all =
+          at::_sparse_coo_tensor_unsafe(present.t().contiguous(), values, sum.sizes(),
+                                        values.options().layout(at::kSparse), true);
+      for (const at::Tensor& tensor : tensors) tensor.copy_(all);
+    });
+  }
+
+  // Each rank gives as many tensors; each list of outputs gets all, in the order of ranks.
+  c10::intrusive_ptr<c10d::Work> allgather_several(Start& start, std::vector<Tensors>& outputs,
+                                                   Tensors& inputs) {
+    for (const at::Tensor& input : inputs) require_dense(input);
+    require_same(inputs, inputs[0]);
+    const int all = size_ * static_cast<int>(inputs.size());
+    for (const Tensors& list : outputs)
+      require_alike(list, inputs[0], all, "invalid output tensor list: ");
+    const at::Tensor given = start.in_from(inputs, inputs[0]);
+    const at::Tensor flat = start.out_to(outputs[0], inputs[0]);
+    const Tensors views = views_of(flat, inputs[0], all);
+    for (size_t i = 1; i < outputs.size(); ++i)
+      for (size_t j = 0; j < views.size(); ++j)
+        start.copy_back(outputs[i][j], views[j].view(outputs[i][j].sizes()));
+    start.add([&](auto* request) {
+      return tutti_iallgather(handle(), given.data_ptr(), flat.data_ptr(), given.nbytes(), request);
+    });
+    start.pending().lists = outputs;
+    return start.work(OpType::ALLGATHER, "tutti:all_gather", outputs[0], inputs);
+  }
+
   void start_allgather(Start& start, Tensors& parts, const at::Tensor& tensor) {
-    require_alike(parts, tensor, size_);
+    require_alike(parts, tensor, size_, "invalid output tensor list: ");
     const at::Tensor input = start.in(tensor), flat = start.out_to(parts, tensor);
     start.add([&](auto* request) {
       return tutti_iallgather(handle(), input.data_ptr(), flat.data_ptr(), input.nbytes(), request);
@@ -577,8 +733,8 @@ class TuttiBackend final : public c10d::Backend {
     require_dense(input);
     TORCH_CHECK_TYPE(output.scalar_type() == input.scalar_type(),
                      "tutti: tensors of different types");
-    TORCH_CHECK_VALUE(output.numel() == size_ * input.numel(),
-                      "tutti: the output must have as many elements as the inputs of all ranks");
+    TORCH_CHECK(output.numel() == size_ * input.numel(),
+                "tutti: the output must have as many elements as the inputs of all ranks");
     const at::Tensor from = start.in(input), to = start.out(output);
     start.add([&](auto* request) {
       return tutti_iallgather(handle(), from.data_ptr(), to.data_ptr(), from.nbytes(), request);
@@ -591,8 +747,8 @@ class TuttiBackend final : public c10d::Backend {
     require_dense(input);
     TORCH_CHECK_TYPE(output.scalar_type() == input.scalar_type(),
                      "tutti: tensors of different types");
-    TORCH_CHECK_VALUE(input.numel() == size_ * output.numel(),
-                      "tutti: the input must have as many elements as the outputs of all ranks");
+    TORCH_CHECK(input.numel() == size_ * output.numel(),
+                "tutti: the input must have as many elements as the outputs of all ranks");
     const at::Tensor from = start.in(given_by(as_real(input, op), op));
     const at::Tensor to = start.out(as_real(output, op), from.scalar_type());
     const Combination how = combination_of(op, from.scalar_type());
@@ -611,7 +767,7 @@ class TuttiBackend final : public c10d::Backend {
 
   c10::intrusive_ptr<c10d::Work> receive(Tensors& tensors, int from, int tag, OpType type) {
     Start start(*this, kUnsetTimeout_);
-    const at::Tensor buffer = start.out(only(tensors));
+    const at::Tensor buffer = start.out(only(tensors, "tensor list"));
     int* const sender = &start.pending().sender;
     start.pending().sender = from == TUTTI_ANY ? -1 : from;
     start.add_message([&](auto* request) {

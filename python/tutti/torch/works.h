@@ -145,6 +145,7 @@ class Pending {
   std::vector<std::shared_ptr<Pending>> earlier;  // calls that are completed before this one
   Tensors kept;                                   // the buffers
   Tensors results;
+  std::vector<Tensors> lists;   // the future's value instead, if there are several
   std::function<void()> after;  // copies results to tensors that are not contiguous
   Milliseconds timeout{0};
   Clock::time_point deadline;       // the helper thread gives up then
@@ -240,8 +241,9 @@ class Pending {
     {
       const std::lock_guard lock(telling_);
       if (future_) return future_;
-      made = future_ =
-          c10::make_intrusive<c10::ivalue::Future>(c10::ListType::create(c10::TensorType::get()));
+      c10::TypePtr type = c10::ListType::create(c10::TensorType::get());
+      if (!lists.empty()) type = c10::ListType::create(std::move(type));
+      made = future_ = c10::make_intrusive<c10::ivalue::Future>(std::move(type));
       *is_new = !done_;
     }
     if (!*is_new) tell(*made);
@@ -255,7 +257,7 @@ class Pending {
     if (failure_)
       its.setError(failure_);
     else
-      its.markCompleted(c10::IValue(results));
+      its.markCompleted(lists.empty() ? c10::IValue(results) : c10::IValue(lists));
   }
 
   // The future's callbacks, and tensors that end, may need Python's lock, and a thread that has it
