@@ -46,8 +46,8 @@ BUGS = {
         f"rank {{last}} makes MPI_Barrier on {COLUMNS}, {{others}} on {ROWS}: the order",
     ),
     "other_root": Expected(
-        f"MPI_Bcast of 4194304 bytes, root {{last}} {WORLD} 10",
-        "rank {last} makes MPI_Bcast of 4194304 bytes, root {last}, ",
+        f"MPI_Bcast of 16777216 bytes, root {{last}} {WORLD} 10",
+        "rank {last} makes MPI_Bcast of 16777216 bytes, root {last}, ",
     ),
     "other_count": Expected(
         f"MPI_Allreduce of 32 bytes, {SUM} {WORLD} 10",

@@ -19,7 +19,8 @@
 #include <mpi.h>
 
 static int rank, ranks, last;  // the last rank makes the mistakes
-static int in[64], out[64], large[1 << 20];
+static int in[64], out[64];
+static int large[4 << 20];  // longer than the rings of slots, which have up to 4 MiB
 static MPI_Comm world, first, second;
 static char *program, *launcher;  // for cases that spawn
 
@@ -53,7 +54,7 @@ static void order_of_communicators(void) {
 
 static void other_root(void) {
   int root = rank == last ? last : 0;
-  MPI_Bcast(large, 1 << 20, MPI_INT, root, world);  // mark other_root
+  MPI_Bcast(large, 4 << 20, MPI_INT, root, world);  // mark other_root
   MPI_Barrier(world);
 }
 
