@@ -25,8 +25,6 @@ bool find_rule(const Table& table, const Call& call, Choice& choice, Sizes& size
   return false;
 }
 
-// True if a rule asks for something. Rules that do have the word in their text; MPI_Init asks, so
-// the compiled table, which many programs never need, is not read where its text lacks the word.
 template <class Asks>
 bool has_rule(const Table& table, Asks asks) {
   return std::any_of(table.rules.begin(), table.rules.end(), [&](const auto& rules) {
@@ -44,6 +42,8 @@ bool some_users_rule(const Overrides& overrides, Asks asks) {
   return overrides.table != nullptr && has_rule(*overrides.table, asks);
 }
 
+// True if a rule asks for something. Rules that do have the word in their text; MPI_Init asks, so
+// the compiled table, which many programs never need, is not read where its text lacks the word.
 template <class Asks>
 bool some_rule(const Overrides& overrides, std::string_view word, Asks asks) {
   if (some_users_rule(overrides, asks)) return true;
