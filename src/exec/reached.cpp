@@ -36,13 +36,14 @@ Channel::Reached::Reached(Channel& channel, const BoundProgram& bound, const Ope
       number_(++channel.reaching_ << number_shift) {}
 
 // A buffer lies in one piece of memory, so its end need not be checked.
-uint64_t Channel::Reached::place_of(const void* buffer) const {
+uint64_t Channel::Reached::place_of(const void* buffer, bool is_readable) const {
   const Reach& reach = channel_.reach_;
   const auto address = reinterpret_cast<uint64_t>(buffer);
   const uint64_t distance = address - reinterpret_cast<uint64_t>(reach.own_base);
   if (!reach.mapped.empty() && distance < reach.own_bytes) return distance;
   const bool by_system = operation_.bytes >= bound_.cma_from && address < in_other_process;
-  return by_system && buffer != nullptr && system_reads(address) ? in_other_process | address : 0;
+  if (!by_system || buffer == nullptr) return 0;
+  return is_readable || system_reads(address) ? in_other_process | address : 0;
 }
 
 uint64_t* Channel::Reached::table_of(int32_t rank) const {
@@ -59,7 +60,7 @@ bool Channel::Reached::announce_parts(const Parts& parts) {
   bool any = false;
   for (int part = 0; part < count; ++part) {
     if (parts.bytes[part] == 0) continue;
-    table[part] = place_of(static_cast<const std::byte*>(operation_.in) + parts.at[part]);
+    table[part] = place_of(static_cast<const std::byte*>(operation_.in) + parts.at[part], any);
     if (table[part] == 0) return false;
     any = true;
   }

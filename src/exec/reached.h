@@ -45,7 +45,8 @@ class Channel::Reached {
   static constexpr uint64_t place_mask = (uint64_t{1} << number_shift) - 1;
   static constexpr uint64_t in_other_process = uint64_t{1} << 47;
 
-  uint64_t place_of(const void* buffer) const;
+  // `is_readable`: the system has copied from this buffer before.
+  uint64_t place_of(const void* buffer, bool is_readable = false) const;
   uint64_t* table_of(int32_t rank) const;
   bool announce_parts(const Parts& parts);
   const BoundOperand& operand(const BoundStep& step, uint32_t i) const;

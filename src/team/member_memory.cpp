@@ -49,10 +49,9 @@ int open_memory(int64_t process) {
 // More ranks do not use the system's copies by default: they were not measured.
 constexpr size_t most_by_default = 32;
 
-// True if a copy by the system takes little more than the two copies through a slot, measured once
-// within this process. Between processes a slot's lines also travel from core to core twice, which
-// this does not measure. Where the system's copies were faster (Intel Xeon), they took 1.2 times as
-// long by this measure; where they were slower (AMD Zen 4), more than twice as long.
+// True if a copy by the system takes less than 1.5 times as long as the two copies through a slot,
+// measured once within this process. Between processes a slot's lines also travel from core to core
+// twice, which this does not measure. docs/decisions/deep-rings.md has figures of two processors.
 bool copies_are_quick() {
   static const bool quick = [] {
     constexpr size_t bytes = 64 * 1024;

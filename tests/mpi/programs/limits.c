@@ -106,9 +106,16 @@ static void send_secrets(void) {
   const size_t bytes = (size_t)numbers * (size_t)world_size * sizeof(int);
   int* const out = world_rank % 2 == 1 ? unreadable_by_others(bytes) : malloc(bytes);
   int* const in = malloc(bytes);
+  int counts[16], places[16];
+  for (int part = 0; part < world_size; ++part)
+    counts[part] = numbers, places[part] = part * numbers;
   for (int round = 0; round < 4; ++round) {
+    memset(in, 0, bytes);
     for (int i = 0; i < numbers * world_size; ++i) out[i] = world_rank * 7 + i + round;
-    MPI_Alltoall(out, numbers, MPI_INT, in, numbers, MPI_INT, MPI_COMM_WORLD);
+    if (round % 2 == 0)
+      MPI_Alltoall(out, numbers, MPI_INT, in, numbers, MPI_INT, MPI_COMM_WORLD);
+    else
+      MPI_Alltoallv(out, counts, places, MPI_INT, in, counts, places, MPI_INT, MPI_COMM_WORLD);
     for (int i = 0; i < numbers * world_size; ++i) {
       const int from = i / numbers, there = world_rank * numbers + i % numbers;
       CHECK(in[i] == from * 7 + there + round, "round %d, %d: %d", round, i, in[i]);
