@@ -132,6 +132,15 @@ def test_ranks_that_go_on(host_named, compiled, name, case):
     assert "where the ranks are" not in result.stderr, result.stderr
 
 
+@pytest.mark.parametrize("name", ["mpich", "openmpi"])
+def test_a_thread_that_gets_no_core(host_named, compiled, name):
+    """The table said that it did not answer, or there was none."""
+    variables = {"TUTTI_STALL_SECONDS": "3"}
+    text = table(host_named(name), 2, [compiled(host_named(name), "starved")], variables=variables)
+    assert re.search(r"rank 0: MPI_Recv from rank 1 with tag 7 on MPI_COMM_WORLD, for \d+ s", text)
+    assert "does not answer" not in text
+
+
 def ancestors(process):
     """The process, its parent and so on; they may have ended meanwhile."""
     found = []

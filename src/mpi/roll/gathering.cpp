@@ -14,8 +14,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-// A rank may need 0.5 s for its own threads, and a node so long for its ranks.
-constexpr auto longest_gathering = milliseconds(900);
+// A rank may wait 0.5 s for its thread twice, to be sure and to answer, and a node so long for its
+// ranks.
+constexpr auto longest_gathering = milliseconds(1500);
 constexpr auto longest_finding_of_lines = milliseconds(3000);
 constexpr auto longest_gathering_of_nodes = milliseconds(4500);
 // Other nodes may take so long to be connected, while others are not asked yet.

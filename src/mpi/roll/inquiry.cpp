@@ -9,8 +9,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A rank's watchdog may wait so long for its own threads.
-constexpr auto longest_silence = std::chrono::milliseconds(700);
+// A rank's watchdog may wait 0.5 s for its thread twice, and serves nobody meanwhile.
+constexpr auto longest_silence = std::chrono::milliseconds(1200);
 
 int error_of(const Descriptor& connection) {
   int error = 0;

@@ -229,7 +229,8 @@ Place place_of(pid_t thread) {
   place.thread = thread;
   place.is_first = thread == getpid();
   const Stack stack = stack_of(thread);
-  place.number = stack.served + stack.left_to_host + 1;
+  place.has_answered = stack.was_asked;
+  place.number = stack.was_asked ? stack.served + stack.left_to_host + 1 : 0;
   // The innermost call of MPI, and the frame that has called it. A user's operation and a callback
   // may make one inside another.
   size_t at = 0;

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <string_view>
+#include <tuple>
 
 namespace tutti::mpi::roll {
 namespace {
@@ -24,6 +25,14 @@ std::string Place::mark() const {
   return std::string(words[static_cast<size_t>(is_inside ? doing : Doing::computes)]) + "|" +
          (is_inside ? function + "|" + std::to_string(frame) + "|" + site : "") + "|" +
          std::to_string(number) + "|" + std::to_string(calls);
+}
+
+bool Place::stays_at(const Place& before) const {
+  if (has_answered && before.has_answered) return mark() == before.mark();
+  const auto call = [](const Place& place) {
+    return std::tie(place.doing, place.function, place.frame, place.calls);
+  };
+  return doing == Doing::mpi && call(*this) == call(before);
 }
 
 Json json_of(const Place& place) {

@@ -24,8 +24,6 @@ enum class Doing : uint8_t {
   silent,    // it does not answer
 };
 
-inline constexpr std::string_view mark_in_mpi = "mpi|";
-
 // The peers and tags of a blocking message, as ranks of its communicator.
 struct Message {
   static constexpr int none = -3, proc_null = -2, any = -1;  // any: MPI_ANY_SOURCE, MPI_ANY_TAG
@@ -53,10 +51,13 @@ struct Place {
   uint64_t calls = 0;   // the count of the function's tripwire; not told to other processes
   double seconds = 0;   // since when it has been there, as far as it was looked at
   std::string note;
+  bool has_answered = true;  // false: it was looked at from outside; not told to other processes
 
-  // The text that is equal while a thread stays in one call. It begins with mark_in_mpi if that is
-  // a call of MPI.
+  // The text that is equal while a thread that answers stays in one call.
   std::string mark() const;
+  // True if a thread that was at `before` may be in the same call still: from outside, fewer things
+  // are known.
+  bool stays_at(const Place& before) const;
 };
 
 Json json_of(const Place& place);

@@ -53,8 +53,16 @@ std::vector<Place> Tracking::places() const {
     Place place = place_of(thread);
     place.rank = rank_;
     const auto tracked = tracked_.find(thread);
-    if (tracked != tracked_.end() && tracked->second.mark == place.mark())
-      place.seconds = tracked->second.seconds + seconds_of(Clock::now() - last_look_);
+    if (tracked != tracked_.end()) {
+      const Place& last = tracked->second.place;
+      const bool answers_no_more = place.doing == Doing::silent && last.doing == Doing::mpi;
+      if (answers_no_more || (!place.has_answered && place.stays_at(last))) {
+        place = last;
+        place.calls = counted_calls(place.function);  // it may have made another call since
+      }
+      if (place.stays_at(last))
+        place.seconds = tracked->second.seconds + seconds_of(Clock::now() - last_look_);
+    }
     if (is_first || place.doing == Doing::mpi) places.push_back(std::move(place));
   }
   if (places.size() > 1) places.erase(places.begin());  // it waits for the others
@@ -81,17 +89,15 @@ bool Tracking::look() {
   double longest = 0;
   std::map<pid_t, Tracked> tracked;
   for (const Place& place : places()) {
-    const std::string mark = place.mark();
-    Tracked& now_tracked = tracked[place.thread] = std::move(tracked_[place.thread]);
-    if (now_tracked.mark == mark || place.doing == Doing::silent) {
-      now_tracked.seconds += passed;
-    } else {
-      now_tracked = {mark, 0};
-      is_new = true;
-    }
+    const auto before = tracked_.find(place.thread);
+    const bool stays = before != tracked_.end() &&
+                       (place.doing == Doing::silent || place.stays_at(before->second.place));
+    is_new = is_new || !stays;
+    const double seconds = stays ? before->second.seconds + passed : 0;
+    tracked[place.thread] = {place, seconds};
     if (place.doing != Doing::mpi) continue;
-    if (now_tracked.seconds >= suspicious * limit()) set_tripwire(place.function);
-    longest = std::max(longest, now_tracked.seconds);
+    if (seconds >= suspicious * limit()) set_tripwire(place.function);
+    longest = std::max(longest, seconds);
   }
   tracked_ = std::move(tracked);
   if (longest >= limit()) {
@@ -115,7 +121,7 @@ bool Tracking::stays() {
 
 void Tracking::become_sure() {
   const bool in_mpi = std::any_of(tracked_.begin(), tracked_.end(), [](const auto& one) {
-    return one.second.mark.starts_with(mark_in_mpi);
+    return one.second.place.doing == Doing::mpi;
   });
   if (in_mpi && Clock::now() > sure_until_) stays();
 }
@@ -127,7 +133,7 @@ bool Tracking::looks_the_same() const {
     for (const Place& place : places()) {
       if (place.doing == Doing::silent) continue;
       const auto tracked = tracked_.find(place.thread);
-      if (tracked == tracked_.end() || tracked->second.mark != place.mark()) return false;
+      if (tracked == tracked_.end() || !place.stays_at(tracked->second.place)) return false;
     }
   }
   return true;

@@ -24,7 +24,9 @@ class Tracking {
   // Once, in the thread that looks. That thread has no place.
   void begin();
 
-  // The first thread, and those others that are in a call of MPI, without their source lines.
+  // The first thread, and those others that are in a call of MPI, without their source lines. A
+  // thread that does not answer now, because it shares its core with many, is where it was when it
+  // last answered.
   std::vector<Place> places() const;
   // When look() is to be called. It comes early after a change, so that a call which began
   // meanwhile is seen soon, and when a thread reaches the limit.
@@ -38,9 +40,9 @@ class Tracking {
   void become_sure();
 
  private:
-  // A thread, and since when it has been at one place.
+  // Where a thread was when it last answered, and since when it has been there.
   struct Tracked {
-    std::string mark;
+    Place place;
     double seconds = 0;
   };
 

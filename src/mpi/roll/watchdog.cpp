@@ -342,10 +342,10 @@ class Watchdog final : private Server {
     one->has_ended = true;
     if (one->said_bye || ends_ill_) return;
     // Programs may end without MPI_Finalize at all ranks; then nobody waits.
-    const std::string before = place_of(getpid()).mark();
+    const Place before = place_of(getpid());
     usleep(100'000);
     const Place place = place_of(getpid());
-    if (!ends_ill_ && place.doing == Doing::mpi && place.mark() == before)
+    if (!ends_ill_ && place.doing == Doing::mpi && place.stays_at(before))
       call_for_print(ask_print_now,
                      "rank " + std::to_string(one->rank) + " has ended without MPI_Finalize");
   }
