@@ -55,6 +55,7 @@ Channel::Channel(std::byte* areas, const shm::Layout& layout, int rank, const Se
       first_slot_(areas + layout.slot_offset()),
       areas_(areas),
       stride_(layout.stride()),
+      epoch_(settings.first_epoch),
       stores_(settings.stores),
       style_(settings.style),
       rank_(rank),
@@ -63,7 +64,6 @@ Channel::Channel(std::byte* areas, const shm::Layout& layout, int rank, const Se
       members_(settings.members),
       net_(settings.net),
       reach_(settings.reach),
-      epoch_(settings.first_epoch),
       hook_(settings.hook),
       tracer_(settings.tracer),
       communicator_(settings.communicator) {

@@ -1,7 +1,12 @@
 #include "exec/idle.h"
 
+#include <algorithm>
+#include <utility>
+
 namespace tutti::exec {
 namespace {
+
+using std::chrono::microseconds;
 
 constinit IdleBells bells{};
 
@@ -15,6 +20,24 @@ void sleep_when_idle(const IdleBells& of_node) {
 void wake_when_idle() { shm::publish(idle_waits_sleep, 0); }
 
 const IdleBells* idle_bells() { return shm::observe(idle_waits_sleep) != 0 ? &bells : nullptr; }
+
+bool IdleSleeps::sleep(const IdleBells& of_node, std::chrono::nanoseconds waited) {
+  constexpr microseconds shortest{50};
+  shm::Doorbell& bell = of_node.of(of_node.own);
+  if (!std::exchange(is_at_bell_, true)) {
+    seen_rings_ = bell.enter();
+    return false;
+  }
+  const auto hundredth = std::chrono::duration_cast<microseconds>(waited) / 100;
+  const uint32_t rings =
+      bell.sleep(seen_rings_, std::clamp(hundredth, shortest, of_node.longest_sleep));
+  return std::exchange(seen_rings_, rings) != rings;
+}
+
+void IdleSleeps::leave() {
+  if (!std::exchange(is_at_bell_, false)) return;
+  if (const IdleBells* const of_node = idle_bells()) of_node->of(of_node->own).leave();
+}
 
 void ring_idle(int rank) {
   if (idle_bells() != nullptr && rank >= 0 && rank < bells.ranks) bells.of(rank).wake();

@@ -13,6 +13,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 
 #include "shm/doorbell.h"
 #include "shm/order.h"
@@ -42,6 +43,25 @@ inline bool sleeps_when_idle() { return shm::load_relaxed(idle_waits_sleep) != 0
 
 // The doorbells; null if waits do not sleep.
 const IdleBells* idle_bells();
+// One wait's sleeps on the doorbell of its rank.
+class IdleSleeps {
+ public:
+  IdleSleeps() = default;
+  ~IdleSleeps() { leave(); }
+  IdleSleeps(const IdleSleeps&) = delete;
+  IdleSleeps& operator=(const IdleSleeps&) = delete;
+
+  // Sleeps once in a wait that has taken this time. The first one only enters: what was rung for
+  // before is found by the polls that follow. True if it was rung for.
+  bool sleep(const IdleBells& bells, std::chrono::nanoseconds waited);
+  // The wait is over.
+  void leave();
+
+ private:
+  bool is_at_bell_ = false;
+  uint32_t seen_rings_ = 0;
+};
+
 // Call these after what the ranks may wait for. A rank that is not of the node is left out.
 void ring_idle(int rank);
 void ring_all_idle();

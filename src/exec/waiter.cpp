@@ -210,8 +210,6 @@ Waiter::Waiter(const Pace& pace, const ProgressHook& hook)
 
 Waiter::~Waiter() {
   if (waits_are_timed) waited_so_far += Clock::now() - begin_;
-  if (is_at_bell_)
-    if (const IdleBells* const bells = idle_bells()) bells->of(bells->own).leave();
   if (slack_before_) prctl(PR_SET_TIMERSLACK, static_cast<unsigned long>(*slack_before_));
 }
 
@@ -229,20 +227,11 @@ void Waiter::sleep() {
   next_sleep_ = std::min(2 * next_sleep_, pace_.longest_sleep);
 }
 
-// Where idle ranks sleep. The first sleep only enters: what was rung for before is found by the
-// polls that follow.
+// Where idle ranks sleep.
 bool Waiter::sleep_on_bell() {
-  constexpr microseconds shortest{50};
   const IdleBells* const bells = idle_bells();
   if (bells == nullptr) return false;
-  if (std::exchange(is_at_bell_, true)) {
-    const auto hundredth = std::chrono::duration_cast<microseconds>(elapsed_) / 100;
-    const microseconds time = std::clamp(hundredth, shortest, bells->longest_sleep);
-    const uint32_t rings = bells->of(bells->own).sleep(seen_rings_, time);
-    was_rung_for_ = std::exchange(seen_rings_, rings) != rings;
-  } else {
-    seen_rings_ = bells->of(bells->own).enter();
-  }
+  was_rung_for_ = idle_sleeps_.sleep(*bells, elapsed_);
   return true;
 }
 

@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "exec/idle.h"
 #include "exec/watched_time.h"
 #include "shm/layout.h"
 #include "shm/order.h"
@@ -138,10 +139,8 @@ class Waiter {
   std::chrono::microseconds next_sleep_;
   // The slack of this thread's timers before, while sleeps end in time.
   std::optional<int> slack_before_;
-  // True once the wait has entered the own doorbell (idle.h), and what it has seen of that since.
-  bool is_at_bell_ = false;
-  uint32_t seen_rings_ = 0;
-  bool was_rung_for_ = false;
+  IdleSleeps idle_sleeps_;
+  bool was_rung_for_ = false;  // in the last of them
 };
 
 // One value of a peer of this node: its progress word is at least `value`, or the stamp of one of

@@ -9,7 +9,7 @@ from support import TUTTI_RUN, clean_environment, expect_ok, run
 
 pytestmark = [pytest.mark.mpi]
 
-CALLS = 12
+CALLS = 15
 
 
 @pytest.mark.parametrize("ranks", [2, 5])

@@ -13,6 +13,7 @@ struct TheirTypes {
   using Comm = MPI_Comm;
   using Datatype = MPI_Datatype;
   using Errhandler = MPI_Errhandler;
+  using File = MPI_File;
   using Group = MPI_Group;
   using Info = MPI_Info;
   using Message = MPI_Message;
@@ -26,6 +27,7 @@ struct TheirTypes {
   using Win = MPI_Win;
   using Count = MPI_Count;
   using Aint = MPI_Aint;
+  using Offset = MPI_Offset;
   using Status = MPI_Status;
   using ErrorHandler = MPI_Comm_errhandler_function;
   using CopyAttribute = MPI_Comm_copy_attr_function;

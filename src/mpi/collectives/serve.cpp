@@ -10,6 +10,7 @@
 #include "mpi/collectives/staged.h"
 #include "mpi/collectives/verify.h"
 #include "mpi/communicators/topology.h"
+#include "mpi/progress/host_waits.h"
 #include "report/tally.h"
 
 namespace tutti::mpi {
@@ -158,7 +159,7 @@ int by_host(Communicator& communicator, const Call& call, Comm comm, Reason reas
   {
     const Inside inside;  // some hosts call MPI_* themselves
     const InHost in_host(call, comm);
-    code = call_host(call, comm);
+    code = sleeping([&] { return call_host(call, comm); });
   }
   if (tracer() != nullptr)
     trace_host_call(entry, call.collective, reason, bytes_to_report(call), call.root);
@@ -366,7 +367,7 @@ int serve_any(const Call& call, Comm comm) {
   const Found found = find(call, comm);
   if (found.communicator == nullptr) [[unlikely]] {
     const InHost in_host(call, comm);
-    return found.code != success ? found.code : call_host(call, comm);
+    return found.code != success ? found.code : sleeping([&] { return call_host(call, comm); });
   }
   if (found.gpu) return serve_staged(*found.communicator, call, comm);
   return serve(*found.communicator, call, call, comm).code;

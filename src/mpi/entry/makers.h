@@ -16,6 +16,7 @@
 #include "mpi/host/private_group.h"
 #include "mpi/communicators/registry.h"
 #include "mpi/job/thrown.h"
+#include "mpi/progress/host_waits.h"
 #include "mpi/requests/idle_ranks.h"
 
 namespace tutti::mpi {
@@ -65,12 +66,12 @@ inline bool is_beyond(Comm communicator, int ranks) { return is_beyond(communica
 template <class Theirs, class Call, class IsAbsent = bool (*)()>
 int made(const Making& making, Theirs* communicator, Call&& call, IsAbsent&& is_absent = never) {
   if (!registry_is_open() || Inside::depth != 0 || InMaking::is_inside || communicator == nullptr)
-    return call();
+    return sleeping(call);
   const Theirs before = std::exchange(*communicator, theirs<Theirs>(host().comm_world));
   int code = success;
   {
     const InMaking in_making;
-    code = call();
+    code = sleeping(call);
   }
   const Comm made = house<Comm>(*communicator);
   if (made == host().comm_world) {
@@ -99,7 +100,7 @@ int freed(const Theirs* communicator, Call&& call) {
     communicator_ends(house<Comm>(*communicator));
     if (exec::sleeps_when_idle()) forget_places(house<Comm>(*communicator));
   }
-  return call();
+  return sleeping(call);
 }
 
 // `by_host` gives a communicator its name, which tables of the roll call have then.

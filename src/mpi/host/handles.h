@@ -15,6 +15,7 @@ namespace tutti::mpi {
 enum class Comm : uint64_t {};
 enum class Datatype : uint64_t {};
 enum class Errhandler : uint64_t {};
+enum class File : uint64_t {};
 enum class Group : uint64_t {};
 enum class Info : uint64_t {};
 enum class Message : uint64_t {};
@@ -28,6 +29,7 @@ concept Handle = std::is_enum_v<Type> && std::is_same_v<std::underlying_type_t<T
 
 using Count = long long;
 using Aint = std::ptrdiff_t;
+using Offset = long long;
 constexpr int success = 0;  // MPI_SUCCESS, the same in every MPI
 
 // Memory for a status of the host's, which abi/convert.h checks to be large enough.
@@ -45,6 +47,7 @@ struct HouseTypes {
   using Comm = mpi::Comm;
   using Datatype = mpi::Datatype;
   using Errhandler = mpi::Errhandler;
+  using File = mpi::File;
   using Group = mpi::Group;
   using Info = mpi::Info;
   using Message = mpi::Message;
@@ -54,6 +57,7 @@ struct HouseTypes {
   using Win = mpi::Win;
   using Count = mpi::Count;
   using Aint = mpi::Aint;
+  using Offset = mpi::Offset;
   using Status = mpi::Status;
   using ErrorHandler = mpi::ErrorHandler;
   using CopyAttribute = void;  // make_keyval() of host/host.h serves instead

@@ -25,6 +25,8 @@ constexpr uint32_t polls_between_rests(uint32_t idle) { return idle < 1024 ? 2 :
 // (docs/decisions/waiting-with-more-ranks-than-cores.md).
 constexpr uint32_t polls_before_sleep = 8192;
 constexpr timespec short_sleep{.tv_sec = 0, .tv_nsec = 1000};
+// In calls whose polls sleep.
+constexpr auto time_before_sleep = std::chrono::milliseconds(1);
 // Ranks with cores of their own look this often whether they have been moved.
 constexpr int32_t polls_between_looks = 4096;
 
@@ -50,8 +52,9 @@ int32_t HostWait::polled(bool progressed) {
   if (times_ && !progressed && !polled_by_own_wait_ && !std::exchange(waits_, true))
     waits_since_ = Clock::now();
   if (progressed) end_wait();
+  if (call_ != nullptr && !polled_by_own_wait_ && call_->sleeps(progressed)) return 0;
   if (shm::load_relaxed(shares_cores) == 0 && !exec::shares_core_in_long_wait(Clock::now()))
-    return waits_are_timed ? 0 : polls_between_looks;
+    return waits_are_timed || call_ != nullptr ? 0 : polls_between_looks;
   if (progressed) {
     idle_ = 0;
     ++progressed_;
@@ -64,6 +67,22 @@ int32_t HostWait::polled(bool progressed) {
 
 void HostWait::end_wait() {
   if (std::exchange(waits_, false)) waited_so_far += Clock::now() - waits_since_;
+}
+
+SleepingCall::SleepingCall() : outer_(host_wait.call_), began_(Clock::now()), quiet_since_(began_) {
+  host_wait.call_ = this;
+  exec::ring_all_idle();
+}
+
+SleepingCall::~SleepingCall() { host_wait.call_ = outer_; }
+
+bool SleepingCall::sleeps(bool progressed) {
+  const exec::IdleBells* const bells = exec::idle_bells();
+  const auto now = Clock::now();
+  if (progressed || bells == nullptr) quiet_since_ = now;
+  if (now - quiet_since_ < time_before_sleep) return false;
+  if (sleeps_.sleep(*bells, now - began_)) quiet_since_ = Clock::now();
+  return true;
 }
 
 void HostWait::rest() const {

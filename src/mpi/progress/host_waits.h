@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "base/time_spent.h"
+#include "exec/idle.h"
 #include "exec/waiter.h"
 
 namespace tutti::mpi {
@@ -23,6 +24,39 @@ void rest_in_host_waits(exec::WaitStyle style);
 // The same inside MPI_Init, before ranks know each other: by the launcher's number of ranks and by
 // the cores of this process.
 void rest_in_first_host_waits();
+
+// While one lives, its thread is in a blocking call that the host serves, and ranks sleep when they
+// are idle (exec/idle.h): polls that find nothing sleep then, from a millisecond on. It
+// rings for the others, which may wait for this rank to begin the call.
+class SleepingCall {
+ public:
+  SleepingCall();
+  ~SleepingCall();
+  SleepingCall(const SleepingCall&) = delete;
+
+  // Tells of a poll. True if it has slept.
+  bool sleeps(bool progressed);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  SleepingCall* const outer_;
+  const Clock::time_point began_;
+  Clock::time_point quiet_since_;  // the call's beginning, or progress, or a ring
+  exec::IdleSleeps sleeps_;
+};
+
+// Calls the host by `by_host`, in which ranks sleep when they are idle. Returns what it returns.
+template <class ByHost>
+int sleeping(ByHost by_host) {
+  if (!exec::sleeps_when_idle()) [[likely]]
+    return by_host();
+  const SleepingCall call;
+  return by_host();
+}
+
+// Open MPI calls a function of ours from now on when it polls (opal.cpp), if it is the host.
+void watch_polls_of_open_mpi();
 
 // One thread's waits in the host.
 class HostWait {
@@ -43,8 +77,13 @@ class HostWait {
   void begin_own_poll() { polled_by_own_wait_ = !in_test_; }
   void end_own_poll() { polled_by_own_wait_ = false; }
   void note_test(bool in_test) { in_test_ = in_test; }
+  // A poll of a host that tells neither what it found nor by whom it was called.
+  void polled() {
+    if (call_ != nullptr && !polled_by_own_wait_) call_->sleeps(false);
+  }
 
  private:
+  friend class SleepingCall;
   using Clock = std::chrono::steady_clock;
 
   void rest() const;
@@ -55,6 +94,7 @@ class HostWait {
   uint32_t progressed_ = 0;
   bool in_test_ = false, polled_by_own_wait_ = false;
   bool times_ = false, waits_ = false;
+  SleepingCall* call_ = nullptr;  // the innermost
 };
 extern constinit thread_local HostWait host_wait;  // this thread's
 

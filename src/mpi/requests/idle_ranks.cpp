@@ -11,6 +11,7 @@
 #include "exec/idle.h"
 #include "mpi/communicators/processes.h"
 #include "mpi/host/private_group.h"
+#include "mpi/progress/host_waits.h"
 #include "mpi/requests/own_request.h"
 
 namespace tutti::mpi {
@@ -52,6 +53,7 @@ void sleep_when_idle(Team* team) {
   const bool one_node = ranks == (team != nullptr ? team->ranks() : 1);
   const std::chrono::milliseconds longest{one_node ? 20 : 2};
   watch_messages();
+  watch_polls_of_open_mpi();
   if (team != nullptr)
     team->sleep_when_idle(longest);
   else

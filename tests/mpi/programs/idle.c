@@ -143,6 +143,33 @@ static double in_ibarrier(void) {
   return told(came);
 }
 
+/* Calls whose waits are the host's. */
+static double in_comm_split(void) {
+  MPI_Comm part;
+  const double came = now();
+  MPI_Comm_split(MPI_COMM_WORLD, 0, world_rank, &part);
+  ended = now();
+  MPI_Comm_free(&part);
+  return told(came);
+}
+
+static MPI_Win window;
+static double in_win_fence(void) {
+  const double came = now();
+  MPI_Win_fence(0, window);
+  ended = now();
+  return told(came);
+}
+
+static double in_file_open(void) {
+  MPI_File file;
+  const double came = now();
+  MPI_File_open(MPI_COMM_WORLD, "/dev/null", MPI_MODE_RDONLY, MPI_INFO_NULL, &file);
+  ended = now();
+  MPI_File_close(&file);
+  return told(came);
+}
+
 static double in_synchronous_send(void) {
   double came = 0;
   if (world_rank != 0) {
@@ -160,12 +187,21 @@ static const struct {
   const char* name;
   double (*run)(void);
 } calls[] = {
-    {"Recv", in_recv},         {"Recv_any_source", in_any_source},
-    {"Wait", in_wait},         {"Waitall", in_waitall},
-    {"Waitany", in_waitany},   {"Waitsome", in_waitsome},
-    {"Probe", in_probe},       {"Sendrecv", in_sendrecv},
-    {"Barrier", in_barrier},   {"Sendrecv_replace", in_sendrecv_replace},
-    {"Ibarrier", in_ibarrier}, {"Ssend", in_synchronous_send},
+    {"Recv", in_recv},
+    {"Recv_any_source", in_any_source},
+    {"Wait", in_wait},
+    {"Waitall", in_waitall},
+    {"Waitany", in_waitany},
+    {"Waitsome", in_waitsome},
+    {"Probe", in_probe},
+    {"Sendrecv", in_sendrecv},
+    {"Barrier", in_barrier},
+    {"Sendrecv_replace", in_sendrecv_replace},
+    {"Ibarrier", in_ibarrier},
+    {"Ssend", in_synchronous_send},
+    {"Comm_split", in_comm_split},
+    {"Win_fence", in_win_fence},
+    {"File_open", in_file_open},
 };
 
 static int ascending(const void* a, const void* b) {
@@ -178,6 +214,7 @@ int main(int argc, char** argv) {
   const double seconds = atof(argv[1]);
   const int times = atoi(argv[2]);
   CHECK(times > 0 && times <= most_times, "times");
+  MPI_Win_create(NULL, 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
   for (size_t i = 0; i < sizeof calls / sizeof *calls; ++i) {
     static double late[most_times];
     double used = 0, waited = 0;
