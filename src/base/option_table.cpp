@@ -208,7 +208,9 @@ const std::vector<OptionRow>& option_table() {
               "of all ranks takes half; auto: 256K in /dev/shm, and elsewhere what rings of twice "
               "a second-level cache need, which take memory only when they are used; with many "
               "ranks on a node they are shorter, because those of all its ranks take at most 120M "
-              "together.",
+              "together. When the segment is used up, further communicators have 8K a rank; when "
+              "they have taken four times as much, one line says so and names a size that doubles "
+              "the limit, and calls of further ones stay on the host MPI.",
        .store = store<&Options::shm_bytes_per_rank>,
        .ranks = same<&Options::shm_bytes_per_rank>,
        .least = 32 * kibibyte,

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string>
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/only_one.h"
 #include "base/options.h"
 
 namespace tutti::team {
@@ -12,6 +14,25 @@ namespace {
 
 // The limit for all further segments of one process together, as a multiple of the node's segment.
 constexpr size_t further_segments = 4;
+
+// `whole`: the bytes of the node's segment that are for communicators.
+Error limit_reached(size_t whole, int members) {
+  constexpr size_t kibibyte = 1024;
+  const size_t twice = 2 * whole / static_cast<size_t>(members);
+  return {Code::unavailable,
+          "communicators have taken the node's " + std::to_string(whole / kibibyte) +
+              " KiB of shared memory and " + std::to_string(further_segments) +
+              " times as much beside it, which is the limit; TUTTI_SHM_BYTES_PER_RANK=" +
+              std::to_string((twice + kibibyte - 1) / kibibyte) + "K doubles it"};
+}
+
+// Says once in a job's ranks of a node that communicators find no memory: ranks 0 of different
+// communicators may find that in different processes.
+void say_exhausted(const Error& error) {
+  static const OnlyOne& speaker = *new OnlyOne("shared-memory");  // lives until the process ends
+  if (speaker.chosen())
+    log_once("team/place", LogLevel::warning, "%s; some calls stay on the host MPI", error.what());
+}
 
 }  // namespace
 
@@ -46,20 +67,25 @@ AreaGrant AreaPool::grant(int ranks) {
     if (const auto grant = take(node_, ranks, share_of(ranks))) return *grant;
 
     const std::lock_guard<std::mutex> lock(mutex_);
+    log_once("team/further", LogLevel::info,
+             "the node's shared memory for communicators is used up; further ones have %zu bytes a "
+             "rank, in which long messages are slow; a larger TUTTI_SHM_BYTES_PER_RANK avoids it",
+             shm::comfortable_area);
     const size_t whole = node_.usable_bytes();
     const size_t comfortable = shm::comfortable_area * static_cast<size_t>(ranks);
     for (const auto& segment : made_)
       if (const auto grant = take(*segment, ranks, comfortable)) return *grant;
     const size_t bytes = std::max(whole / 4, comfortable);
-    if (further_bytes_ + bytes > further_segments * whole) return {};
+    if (further_bytes_ + bytes > further_segments * whole)
+      throw limit_reached(whole - taken_, members_);
     made_.push_back(
         std::make_unique<shm::Segment>(shm::Segment::create(node_.location().kind, bytes)));
     made_.back()->forget_name();  // others attach through this process
     further_bytes_ += bytes;
     if (const auto grant = take(*made_.back(), ranks, comfortable)) return *grant;
+    throw Error(Code::unavailable, "/dev/shm has no room for further communicators; enlarge it");
   } catch (const Error& error) {
-    log_once("team/place", LogLevel::info, "%s; some communicators stay on the host MPI",
-             error.what());
+    say_exhausted(error);
   }
   return {};
 }
