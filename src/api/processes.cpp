@@ -10,16 +10,19 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "group/group.h"
+#include "group/system_copies.h"
 #include "topo/description.h"
 
 namespace tutti::api {
 namespace {
 
+// Reads the user's table before the team forms, so that nobody waits in the middle if it is broken.
 team::NodeTeam::Settings settings_of(int rank, std::chrono::steady_clock::duration limit) {
+  const exec::SystemCopies asked = group::system_copies_asked(group::overrides_of(options()));
   return {.hook = {},
           .missing_types = 0,
           .reported_as = rank,
-          .system_copies = {},
+          .system_copies = [asked] { return asked; },
           .needs_shape = !options().plans.empty(),
           .longest_wait = limit};
 }

@@ -7,6 +7,7 @@
 #include "algo/by_host.h"
 #include "base/error.h"
 #include "group/group.h"
+#include "group/system_copies.h"
 
 namespace tutti::group {
 
@@ -81,6 +82,12 @@ select::Overrides overrides_of(const Options& options) {
   overrides.library = users_library(options);
   overrides.table = users_table(options);
   return overrides;
+}
+
+exec::SystemCopies system_copies_asked(const select::Overrides& overrides) {
+  if (select::users_rules_ask_for_cma(overrides)) return exec::SystemCopies::always;
+  return select::default_rules_ask_for_cma() ? exec::SystemCopies::where_quick
+                                             : exec::SystemCopies::never;
 }
 
 std::vector<std::string> unmatched_files(const Options& options) {

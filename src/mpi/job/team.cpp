@@ -9,7 +9,7 @@
 #include "mpi/job/found_table.h"
 #include "mpi/progress/host_waits.h"
 #include "base/options.h"
-#include "select/select.h"
+#include "group/system_copies.h"
 
 namespace tutti::mpi {
 namespace {
@@ -38,13 +38,6 @@ class Ranks final : public team::Bootstrap {
   const Comm communicator_;
   int rank_ = 0, ranks_ = 0;
 };
-
-exec::SystemCopies system_copies_asked(bool of_world) {
-  if (select::users_rules_ask_for_cma(overrides_of_job(of_world)))
-    return exec::SystemCopies::always;
-  return select::default_rules_ask_for_cma() ? exec::SystemCopies::where_quick
-                                             : exec::SystemCopies::never;
-}
 
 }  // namespace
 
@@ -80,7 +73,8 @@ Team::Team(Comm communicator, bool of_world)
     : NodeTeam({.hook = {progress, &pending_},
                 .missing_types = missing_types(),
                 .reported_as = Ranks(communicator).rank(),
-                .system_copies = [of_world] { return system_copies_asked(of_world); },
+                .system_copies =
+                    [of_world] { return group::system_copies_asked(overrides_of_job(of_world)); },
                 .needs_shape = !options().plans.empty() || table_of_job(of_world) != nullptr}),
       of_world_(of_world) {}
 
