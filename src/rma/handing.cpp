@@ -79,9 +79,10 @@ uint64_t Handing::start(const Transfer& transfer) {
     if (by_map && !is_for_servers(*policy_, now)) return 0;
     rule.batch = learning_.batch(now, by_map);
     if (rule.batch == 0) return 0;
+    rule.client_takes_turns = learning_.client_takes_turns();
   }
   turn_ = next_turn(rule, turn_, servers_.count);
-  if (turn_.server == servers_.count) return 0;
+  if (turn_.server == servers_.count) return 0;  // the client's turn
   uint64_t& number = order_.emplace_back();
   for (int32_t i = 0; i < servers_.count; ++i) {
     const auto nth = static_cast<size_t>((turn_.server + i) % servers_.count);

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstring>
@@ -287,13 +288,44 @@ TEST(Handing, AServerWhoseProcessHasDied) {
   EXPECT_EQ(client->start(transfer(Kind::put, &word, both.nodes[1]->heap.data(), 8, 1)), 0u);
 }
 
-// Learning by a clock of its own, with two servers. Returns the shares of phases that went by the
-// client, by servers in turn and in batches, for which a phase takes `seconds`.
-std::array<double, 3> learned(const std::array<double, 3>& seconds, int phases, size_t together,
-                              bool for_servers = false) {
+// Three of four transfers of a phase with three servers are theirs and one is the client's, in the
+// phases in which it takes turns; all are waited for before the next phase begins.
+TEST(Handing, AnActiveClientTakesItsTurn) {
+  Nodes both(3, 1);
+  for (auto& node : both.nodes) {
+    shm::store_relaxed(node->domain.serve_far(), static_cast<uint64_t>(ServeFar::selective));
+    node->start();
+  }
+  const auto client = both.nodes[0]->client(0);
+  uint8_t* const local = both.nodes[0]->heap.data();
+  const uint8_t* const remote = both.nodes[1]->heap.data();
+  int phases_with_turns = 0;
+  for (int phase = 0; phase < 40; ++phase) {
+    std::vector<uint64_t> numbers;
+    for (int i = 0; i < 4; ++i)
+      numbers.push_back(client->start(transfer(Kind::get, local, remote, 64, 1)));
+    const auto own = std::count(numbers.begin(), numbers.end(), 0u);
+    EXPECT_TRUE(own == 0 || own == 1 || own == 4) << own;
+    if (own == 1) ++phases_with_turns;
+    for (const uint64_t number : numbers) {
+      if (number == 0)
+        client->note_end();
+      else
+        EXPECT_EQ(wait(*client, number), Handing::State::done);
+    }
+  }
+  EXPECT_GE(phases_with_turns, 8);  // it has been tried
+}
+
+enum : size_t { by_client, with_client, in_turn, in_batches };
+using PerWay = std::array<double, 4>;
+
+// Learning by a clock of its own, with two servers. Returns the shares of phases that went each
+// way, for which a phase takes `seconds`.
+PerWay learned(const PerWay& seconds, int phases, size_t together, bool for_servers = false) {
   Learning learning(2);
   double now = 0;
-  std::array<double, 3> shares{};
+  PerWay shares{};
   const auto time = [&now] {
     return Learning::Clock::time_point(
         std::chrono::duration_cast<Learning::Clock::duration>(std::chrono::duration<double>(now)));
@@ -303,8 +335,10 @@ std::array<double, 3> learned(const std::array<double, 3>& seconds, int phases, 
     for (size_t i = 0; i < together; ++i)
       batch = learning.batch({.kind = Kind::get, .bytes = 4096, .waiting = together}, for_servers,
                              time);
-    const size_t way = std::min<size_t>(batch, 2);
-    if (way == 2) {
+    size_t way = in_batches;
+    if (batch == 0) way = by_client;
+    if (batch == 1) way = learning.client_takes_turns() ? with_client : in_turn;
+    if (way == in_batches) {
       EXPECT_EQ(batch, std::min<size_t>(together / 2, most_batch));
     }
     now += seconds[way];
@@ -315,26 +349,36 @@ std::array<double, 3> learned(const std::array<double, 3>& seconds, int phases, 
 }
 
 TEST(Learning, PhasesGoTheQuickestWay) {
-  EXPECT_GT(learned({2e-3, 1e-3, 1.5e-3}, 1000, 16)[1], 0.9);
-  EXPECT_GT(learned({2e-3, 1.5e-3, 1e-3}, 1000, 16)[2], 0.9);
-  EXPECT_GT(learned({1e-3, 2e-3, 2e-3}, 1000, 16)[0], 0.9);
-  EXPECT_GT(learned({1.03e-3, 1e-3, 1e-3}, 1000, 16)[0], 0.9);  // not worth the cores
-  for (const double share : learned({2e-3, 1e-3, 1e-3}, 24, 16)) EXPECT_NEAR(share, 1.0 / 3, 1e-9);
+  EXPECT_GT(learned({2e-3, 3e-3, 1e-3, 1.5e-3}, 1000, 16)[in_turn], 0.9);
+  EXPECT_GT(learned({2e-3, 1e-3, 1.5e-3, 3e-3}, 1000, 16)[with_client], 0.9);
+  EXPECT_GT(learned({2e-3, 3e-3, 1.5e-3, 1e-3}, 1000, 16)[in_batches], 0.9);
+  EXPECT_GT(learned({1e-3, 2e-3, 2e-3, 2e-3}, 1000, 16)[by_client], 0.9);
+  EXPECT_GT(learned({1.03e-3, 1e-3, 1e-3, 1e-3}, 1000, 16)[by_client], 0.9);  // not worth cores
+  for (const double share : learned({2e-3, 1e-3, 1e-3, 1e-3}, 32, 16))
+    EXPECT_NEAR(share, 1.0 / 4, 1e-9);
 }
 
 // Those that a map gives to servers never go by the client.
 TEST(Learning, BatchesOfWhatAMapGivesToServers) {
-  const auto quickest_in_turn = learned({1e-3, 2e-3, 3e-3}, 1000, 16, true);
-  EXPECT_EQ(quickest_in_turn[0], 0);
-  EXPECT_GT(quickest_in_turn[1], 0.9);
-  EXPECT_GT(learned({1e-3, 3e-3, 2e-3}, 1000, 16, true)[2], 0.9);
-  EXPECT_GT(learned({1e-3, 3e-3, 2e-3}, 1000, 2, true)[1], 0.99);  // one transfer a server
+  const auto quickest_in_turn = learned({1e-3, 1e-3, 2e-3, 3e-3}, 1000, 16, true);
+  EXPECT_EQ(quickest_in_turn[by_client] + quickest_in_turn[with_client], 0);
+  EXPECT_GT(quickest_in_turn[in_turn], 0.9);
+  EXPECT_GT(learned({1e-3, 1e-3, 3e-3, 2e-3}, 1000, 16, true)[in_batches], 0.9);
+  // One transfer a server.
+  EXPECT_GT(learned({1e-3, 1e-3, 3e-3, 2e-3}, 1000, 2, true)[in_turn], 0.99);
 }
 
 TEST(Learning, BatchesAreForSeveralTransfersOfAServer) {
-  EXPECT_EQ(learned({2e-3, 1e-3, 1e-3}, 1000, 3)[2], 0);
-  EXPECT_GT(learned({2e-3, 1.5e-3, 1e-3}, 1000, 4)[2], 0.9);
-  EXPECT_GT(learned({2e-3, 1.5e-3, 1e-3}, 1000, 64)[2], 0.9);  // batches of most_batch
+  EXPECT_EQ(learned({2e-3, 1e-3, 1e-3, 1e-3}, 1000, 3)[in_batches], 0);
+  EXPECT_GT(learned({2e-3, 2e-3, 1.5e-3, 1e-3}, 1000, 4)[in_batches], 0.9);
+  // Batches of most_batch.
+  EXPECT_GT(learned({2e-3, 2e-3, 1.5e-3, 1e-3}, 1000, 64)[in_batches], 0.9);
+}
+
+// With as many transfers as servers it would have no turn in some phases.
+TEST(Learning, AClientTakesTurnsOfMoreTransfersThanServers) {
+  EXPECT_EQ(learned({2e-3, 1e-3, 1.5e-3, 3e-3}, 1000, 2)[with_client], 0);
+  EXPECT_GT(learned({2e-3, 1e-3, 1.5e-3, 3e-3}, 1000, 3)[with_client], 0.9);
 }
 
 }  // namespace

@@ -3,16 +3,16 @@
 //
 // A client's transfers come in phases: it starts some, and waits until all are complete. The class
 // of a phase is the kind and the size of its first transfer, and how many its client is expected to
-// start. All transfers of a phase go the same way: by the client, by servers that take turns, or by
-// servers of which each gets a batch of consecutive ones. The phase's time counts for this way of
-// its class. Each way is tried some times in turn. After that phases go the quickest way, apart
-// from one in a while, because programs and networks change. Servers must save some of the time,
-// because they take cores. A phase's time has the client's computation in it, which is the same for
-// all ways, so the least time of each way is compared.
+// start. All transfers of a phase go the same way: by the client, by servers that take turns, by
+// servers and the client in turn, or by servers of which each gets a batch of consecutive ones. The
+// phase's time counts for this way of its class. Each way is tried some times in turn. After that
+// phases go the quickest way, apart from one in a while, because programs and networks change.
+// Servers must save some of the time, because they take cores. A phase's time has the client's
+// computation in it, which is the same for all ways, so the least time of each way is compared.
 //
-// The ideas are the threshold and the batches of "Exploiting Communication Concurrency", sections 5
-// and 4.1; there they come from measurements before the program. Plain values; one thread at a
-// time.
+// The ideas are the threshold, the batches and the active clients of "Exploiting Communication
+// Concurrency", sections 5 and 4.1; there they come from measurements before the program. Plain
+// values; one thread at a time.
 #pragma once
 
 #include <algorithm>
@@ -34,10 +34,13 @@ class Learning {
   explicit Learning(int32_t servers) : servers_(static_cast<uint32_t>(servers)) {}
 
   // A transfer starts. Returns how many consecutive ones a server should get; 0: it is the
-  // client's. `for_servers`: it is not the client's, because a map says so.
+  // client's. `for_servers`: the phase is not the client's, because a map says so; the client then
+  // takes no turns either, as a map says nothing about them.
   uint32_t batch(const Situation& now, bool for_servers = false) {
     return batch(now, for_servers, [] { return Clock::now(); });
   }
+  // True if the client takes turns like one more server in the phase of the last start.
+  bool client_takes_turns() const { return takes_turns_; }
   // One of these transfers is complete.
   void end() {
     end([] { return Clock::now(); });
@@ -50,8 +53,10 @@ class Learning {
       class_ = &classes_[class_of(now)];
       const uint32_t batch = batch_of(now.waiting);
       way_ = choose(*class_, for_servers ? in_turn : by_client, batch > 1 ? ways : in_batches);
-      const std::array<uint32_t, ways> batches{0, 1, batch};
+      const std::array<uint32_t, ways> batches{0, 1, 1, batch};  // in the order of the ways
       batch_ = batches[way_];
+      // With fewer transfers the client would not have a turn in each phase.
+      takes_turns_ = way_ == with_client && now.waiting > servers_;
       began_ = time();
       started_ = 0;
     }
@@ -75,7 +80,7 @@ class Learning {
   static constexpr double forgets = 1.02;
   static constexpr size_t sizes = 12, counts = 8;
 
-  enum : size_t { by_client, in_turn, in_batches, ways };
+  enum : size_t { by_client, with_client, in_turn, in_batches, ways };
 
   struct Way {
     double least = 1e9;  // seconds a transfer
@@ -108,8 +113,9 @@ class Learning {
       of.since_try = 0;
       return begin + of.next_try++ % (end - begin);
     }
-    const auto quickest = std::min_element(
-        at(in_turn), at(end), [](const Way& a, const Way& b) { return a.least < b.least; });
+    const auto quickest =
+        std::min_element(at(std::max<size_t>(begin, with_client)), at(end),
+                         [](const Way& a, const Way& b) { return a.least < b.least; });
     const bool gains = quickest->least * least_gain < of.way[by_client].least;
     return begin == by_client && !gains ? by_client : number(quickest);
   }
@@ -119,6 +125,7 @@ class Learning {
   Class* class_ = nullptr;  // the present phase's
   size_t way_ = by_client;
   uint32_t batch_ = 0;
+  bool takes_turns_ = false;
   Clock::time_point began_;
   size_t started_ = 0, under_way_ = 0;
 };
