@@ -88,20 +88,11 @@ def in_sequence(c: Context) -> None:
     algo.tree_bcast(c, tree, algo.tree_reduce(c, tree, into=c.out[c.root]))
 
 
-@collective("allreduce", label="star child by child")
-def child_by_child(c: Context) -> None:
-    """LAM-MPI's sequence: receive from a child and combine, then from the next one."""
-    tree = Tree.flat(c.ranks, c.root)
-    algo.tree_bcast(c, tree, algo.tree_reduce(c, tree, into=c.out[c.root], stepwise=True))
-
-
-@collective("allreduce", label="star by arrival")
-def by_arrival(c: Context) -> None:
-    tree = Tree.flat(c.ranks, c.root)
-    algo.tree_bcast(c, tree, algo.tree_reduce(c, tree, into=c.out[c.root], any_order=True))
-
-
-STARS = {"in sequence": in_sequence, "child by child": child_by_child, "by arrival": by_arrival}
+STARS = {
+    "in sequence": in_sequence,
+    "child by child": lam.linear,
+    "by arrival": lam.linear_by_arrival,
+}
 
 
 def arrival_cases(options: argparse.Namespace, directory: Path) -> list[Case]:

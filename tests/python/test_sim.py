@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import pytest
 from tutti.errors import UserError
 from tutti.places import core, find_library
-from tutti.simulation.command import cells_of
+from tutti.simulation.command import cells_of, parse_roots
 from tutti.simulation.jobs import Cell, Run, Settings
 from tutti.simulation.machines import MACHINES, OWN, Clusters, Machine, Memory, Network, checked
 from tutti.simulation.platform import MESSAGE, cluster_of, hostfile, platform
@@ -202,6 +202,11 @@ def test_calls_that_tutti_left_to_smpi_are_noted():
     assert said == [
         "Tutti left 40 calls of gatherv (<= 8 bytes) to SMPI: parts of different lengths"
     ]
+
+
+def test_roots_are_all_ranks_or_some():
+    assert parse_roots("all", 4) == [0, 1, 2, 3]
+    assert parse_roots("3,0,3", 4) == [3, 0]
 
 
 BAD = [

@@ -147,6 +147,14 @@ three_layers, three_layers_reduce, three_layers_bcast = _family(
     "three_layers", three_layers_tree, three_layers_tree
 )
 
+
+@collective("allreduce", label="PATHS linear, by arrival")
+def linear_by_arrival(c: Context) -> None:
+    """The root combines its children's data in the order of their arrival, as PATHS does (5.3)."""
+    tree = linear_tree(c)
+    algo.tree_bcast(c, tree, algo.tree_reduce(c, tree, into=c.out[c.root], any_order=True))
+
+
 SCHEMES = {
     "lam": (lam, lam_reduce, lam_bcast),
     "logarithmic": (logarithmic, logarithmic_reduce, logarithmic_bcast),

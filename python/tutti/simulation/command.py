@@ -107,9 +107,9 @@ class Asked:
         str | None,
         option(f"{BYTES_HELP} (default: {DEFAULT_SIZES}; with --servers powers of two from 8 on)."),
     ] = None
-    roots: Annotated[str, option("Roots to simulate, for collectives with a root, as in 0,5.")] = (
-        DEFAULT_ROOTS
-    )
+    roots: Annotated[
+        str, option("Roots to simulate, for collectives with a root, as in 0,5; or all.")
+    ] = DEFAULT_ROOTS
     against: Annotated[
         str,
         option(f"What to compare Tutti with: all, none, or some of {', '.join(AGAINST)}."),
@@ -177,10 +177,14 @@ def ranks_of(ranks: int | None, machine: Machine) -> int:
 
 
 def parse_roots(text: str, ranks: int) -> list[int]:
+    if text == "all":
+        return list(range(ranks))
     roots = []
     for word in text.split(","):
         if not word.isdigit() or int(word) >= ranks:
-            raise UserError(f"--roots: '{word}' is not a rank; ranks are 0 to {ranks - 1}")
+            raise UserError(
+                f"--roots: '{word}' is not a rank; give all, or some of 0 to {ranks - 1}"
+            )
         roots.append(int(word))
     return list(dict.fromkeys(roots))
 
