@@ -191,6 +191,20 @@ def test_latencies_of_lines_over_the_size_of_the_data(tutti, tmp_path):
 
 @pytest.mark.alone
 @TWO_UNITS
+def test_latencies_of_given_cores(tutti):
+    """Issue 40: pairs of cores at different distances, as in figure 21."""
+    reader, other, *_ = sorted(os.sched_getaffinity(0), reverse=True)
+    result = tutti(
+        "model", "measure", "--latency", "--cores", f"{reader},{other}", "--json", seconds=300
+    )
+    assert result.returncode == 0, result.stderr
+    curves = json.loads(result.stdout)["curves"]
+    assert [one["name"] for one in curves] == ["own", f"modified by {other}"]
+    assert [one["processing_units"] for one in curves] == [[reader, reader], [reader, other]]
+
+
+@pytest.mark.alone
+@TWO_UNITS
 def test_predictions_beside_measurements(tutti, tmp_path):
     words = ("--collectives", "barrier,allreduce", "--bytes", "8,4K", "--repetitions", "2")
     result = tutti("model", "check", *words, "--json")
@@ -290,6 +304,10 @@ def test_a_machine_from_a_file(tutti, tmp_path):
         (("rules", "--machine", "hmpi-xeon", "--ranks", "1000"), "has 192 cores"),
         (("measure", "--output", "nowhere/here.json"), "--output:"),
         (("measure", "--latency", "--network"), "--latency: it measures no messages"),
+        (("measure", "--cores", "0,1"), "--cores: they are of --latency"),
+        (("measure", "--latency", "--cores", "0"), "--cores: give the reader's core and one or"),
+        (("measure", "--latency", "--cores", "0,x"), "--cores: 'x' is not a processing unit"),
+        (("measure", "--latency", "--cores", "0,99999"), "may not run on 99999; it may on"),
         (("measure", "--plot", "here"), "--plot: it draws the curves of --latency"),
     ],
 )

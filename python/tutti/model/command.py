@@ -18,7 +18,13 @@ from tutti.choose.proposals import proposals, table_text
 from tutti.errors import UserError
 from tutti.model import check as checking
 from tutti.model.algorithms import Late, checked_reach
-from tutti.model.latency import draw_latency, latency_document, latency_table, measure_latency
+from tutti.model.latency import (
+    draw_latency,
+    latency_document,
+    latency_table,
+    measure_latency,
+    pairs_of,
+)
 from tutti.model.measure import measure, units_here
 from tutti.model.messages import choose_mpi, measure_messages, parse_between
 from tutti.model.plot import draw
@@ -308,6 +314,14 @@ def measure_command(
             "--latency",
         ),
     ] = False,
+    cores: Annotated[
+        str | None,
+        option(
+            "With --latency: the core that reads and those that modify the lines, in place of one "
+            "pair for each level.",
+            metavar="A,B[,C]",
+        ),
+    ] = None,
     output: Output = None,
     plot: Plot = None,
     as_json: AsJson = False,
@@ -332,8 +346,10 @@ def measure_command(
     if latency:
         if network:
             raise UserError("--latency: it measures no messages; leave --network out")
-        _show_latency(file, plot_stem(plot), as_json)
+        _show_latency(cores, file, plot_stem(plot), as_json)
         return
+    if cores is not None:
+        raise UserError("--cores: they are of --latency; give that, too")
     if plot is not None:
         raise UserError("--plot: it draws the curves of --latency; give that, too")
     between = parse_between(hosts, launch, delay)
@@ -361,8 +377,9 @@ def measure_command(
         print(f"written to {file}")
 
 
-def _show_latency(file: Path | None, stem: Path | None, as_json: bool) -> None:
-    curves = with_progress(len(units_here()), "measuring", measure_latency)
+def _show_latency(cores: str | None, file: Path | None, stem: Path | None, as_json: bool) -> None:
+    pairs = pairs_of(cores)
+    curves = with_progress(len(pairs), "measuring", lambda say: measure_latency(pairs, say))
     text = json.dumps(latency_document(curves), indent=1)
     written = draw_latency(curves, stem) if stem is not None else []
     if file is not None:

@@ -1,7 +1,7 @@
 """`tutti model measure --latency`: how long a read of a modified line takes, over the data's size.
 
 Source: HMPI, section 3.4 (figures 19 and 21). tutti-threads measures a pair of cores for each level
-that cores of this machine share.
+that cores of this machine share, or the pairs that the user names.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,8 +11,11 @@ from typing import Any
 
 from tutti.bench.driver import execute_own
 from tutti.bench.texts import size_text
+from tutti.bench.words import whole_numbers
+from tutti.errors import UserError
 from tutti.figures import Line, Panel, draw_panels
-from tutti.model.measure import SECONDS, steps_of, units_here
+from tutti.model.measure import SECONDS, places_of, steps_of, units_here
+from tutti.places import core
 from tutti.tables import Table, number, table_of
 
 FIRST, LAST = 1 << 10, 64 << 20  # bytes
@@ -21,20 +24,37 @@ TITLE = "latency of reading a modified line, ns"
 
 @dataclass(frozen=True)
 class Curve:
-    """Reads of lines that a core has modified: the reader's own, or one with which it shares a
-    unit of a level and nothing inside it."""
+    """Reads of lines that a core has modified: the reader's own, one that the user names, or one
+    with which it shares a unit of a level and nothing inside it."""
 
     name: str
     units: list[int]  # the processing units of the reader and of who modified the lines
     ns: dict[int, float]  # the key is the number of bytes of the data
 
 
-def measure_latency(say: Callable[[str], None] = lambda line: None) -> list[Curve]:
-    """The reader's own core first, then the levels from the outside in."""
+def pairs_of(cores: str | None) -> dict[str, list[int]]:
+    """The reader and who modifies the lines, by the names of the curves: of each level from the
+    outside in, or of `A,B,...` the first with each other. Raises UserError."""
+    if cores is None:
+        return {f"same {unit.level}": unit.units[:2] for unit in units_here()}
+    usable = places_of(core().load_tree())
+    reader, *others = whole_numbers("--cores", cores, 0, 999_999, "a processing unit")
+    if not others:
+        raise UserError("--cores: give the reader's core and one or more others, as in 0,1")
+    for unit in (reader, *others):
+        if unit not in usable:
+            listed = ", ".join(map(str, sorted(usable)))
+            raise UserError(f"--cores: this process may not run on {unit}; it may on {listed}")
+    return {f"modified by {other}": [reader, other] for other in others}
+
+
+def measure_latency(
+    pairs: dict[str, list[int]], say: Callable[[str], None] = lambda line: None
+) -> list[Curve]:
+    """The reader's own core first, then the pairs."""
     curves: list[Curve] = []
-    for unit in units_here():
-        pair = unit.units[:2]
-        say(f"{unit.level}: processing units {pair[0]}, {pair[1]}")
+    for name, pair in pairs.items():
+        say(f"{name}: processing units {pair[0]}, {pair[1]}")
         rows = execute_own("latency", {"cores": pair, "bytes": [FIRST, LAST]}, SECONDS)
         own, other = (
             {int(size): ns for size, ns in steps_of(rows)[kind].items()}
@@ -42,7 +62,7 @@ def measure_latency(say: Callable[[str], None] = lambda line: None) -> list[Curv
         )
         if not curves:
             curves.append(Curve("own", [pair[0], pair[0]], own))
-        curves.append(Curve(f"same {unit.level}", pair, other))
+        curves.append(Curve(name, pair, other))
     return curves
 
 
