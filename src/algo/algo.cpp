@@ -70,8 +70,7 @@ plan::Plan tree_on_levels(const Request& request) {
   if (request.collective == Collective::reduce_scatter) {
     Request reduce = request;
     reduce.collective = Collective::reduce;
-    plan = reduce_then_scatter(of_branches(reduce, up, up),
-                               parts_tree(Collective::scatter, request.ranks, leader, down));
+    plan = reduce_then_scatter(of_branches(reduce, up, up), down);
   } else {
     plan = of_branches(request, up, down);
   }
