@@ -61,11 +61,21 @@ plan::Plan binary_tree(const Request& request) {
   return one_tree(request, {.degree = 2, .binary = true});
 }
 
+// The tree by which the result of `up` is handed down.
+Branch way_down(const Request& request, const Branch& up) {
+  const Form& form = request.form;
+  if (!form.one_stage && !form.two_stage) return up;
+  const bool by_groups = form.two_stage && !request.levels.one_level();
+  const placement::Levels groups =
+      by_groups ? placement::Levels({request.levels.all().front()}) : placement::Levels{};
+  return branch_of(request.ranks, up.leader, groups, {0}, {0});
+}
+
 plan::Plan tree_on_levels(const Request& request) {
   const Form& form = request.form;
   const int leader = form.fixed ? 0 : request.root;
   const Branch up = branch_of(request.ranks, leader, request.levels, form.outer, form.inner);
-  const Branch down = form.one_stage ? branch_of(request.ranks, leader, {}, {0}, {0}) : up;
+  const Branch down = way_down(request, up);
   plan::Plan plan;
   if (request.collective == Collective::reduce_scatter) {
     Request reduce = request;
@@ -221,9 +231,10 @@ std::vector<Algorithm> table() {
        0,
        levels_collectives,
        tree_on_levels,
-       {"SHAPE", "stepwise", "fixed", "one_stage", "push", "subphases=C"},
+       {"SHAPE", "stepwise", "fixed", "one_stage", "two_stage", "push", "subphases=C"},
        {"levels:flat", "levels:binomial", "levels:stepwise", "levels:binomial:stepwise", "levels:4",
-        "levels:binomial:one_stage", "levels:fixed", "levels:push", "levels:flat:push"},
+        "levels:binomial:one_stage", "levels:binomial:two_stage", "levels:fixed", "levels:push",
+        "levels:flat:push"},
        true,
        Order::kept_in_runs},
       {"direct",

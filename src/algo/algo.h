@@ -27,6 +27,7 @@ struct Form {
   TreeShape inner{0};      // a second shape holds for the innermost groups only
   bool fixed = false;      // fixed: one tree for all roots
   bool one_stage = false;  // one_stage: all ranks read the result from the root
+  bool two_stage = false;  // two_stage: the leaders of the outermost groups do, then all others
   bool stepwise = false;   // stepwise: a leader combines one child at a time
   bool push = false;       // push: the owner of the data writes it to its reader
   bool cyclic = false;     // cyclic (tiled only)

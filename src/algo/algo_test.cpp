@@ -281,6 +281,7 @@ INSTANTIATE_TEST_SUITE_P(
         Golden{Collective::reduce, "levels:leaves=5:stepwise", 8, 0},
         Golden{Collective::gather, "levels:binary", 6, 0},
         Golden{Collective::reduce, "levels:leaves=4:subphases=2", 8, 0},
+        Golden{Collective::allreduce, "levels:binomial:two_stage", 8, 0, "numa:0,0,0,0,1,1,1,1"},
         Golden{Collective::reduce_scatter, "levels:one_stage", 4, 0, "numa:0,0,1,1"},
         Golden{Collective::barrier, "hierarchical+dissemination+dissemination", 6, 0,
                "node:0,0,0,1,1,1"},
@@ -437,9 +438,9 @@ TEST(Algorithms, UnknownNamesAreRefused) {
   EXPECT_THROW(generate(Collective::barrier, "flat", 4, 1), Error);
   for (const char* spec :
        {"levels:1", "levels:2:3:4", "levels:push:push", "levels:leaves=0",
-        "levels:leaves=", "levels:", "levels:subphases=2", "levels:leaves=2:subphases=0",
-        "levels:cyclic", "tiled:cyclic:levels", "tiled:4", "nary:4:4", "nary:4:stepwise:stepwise",
-        "doubling:2", "flat:stepwise"}) {
+        "levels:one_stage:two_stage", "levels:leaves=", "levels:", "levels:subphases=2",
+        "levels:leaves=2:subphases=0", "levels:cyclic", "tiled:cyclic:levels", "tiled:4",
+        "nary:4:4", "nary:4:stepwise:stepwise", "doubling:2", "flat:stepwise"}) {
     EXPECT_THROW(generate(Collective::allreduce, spec, 4, 0), Error) << spec;
   }
   EXPECT_THROW(generate(Collective::barrier, "staggered:0", 4, 0), Error);

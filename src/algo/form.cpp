@@ -81,6 +81,7 @@ std::optional<int> bytes_of(std::string_view word) {
 bool* flag_of(Form& form, std::string_view word) {
   if (word == "fixed") return &form.fixed;
   if (word == "one_stage") return &form.one_stage;
+  if (word == "two_stage") return &form.two_stage;
   if (word == "push") return &form.push;
   if (word == "pull") return &form.pull;
   if (word == "stepwise") return &form.stepwise;
@@ -210,6 +211,11 @@ Form form_of(const Algorithm& algorithm, std::string_view spec, int ranks) {
   }
   form.outer.at_once = form.inner.at_once = form.at_once;
   if (form.push && form.pull) refuse(algorithm, spec, "pull");
+  if (form.one_stage && form.two_stage) {
+    throw Error(Code::invalid_argument,
+                "algorithm '" + std::string(spec.substr(0, 80)) +
+                    "': one_stage and two_stage exclude each other; leave one out");
+  }
   return form;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <random>
 #include <set>
 
@@ -65,7 +66,8 @@ std::vector<std::string> specs(Collective collective) {
     for (const char* more :
          {"levels:3:2:push", "levels:2:leaves=3:one_stage", "levels:fixed:binomial:push",
           "levels:flat:fixed", "levels:binary:flat", "levels:binary:fixed",
-          "levels:leaves=3:subphases=1:stepwise"}) {
+          "levels:leaves=3:subphases=1:stepwise", "levels:leaves=3:two_stage:stepwise",
+          "levels:fixed:two_stage:push"}) {
       result.emplace_back(more);
     }
   }
@@ -164,6 +166,24 @@ TEST(Levels, TilesReadInOneStage) {
     EXPECT_EQ(owners.size(), 3U) << tile;
     EXPECT_EQ(std::set<int32_t>(owners.begin(), owners.end()).size(), 1U) << tile;
   }
+}
+
+// HMPI's two-stage broadcast after a binary reduction: the leaders of the outermost groups read the
+// result from rank 0, then all others of a group from its leader, whatever levels lie inside.
+TEST(Levels, AResultIsReadInTwoStages) {
+  const Levels caches = placement::read_levels("numa:0,0,0,0,1,1,1,1 cache:0,0,1,1,2,2,3,3");
+  const Plan plan =
+      generate(Collective::allreduce, "levels:binomial:two_stage:stepwise", 8, 0, caches);
+  std::map<int32_t, int32_t> read_from;
+  int32_t reductions = 0;
+  for (const plan::Transfer& transfer : plan.transfers) {
+    reductions += transfer.kind == plan::TransferKind::reduce;
+    if (transfer.kind == plan::TransferKind::copy)
+      read_from[transfer.dst.rank] = transfer.src.front().rank;
+  }
+  EXPECT_EQ(read_from,
+            (std::map<int32_t, int32_t>{{1, 0}, {2, 0}, {3, 0}, {4, 0}, {5, 4}, {6, 4}, {7, 4}}));
+  EXPECT_EQ(reductions, 7) << "two vectors at a time";
 }
 
 // NUMACol's condition 1: a rank on the root's node copies at any time, in whatever region it runs.

@@ -9,7 +9,9 @@
 //              vectors, not k (k + 1) / 2. But the leader's vector passes through its core once for
 //              each child, and each transfer is a step of its own.
 //   one_stage  All ranks read the result from the root at once, whatever tree the partial results
-//              take (HMPI's one-stage broadcast). A flat tree on each level is its two-stage one.
+//              take (HMPI's one-stage broadcast).
+//   two_stage  The leaders of the outermost groups read the result from the root at once, then all
+//              others from their leader (HMPI's two-stage broadcast after any reduction).
 //   fixed      One tree serves all roots; rank 0 leads it. The operation's root hands its data to
 //              rank 0, or gets the result from there (NUMACol). Without `fixed` each root has its
 //              own tree.

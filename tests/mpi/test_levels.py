@@ -15,6 +15,7 @@ SPECS = {
     "BCAST": "levels:push",
     "REDUCE": "levels:binomial",
     "ALLREDUCE": "tiled:levels",
+    "REDUCE_SCATTER": "levels:two_stage",
 }
 
 

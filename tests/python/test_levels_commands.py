@@ -99,7 +99,7 @@ def test_list_shows_the_parameters_of_algorithms(tutti):
     listed = json.loads(tutti("plan", "list", "--json").stdout)["algorithms"]
     usages = {one["name"]: one["usage"] for one in listed}
     assert usages["nary"] == "nary:N[:stepwise]" and usages["flat"] == "flat"
-    words = "[:stepwise][:fixed][:one_stage][:push][:subphases=C]"
+    words = "[:stepwise][:fixed][:one_stage][:two_stage][:push][:subphases=C]"
     assert usages["levels"] == f"levels[:SHAPE][:SHAPE]{words}"
     assert usages["hierarchical"] == "hierarchical[:leaders=K][+BETWEEN[+WITHIN]]"
 

@@ -31,8 +31,9 @@ def _words(collective: str, algorithm: dict[str, Any]) -> Iterator[str]:
         yield from (name, f"{name}:fixed", f"{name}:push", f"{name}:flat:push")
         yield from (f"{name}:{outer}:{inner}" for outer in SHAPES for inner in SHAPES)
         yield from (f"{name}:leaves={count}" for count in LEAVES)
-        if "one_stage" in usage and collective in ("allreduce", "barrier"):
-            yield from (f"{name}:{shape}:one_stage" for shape in SHAPES)
+        if collective in ("allreduce", "barrier"):
+            stages = ("one_stage", "two_stage")
+            yield from (f"{name}:{shape}:{word}" for shape in SHAPES for word in stages)
     elif algorithm["takes_degree"]:
         yield from (f"{name}:{degree}" for degree in DEGREES[algorithm["family"]])
     else:
