@@ -3,8 +3,9 @@
     import tutti.torch
     torch.distributed.init_process_group("cpu:tutti")
 
-Importing registers the backend. Its extension in C++ (backend.cpp, works.h) is compiled when the
-first group is made, against the torch that is there, and kept in ~/.cache/tutti (or XDG_CACHE_HOME).
+Importing registers the backend. Its extension in C++ (backend.cpp and the headers beside it) is
+compiled when the first group is made, against the torch that is there, and kept in ~/.cache/tutti
+(or XDG_CACHE_HOME).
 """
 
 import datetime

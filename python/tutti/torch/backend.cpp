@@ -4,6 +4,7 @@
 // publishes what this rank gives; the results are taken by whoever waits for the Work first. So
 // groups may be used in different orders, and a rank owes the others nothing between its calls. A
 // helper thread completes what nobody waits for: futures, and Works that are dropped (works.h).
+// arguments.h has the checks, start.h what all starts have in common.
 //
 // `python/tutti/torch/extension.py` compiles this file at the first use, against the torch that is
 // there.
@@ -14,18 +15,16 @@
 #include <pthread.h>
 
 #include <algorithm>
-#include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <cstring>
-#include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "arguments.h"
+#include "start.h"
 #include "tutti/tutti.h"
 #include "works.h"
 
@@ -33,218 +32,24 @@ namespace {
 
 using namespace tutti_torch;
 using c10d::OpType;
-using c10d::ReduceOp;
-
-// How a tensor's elements are combined, as the C API names it.
-struct Combination {
-  tutti_type type;
-  tutti_op op;
-};
-
-const char* name_of(ReduceOp::RedOpType op) {
-  constexpr const char* names[] = {"SUM",  "AVG", "PRODUCT", "MIN",       "MAX",
-                                   "BAND", "BOR", "BXOR",    "PREMUL_SUM"};
-  return op < ReduceOp::UNUSED ? names[op] : "an unknown operation";
-}
-
-tutti_op op_of(ReduceOp::RedOpType op, at::ScalarType type) {
-  const bool whole = c10::isIntegralType(type, true);
-  const bool bitwise = op == ReduceOp::BAND || op == ReduceOp::BOR || op == ReduceOp::BXOR;
-  const bool divides = op == ReduceOp::AVG || op == ReduceOp::PREMUL_SUM;
-  TORCH_CHECK_TYPE(op < ReduceOp::UNUSED && (!bitwise || whole) && (!divides || !whole),
-                   "tutti has no ", name_of(op), " of ", c10::toString(type));
-  if (type == at::kBool) {
-    if (op == ReduceOp::BXOR) return TUTTI_LXOR;
-    const bool any = op == ReduceOp::SUM || op == ReduceOp::MAX || op == ReduceOp::BOR;
-    return any ? TUTTI_LOR : TUTTI_LAND;
-  }
-  // The factors of PREMUL_SUM are in the data.
-  constexpr tutti_op ops[] = {TUTTI_SUM,  TUTTI_AVG, TUTTI_PROD, TUTTI_MIN, TUTTI_MAX,
-                              TUTTI_BAND, TUTTI_BOR, TUTTI_BXOR, TUTTI_SUM};
-  return ops[op];
-}
-
-Combination combination_of(ReduceOp::RedOpType op, at::ScalarType type) {
-  const auto of = [&](tutti_type its) { return Combination{its, op_of(op, type)}; };
-  switch (type) {
-    case at::kByte:
-    case at::kBool: return of(TUTTI_UINT8);
-    case at::kChar: return of(TUTTI_INT8);
-    case at::kShort: return of(TUTTI_INT16);
-    case at::kInt: return of(TUTTI_INT32);
-    case at::kLong: return of(TUTTI_INT64);
-    case at::kUInt16: return of(TUTTI_UINT16);
-    case at::kUInt32: return of(TUTTI_UINT32);
-    case at::kUInt64: return of(TUTTI_UINT64);
-    case at::kFloat: return of(TUTTI_FLOAT32);
-    case at::kDouble: return of(TUTTI_FLOAT64);
-    case at::kHalf: return of(TUTTI_FLOAT16);
-    case at::kBFloat16: return of(TUTTI_BFLOAT16);
-    default: TORCH_CHECK_TYPE(false, "tutti does not reduce tensors of type ", c10::toString(type));
-  }
-}
-
-// Sums of complex numbers are sums of twice as many reals.
-at::Tensor as_real(const at::Tensor& tensor, ReduceOp::RedOpType op) {
-  if (!tensor.is_complex()) return tensor;
-  TORCH_CHECK_TYPE(op == ReduceOp::SUM || op == ReduceOp::AVG || op == ReduceOp::PREMUL_SUM,
-                   "tutti has no ", name_of(op), " of complex numbers");
-  return at::view_as_real(tensor);
-}
-
-// The numbers that this rank gives to a reduction: the tensor itself, if they need no change.
-// Numbers of 8 bits, and those of 16 bits that are multiplied first, are combined in float and
-// rounded once.
-at::Tensor given_by(const at::Tensor& real, const ReduceOp& op) {
-  const at::ScalarType type = real.scalar_type();
-  const bool widens = c10::isFloat8Type(type) ||
-                      (op == ReduceOp::PREMUL_SUM && (type == at::kHalf || type == at::kBFloat16));
-  if (!widens && op != ReduceOp::PREMUL_SUM) return real;
-  const at::Tensor wide = widens ? real.to(at::kFloat) : real;
-  if (op != ReduceOp::PREMUL_SUM) return wide;
-  (void)op_of(op.op_, wide.scalar_type());
-  const auto& factor = static_cast<const c10d::PreMulSumSupplement&>(*op.supplement_);
-  return factor.tensor_factor.defined()
-             ? wide.mul(factor.tensor_factor.to(wide.options()).reshape({}))
-             : wide.mul(factor.double_factor);
-}
-
-// Errors of arguments are RuntimeErrors with gloo's terms, so that programs treat both alike.
-void require_dense(const at::Tensor& tensor) {
-  TORCH_CHECK(tensor.defined() && tensor.layout() == at::kStrided && tensor.is_cpu(),
-              "tutti: unsupported layout or unsupported device type: this call takes dense tensors "
-              "of the CPU; for others use gloo or nccl, as in "
-              "init_process_group(\"cpu:tutti,cuda:nccl\")");
-}
-
-at::Tensor& only(Tensors& tensors, const char* what) {
-  TORCH_CHECK(tensors.size() == 1, "tutti: the call requires a single-element ", what, ", not ",
-              tensors.size(), " tensors");
-  require_dense(tensors[0]);
-  return tensors[0];
-}
-
-void require_root(int64_t rank, int ranks) {
-  TORCH_CHECK(rank >= 0 && rank < ranks, "tutti: invalid root rank: ", rank, "; ranks are 0 to ",
-              ranks - 1);
-}
-
-void require_root_tensor(int64_t tensor, size_t tensors) {
-  TORCH_CHECK(tensor >= 0 && static_cast<size_t>(tensor) < tensors,
-              "tutti: invalid root tensor: ", tensor, " of ", tensors);
-}
-
-// All are like the first.
-void require_same(const Tensors& tensors, const at::Tensor& first) {
-  for (size_t i = 0; i < tensors.size(); ++i) {
-    const at::Tensor& tensor = tensors[i];
-    TORCH_CHECK(tensor.layout() == first.layout(), "tutti: invalid tensor layout at index ", i);
-    TORCH_CHECK(tensor.scalar_type() == first.scalar_type(), "tutti: invalid tensor type at index ",
-                i, ": ", tensor.scalar_type(), " instead of ", first.scalar_type());
-    TORCH_CHECK(first.layout() != at::kStrided ? tensor.sizes() == first.sizes()
-                                               : tensor.numel() == first.numel(),
-                "tutti: invalid tensor size at index ", i, ": ", tensor.sizes(), " instead of ",
-                first.sizes(), "; alltoall has parts of any sizes");
-  }
-}
-
-// Tensors of one type and number of elements, one for each rank.
-void require_alike(const Tensors& parts, const at::Tensor& own, int ranks, const char* list) {
-  TORCH_CHECK(parts.size() == static_cast<size_t>(ranks), "tutti: ", list, parts.size(),
-              " tensors for ", ranks, " ranks");
-  for (const at::Tensor& part : parts) require_dense(part);
-  require_same(parts, own);
-}
-
-// The combination of several tensors of one rank. Numbers of 16 bits are combined in float.
-at::Tensor combined(const Tensors& tensors, const ReduceOp& op) {
-  const bool is_half = tensors[0].scalar_type() == at::kHalf ||
-                       tensors[0].scalar_type() == at::kBFloat16 ||
-                       c10::isFloat8Type(tensors[0].scalar_type());
-  const auto wide = [&](const at::Tensor& one) { return is_half ? one.to(at::kFloat) : one; };
-  at::Tensor all = wide(tensors[0]);
-  for (size_t i = 1; i < tensors.size(); ++i) {
-    const at::Tensor next = wide(tensors[i]).view_as(all);
-    switch (op.op_) {
-      case ReduceOp::SUM: all = all.add(next); break;
-      case ReduceOp::PRODUCT: all = all.mul(next); break;
-      case ReduceOp::MIN: all = at::minimum(all, next); break;
-      case ReduceOp::MAX: all = at::maximum(all, next); break;
-      case ReduceOp::BAND: all = all.bitwise_and(next); break;
-      case ReduceOp::BOR: all = all.bitwise_or(next); break;
-      case ReduceOp::BXOR: all = all.bitwise_xor(next); break;
-      default: TORCH_CHECK(false, "tutti has no ", name_of(op), " of several tensors a rank");
-    }
-  }
-  return all;
-}
-
-at::Tensor flat_for(const at::Tensor& own, int ranks) {
-  return at::empty({ranks * own.numel()}, own.options());
-}
-
-Tensors views_of(const at::Tensor& flat, const at::Tensor& like, int ranks) {
-  Tensors views;
-  for (int rank = 0; rank < ranks; ++rank)
-    views.push_back(flat.narrow(0, rank * like.numel(), like.numel()));
-  return views;
-}
-
-// One side of an alltoall: where its parts are.
-struct Parts {
-  char* first = nullptr;
-  std::vector<ptrdiff_t> at;
-  std::vector<size_t> bytes;
-
-  void add(char* data, size_t length) {
-    if (first == nullptr) first = data;
-    at.push_back(length == 0 ? 0 : data - first);
-    bytes.push_back(length);
-  }
-};
-
-Parts parts_of(const at::Tensor& tensor, const std::vector<int64_t>& splits, int ranks) {
-  const auto all = static_cast<size_t>(ranks);
-  const int64_t rows = tensor.dim() == 0 ? 1 : tensor.size(0);
-  TORCH_CHECK(splits.empty() ? rows % ranks == 0 : splits.size() == all,
-              "tutti: the first dimension, ", rows, ", does not split into ", ranks,
-              " parts, one for each rank");
-  int64_t total = 0;
-  for (const int64_t split : splits) {
-    TORCH_CHECK(split >= 0, "tutti: a split is negative");
-    total += split;
-  }
-  TORCH_CHECK(splits.empty() || total == rows, "tutti: the splits sum to ", total,
-              ", but the first dimension is ", rows);
-  const size_t row_bytes = rows == 0 ? 0 : tensor.nbytes() / static_cast<size_t>(rows);
-  Parts parts;
-  auto* data = static_cast<char*>(tensor.data_ptr());
-  for (size_t rank = 0; rank < all; ++rank) {
-    const int64_t part = splits.empty() ? rows / ranks : splits[rank];
-    parts.add(data, static_cast<size_t>(part) * row_bytes);
-    data += static_cast<size_t>(part) * row_bytes;
-  }
-  return parts;
-}
 
 class TuttiBackend final : public c10d::Backend {
  public:
   TuttiBackend(std::shared_ptr<Group> group, int rank, int size, Milliseconds timeout)
       : Backend(rank, size),
-        group_(std::move(group)),
-        options_(c10::make_intrusive<Options>("tutti", timeout)) {}
+        calls_(std::move(group), rank, c10::make_intrusive<Options>("tutti", timeout)) {}
 
   const std::string getBackendName() const override { return "tutti"; }
-  c10::intrusive_ptr<Options> getBackendOptions() override { return options_; }
-  void setTimeout(Milliseconds timeout) override { options_->timeout = timeout; }
+  c10::intrusive_ptr<Options> getBackendOptions() override { return calls_.options; }
+  void setTimeout(Milliseconds timeout) override { calls_.options->timeout = timeout; }
   // Works that are under way fail, and so do later calls. The others learn it by their timeouts.
   void abort() override { require_ok(tutti_group_abort(handle())); }
   void setSequenceNumberForGroup() override {}
-  uint64_t getSequenceNumberForGroup() override { return number_; }
+  uint64_t getSequenceNumberForGroup() override { return calls_.number(); }
 
   c10::intrusive_ptr<c10d::Work> broadcast(Tensors& tensors,
                                            const c10d::BroadcastOptions& options) override {
-    Start start(*this, options.timeout);
+    Start start(calls_, options.timeout);
     require_root(options.rootRank, size_);
     require_root_tensor(options.rootTensor, tensors.size());
     at::Tensor& own = tensors[static_cast<size_t>(options.rootTensor)];
@@ -264,7 +69,7 @@ class TuttiBackend final : public c10d::Backend {
 
   c10::intrusive_ptr<c10d::Work> allreduce(Tensors& tensors,
                                            const c10d::AllreduceOptions& options) override {
-    Start start(*this, options.timeout);
+    Start start(calls_, options.timeout);
     TORCH_CHECK(!tensors.empty(), "tutti: allreduce requires non-empty tensor list");
     if (tensors.size() > 1) require_same(tensors, tensors[0]);
     if (tensors[0].layout() == at::kSparse)
@@ -276,7 +81,7 @@ class TuttiBackend final : public c10d::Backend {
 
   c10::intrusive_ptr<c10d::Work> allreduce_coalesced(
       Tensors& tensors, const c10d::AllreduceCoalescedOptions& options) override {
-    Start start(*this, options.timeout);
+    Start start(calls_, options.timeout);
     TORCH_CHECK(!tensors.empty(), "tutti: allreduce_coalesced requires non-empty tensor list");
     for (size_t i = 0; i < tensors.size(); ++i) {
       TORCH_CHECK(tensors[i].layout() == tensors[0].layout(),
@@ -291,7 +96,7 @@ class TuttiBackend final : public c10d::Backend {
 
   c10::intrusive_ptr<c10d::Work> reduce(Tensors& tensors,
                                         const c10d::ReduceOptions& options) override {
-    Start start(*this, options.timeout);
+    Start start(calls_, options.timeout);
     require_root(options.rootRank, size_);
     const at::Tensor real = as_real(only(tensors, "tensor list"), options.reduceOp);
     require_root_tensor(options.rootTensor, tensors.size());
@@ -308,7 +113,7 @@ class TuttiBackend final : public c10d::Backend {
 
   c10::intrusive_ptr<c10d::Work> allgather(std::vector<Tensors>& outputs, Tensors& inputs,
                                            const c10d::AllgatherOptions& options) override {
-    Start start(*this, options.timeout);
+    Start start(calls_, options.timeout);
     TORCH_CHECK(!inputs.empty(), "tutti: allgather requires non-empty input tensor list");
     TORCH_CHECK(outputs.size() == inputs.size(),
                 "tutti: allgather requires input/output tensor lists to have the same length");
@@ -320,7 +125,7 @@ class TuttiBackend final : public c10d::Backend {
 
   c10::intrusive_ptr<c10d::Work> _allgather_base(at::Tensor& output, at::Tensor& input,
                                                  const c10d::AllgatherOptions& options) override {
-    Start start(*this, options.timeout);
+    Start start(calls_, options.timeout);
     start_allgather_base(start, output, input);
     return start.work(OpType::_ALLGATHER_BASE, "tutti:_all_gather_base", {output}, {input});
   }
@@ -328,7 +133,7 @@ class TuttiBackend final : public c10d::Backend {
   c10::intrusive_ptr<c10d::Work> allgather_coalesced(
       std::vector<Tensors>& outputs, Tensors& inputs,
       const c10d::AllgatherOptions& options) override {
-    Start start(*this, options.timeout);
+    Start start(calls_, options.timeout);
     TORCH_CHECK(outputs.size() == static_cast<size_t>(size_),
                 "tutti: allgather_coalesced's output lists should be equal to world size");
     Tensors results;
@@ -350,7 +155,7 @@ class TuttiBackend final : public c10d::Backend {
 
   c10::intrusive_ptr<c10d::Work> allgather_into_tensor_coalesced(
       Tensors& outputs, Tensors& inputs, const c10d::AllgatherOptions& options) override {
-    Start start(*this, options.timeout);
+    Start start(calls_, options.timeout);
     TORCH_CHECK(outputs.size() == inputs.size(), "tutti: as many outputs as inputs");
     for (size_t i = 0; i < inputs.size(); ++i) start_allgather_base(start, outputs[i], inputs[i]);
     return start.work(OpType::COALESCED, "tutti:_all_gather_base", outputs, inputs);
@@ -358,7 +163,7 @@ class TuttiBackend final : public c10d::Backend {
 
   c10::intrusive_ptr<c10d::Work> gather(std::vector<Tensors>& outputs, Tensors& inputs,
                                         const c10d::GatherOptions& options) override {
-    Start start(*this, options.timeout);
+    Start start(calls_, options.timeout);
     require_root(options.rootRank, size_);
     const int root = static_cast<int>(options.rootRank);
     const at::Tensor input = start.in(only(inputs, "input tensor list"));
@@ -384,7 +189,7 @@ class TuttiBackend final : public c10d::Backend {
 
   c10::intrusive_ptr<c10d::Work> scatter(Tensors& outputs, std::vector<Tensors>& inputs,
                                          const c10d::ScatterOptions& options) override {
-    Start start(*this, options.timeout);
+    Start start(calls_, options.timeout);
     require_root(options.rootRank, size_);
     const int root = static_cast<int>(options.rootRank);
     const at::Tensor output = start.out(only(outputs, "output tensor list"));
@@ -411,7 +216,7 @@ class TuttiBackend final : public c10d::Backend {
   c10::intrusive_ptr<c10d::Work> reduce_scatter(
       std::vector<at::Tensor>& outputs, std::vector<Tensors>& inputs,
       const c10d::ReduceScatterOptions& options) override {
-    Start start(*this, options.timeout);
+    Start start(calls_, options.timeout);
     TORCH_CHECK(inputs.size() == 1, "tutti: reduce_scatter requires a single-element input list");
     require_alike(inputs[0], only(outputs, "output tensor list"), size_, "");
     start_reduce_scatter(start, outputs[0], start.in_from(inputs[0], outputs[0]), options.reduceOp);
@@ -420,7 +225,7 @@ class TuttiBackend final : public c10d::Backend {
 
   c10::intrusive_ptr<c10d::Work> _reduce_scatter_base(
       at::Tensor& output, at::Tensor& input, const c10d::ReduceScatterOptions& options) override {
-    Start start(*this, options.timeout);
+    Start start(calls_, options.timeout);
     start_reduce_scatter(start, output, input, options.reduceOp);
     return start.work(OpType::_REDUCE_SCATTER_BASE, "tutti:_reduce_scatter_base", {output},
                       {input});
@@ -428,7 +233,7 @@ class TuttiBackend final : public c10d::Backend {
 
   c10::intrusive_ptr<c10d::Work> reduce_scatter_tensor_coalesced(
       Tensors& outputs, Tensors& inputs, const c10d::ReduceScatterOptions& options) override {
-    Start start(*this, options.timeout);
+    Start start(calls_, options.timeout);
     TORCH_CHECK(outputs.size() == inputs.size(), "tutti: as many outputs as inputs");
     for (size_t i = 0; i < inputs.size(); ++i)
       start_reduce_scatter(start, outputs[i], inputs[i], options.reduceOp);
@@ -440,7 +245,7 @@ class TuttiBackend final : public c10d::Backend {
                                                std::vector<int64_t>& output_splits,
                                                std::vector<int64_t>& input_splits,
                                                const c10d::AllToAllOptions& options) override {
-    Start start(*this, options.timeout);
+    Start start(calls_, options.timeout);
     require_dense(output);
     require_dense(input);
     TORCH_CHECK_TYPE(output.scalar_type() == input.scalar_type(),
@@ -452,7 +257,7 @@ class TuttiBackend final : public c10d::Backend {
 
   c10::intrusive_ptr<c10d::Work> alltoall(Tensors& outputs, Tensors& inputs,
                                           const c10d::AllToAllOptions& options) override {
-    Start start(*this, options.timeout);
+    Start start(calls_, options.timeout);
     const auto all = static_cast<size_t>(size_);
     TORCH_CHECK(outputs.size() == all && inputs.size() == all,
                 "tutti: alltoall takes a tensor for each rank");
@@ -473,14 +278,14 @@ class TuttiBackend final : public c10d::Backend {
 
   // It completes the collectives that were started before, as gloo's does.
   c10::intrusive_ptr<c10d::Work> barrier(const c10d::BarrierOptions& options) override {
-    Start start(*this, options.timeout);
+    Start start(calls_, options.timeout);
     start.complete_earlier();
     start.add([&](auto* request) { return tutti_ibarrier(handle(), request); });
     return start.work(OpType::BARRIER, "tutti:barrier", {}, {});
   }
 
   c10::intrusive_ptr<c10d::Work> send(Tensors& tensors, int to, int tag) override {
-    Start start(*this, kUnsetTimeout_);
+    Start start(calls_, kUnsetTimeout_);
     const at::Tensor buffer = start.in(only(tensors, "tensor list"));
     require_ok(
         tutti_send(handle(), to, static_cast<uint32_t>(tag), buffer.data_ptr(), buffer.nbytes()));
@@ -496,7 +301,7 @@ class TuttiBackend final : public c10d::Backend {
   // Rank 0 hears from every rank, then lets all go on.
   void monitoredBarrier(const c10d::BarrierOptions& options, bool wait_all_ranks) override {
     const Milliseconds limit =
-        options.timeout == kUnsetTimeout_ ? options_->timeout : options.timeout;
+        options.timeout == kUnsetTimeout_ ? calls_.options->timeout : options.timeout;
     const auto deadline = in_seconds(seconds_of(limit));
     char word = 0;
     const auto hear = [&](int from) {
@@ -525,126 +330,7 @@ class TuttiBackend final : public c10d::Backend {
   static constexpr Milliseconds kUnsetTimeout_{-1};
   static constexpr uint32_t monitored_tag = UINT32_MAX;
 
-  // A call that is being started: its buffers and its requests. If an argument is refused, what was
-  // started before goes to the helper thread.
-  class Start {
-   public:
-    Start(TuttiBackend& backend, Milliseconds timeout)
-        : backend_(backend), pending_(std::make_shared<Pending>()) {
-      backend.group_->require_own();
-      pending_->group = backend.group_;
-      pending_->timeout = timeout < Milliseconds(0) ? backend.options_->timeout : timeout;
-      pending_->deadline = in_seconds(seconds_of(pending_->timeout));
-    }
-
-    at::Tensor in(const at::Tensor& tensor) {
-      const bool is_lazy = tensor.is_conj() || tensor.is_neg();
-      return keep((is_lazy ? tensor.resolve_conj().resolve_neg() : tensor).contiguous());
-    }
-    at::Tensor in_and_out(const at::Tensor& tensor) { return in_and_out(tensor, tensor); }
-    // A buffer that begins with what is given, and whose result goes to the tensor.
-    at::Tensor in_and_out(const at::Tensor& tensor, const at::Tensor& given) {
-      const at::Tensor buffer = in(given);
-      if (!buffer.is_same(tensor)) copy_back(tensor, buffer);
-      return buffer;
-    }
-    at::Tensor out(const at::Tensor& tensor) { return out(tensor, tensor.scalar_type()); }
-    at::Tensor out(const at::Tensor& tensor, at::ScalarType type) {
-      const bool is_plain = tensor.is_contiguous() && !tensor.is_conj() && !tensor.is_neg();
-      if (is_plain && type == tensor.scalar_type()) return keep(tensor);
-      const at::Tensor buffer = keep(at::empty(tensor.sizes(), tensor.options().dtype(type)));
-      copy_back(tensor, buffer);
-      return buffer;
-    }
-    // All parts one after the other.
-    at::Tensor in_from(const Tensors& parts, const at::Tensor& like) {
-      const at::Tensor flat = keep(flat_for(like, static_cast<int>(parts.size())));
-      const Tensors views = views_of(flat, like, static_cast<int>(parts.size()));
-      for (size_t i = 0; i < parts.size(); ++i) views[i].copy_(parts[i].reshape({-1}));
-      return flat;
-    }
-    at::Tensor out_to(const Tensors& parts, const at::Tensor& like) {
-      const at::Tensor flat = keep(flat_for(like, static_cast<int>(parts.size())));
-      const Tensors views = views_of(flat, like, static_cast<int>(parts.size()));
-      for (size_t i = 0; i < parts.size(); ++i)
-        copy_back(parts[i], views[i].view(parts[i].sizes()));
-      return flat;
-    }
-
-    // At the end the tensor gets what the buffer has.
-    void copy_back(const at::Tensor& to, const at::Tensor& from) { copies_.emplace_back(to, from); }
-    // Runs at the end, after the copies.
-    void at_end(std::function<void()> last) { last_ = std::move(last); }
-
-    template <class Call>
-    void add(Call call) {
-      const std::lock_guard lock(backend_.starting_);
-      if (pending_->requests.empty()) backend_.note_collective(pending_);
-      add_locked(call);
-    }
-    // A message may come when others have passed a barrier, so none completes it.
-    template <class Call>
-    void add_message(Call call) {
-      const std::lock_guard lock(backend_.starting_);
-      add_locked(call);
-    }
-    // The collectives that are under way.
-    void complete_earlier() {
-      const std::lock_guard lock(backend_.starting_);
-      for (const std::weak_ptr<Pending>& one : backend_.collectives_)
-        if (auto earlier = one.lock(); earlier && !earlier->is_done())
-          pending_->earlier.push_back(std::move(earlier));
-    }
-    Pending& pending() { return *pending_; }
-
-    // A profiler sees the call under its title, with the shapes of what is given.
-    c10::intrusive_ptr<c10d::Work> work(OpType type, const char* title, Tensors results,
-                                        at::TensorList given) {
-      pending_->results = std::move(results);
-      if (!copies_.empty() || last_)
-        pending_->after = [copies = std::move(copies_), last = std::move(last_)] {
-          const at::NoGradGuard no_grad;
-          for (const auto& [to, from] : copies) to.copy_(from);
-          if (last) last();
-        };
-      return c10::make_intrusive<TuttiWork>(backend_.rank_, type, std::move(pending_),
-                                            backend_.number_, at::hasCallbacks() ? title : nullptr,
-                                            given);
-    }
-    ~Start() {
-      if (pending_ && !pending_->requests.empty()) Helper::get().take(std::move(pending_));
-    }
-
-   private:
-    template <class Call>
-    void add_locked(Call call) {
-      tutti_request* request = nullptr;
-      require_ok(call(&request));
-      pending_->requests.push_back(request);
-      require_ok(tutti_request_limit(request, seconds_of(pending_->timeout)));
-      ++backend_.number_;
-    }
-    at::Tensor keep(const at::Tensor& tensor) { return pending_->kept.emplace_back(tensor); }
-
-    TuttiBackend& backend_;
-    std::shared_ptr<Pending> pending_;
-    std::vector<std::pair<at::Tensor, at::Tensor>> copies_;
-    std::function<void()> last_;
-  };
-
-  tutti_group* handle() const { return group_->group; }
-
-  // The caller holds starting_.
-  void note_collective(const std::shared_ptr<Pending>& pending) {
-    if (collectives_.size() >= most_collectives_) {
-      std::erase_if(collectives_, [](const std::weak_ptr<Pending>& one) {
-        const auto its = one.lock();
-        return its == nullptr || its->is_done();
-      });
-      most_collectives_ = std::max(least_swept, 2 * collectives_.size());
-    }
-    collectives_.push_back(pending);
-  }
+  tutti_group* handle() const { return calls_.group->group; }
   static size_t count_of(const at::Tensor& tensor) { return static_cast<size_t>(tensor.numel()); }
 
   // Several tensors of a rank are combined here first, and all get the result.
@@ -766,7 +452,7 @@ class TuttiBackend final : public c10d::Backend {
   }
 
   c10::intrusive_ptr<c10d::Work> receive(Tensors& tensors, int from, int tag, OpType type) {
-    Start start(*this, kUnsetTimeout_);
+    Start start(calls_, kUnsetTimeout_);
     const at::Tensor buffer = start.out(only(tensors, "tensor list"));
     int* const sender = &start.pending().sender;
     start.pending().sender = from == TUTTI_ANY ? -1 : from;
@@ -778,14 +464,7 @@ class TuttiBackend final : public c10d::Backend {
                       tensors);
   }
 
-  const std::shared_ptr<Group> group_;
-  const c10::intrusive_ptr<Options> options_;
-  std::mutex starting_;  // guards the order of starts, and the two that follow
-  // Those that may not be complete; swept when there are so many.
-  std::vector<std::weak_ptr<Pending>> collectives_;
-  static constexpr size_t least_swept = 16;
-  size_t most_collectives_ = least_swept;
-  std::atomic<uint64_t> number_{0};
+  Calls calls_;
 };
 
 // Both are called inside tutti_team_create_by alone. They keep what torch says.
