@@ -29,8 +29,6 @@ using tutti::api::require_group;
 using tutti::api::require_root;
 using tutti::plan::Collective;
 
-constexpr int max_team = 4096;
-
 // A buffer of all ranks' parts. The call's other buffer may be this rank's part of it.
 Buffer all_parts(const tutti_group* group, const void* data, size_t part_bytes) {
   const size_t bytes = bytes_of(part_bytes, 1, group->ranks);
@@ -81,7 +79,7 @@ extern "C" {
 tutti_status tutti_team_create(int ranks, tutti_team** team) {
   return guarded([&] {
     require(team != nullptr, "team is null; pass the address of a tutti_team*");
-    require(ranks >= 1 && ranks <= max_team,
+    require(ranks >= 1 && ranks <= tutti::api::max_team,
             "the number of ranks is out of range; 1 to 4096 are possible");
     *team = new tutti::api::ThreadTeam(ranks);
     return TUTTI_OK;

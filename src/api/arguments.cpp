@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "records/operation.h"
 
 namespace tutti::api {
 
@@ -44,9 +45,35 @@ exec::Combine combine_of(tutti_type type, tutti_op op) {
   return combine;
 }
 
+namespace {
+
+constexpr const char* type_names[] = {"int8",        "int16",
+                                      "int32",       "int64",
+                                      "uint8",       "uint16",
+                                      "uint32",      "uint64",
+                                      "float32",     "float64",
+                                      "long double", "complex64",
+                                      "complex128",  "complex long double",
+                                      "bfloat16",    "float16"};
+constexpr const char* op_names[] = {"sum",         "product",     "maximum",     "minimum",
+                                    "logical and", "logical or",  "logical xor", "bitwise and",
+                                    "bitwise or",  "bitwise xor", "average"};
+static_assert(std::size(type_names) == TUTTI_FLOAT16 + 1 && std::size(op_names) == TUTTI_AVG + 1);
+static_assert(std::size(type_names) * std::size(op_names) <= records::most_kinds);
+
+}  // namespace
+
+std::string name_of_reduction(uint64_t kind) {
+  const uint64_t op = (kind - 1) / std::size(type_names), type = (kind - 1) % std::size(type_names);
+  if (kind == 0 || op >= std::size(op_names)) return "an unknown reduction";
+  return std::string(op_names[op]) + " of " + type_names[type];
+}
+
 Reduction reduction_of(tutti_type type, tutti_op op) {
   using kernels::WholeType;
   Reduction reduction;
+  reduction.kind =
+      1 + static_cast<uint64_t>(op) * std::size(type_names) + static_cast<uint64_t>(type);
   reduction.averages = op == TUTTI_AVG;
   const bool is_short = type == TUTTI_BFLOAT16 || type == TUTTI_FLOAT16;
   if (!reduction.averages && !is_short) {

@@ -6,11 +6,15 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <string>
 
 #include "exec/executor.h"
 #include "tutti/tutti.h"
 
 namespace tutti::api {
+
+inline constexpr int max_team = 4096;  // ranks
 
 void require(bool holds, const char* message);
 
@@ -22,8 +26,11 @@ struct Reduction {
   exec::Combine combine;
   kernels::ReduceAll all = nullptr;  // records::Operation::all
   bool averages = false;             // the sum is divided by the number of ranks
+  uint64_t kind = 0;                 // records::Operation::kind, of the type and the operation
 };
 Reduction reduction_of(tutti_type type, tutti_op op);
+// The name of Reduction::kind: "sum of float32".
+std::string name_of_reduction(uint64_t kind);
 // The kernel for elements of this type under this operation.
 exec::Combine combine_of(tutti_type type, tutti_op op);
 

@@ -97,7 +97,6 @@ void require_seconds(double seconds) {
           "the seconds are out of range; more than 0, and at most 1e8, are possible");
 }
 
-constexpr int max_processes = 4096;
 constexpr size_t longest_name = 128;
 
 }  // namespace
@@ -186,7 +185,7 @@ tutti_status tutti_team_create_by(const tutti_store* store, const char* name, in
     require(name != nullptr && *name != '\0' && std::string_view(name).size() <= longest_name,
             "the team's name is missing or too long; 1 to 128 characters are possible");
     require(team != nullptr, "team is null; pass the address of a tutti_team*");
-    require(ranks >= 1 && ranks <= max_processes,
+    require(ranks >= 1 && ranks <= max_team,
             "the number of ranks is out of range; 1 to 4096 are possible");
     require(rank >= 0 && rank < ranks,
             "the rank is out of range; 0 to the team's size - 1 are possible");

@@ -430,6 +430,55 @@ TEST(Processes, DifferentCollectivesAreTold) {
   });
 }
 
+// The first rank reduces other numbers of the same length, or by another operation.
+TEST(Processes, DifferentReductionsAreTold) {
+  struct Case {
+    tutti_type type;
+    tutti_op op;
+    const char* name;
+  };
+  constexpr Case own_case{TUTTI_FLOAT32, TUTTI_SUM, "sum of float32"};
+  constexpr int ranks = 3, root = 2;
+  using Start =
+      tutti_status (*)(tutti_group*, const void*, void*, size_t, const Case&, tutti_request**);
+  const Start starts[] = {
+      [](auto* group, auto* in, auto* out, auto count, auto& its, auto** request) {
+        return tutti_iallreduce(group, in, out, count, its.type, its.op, request);
+      },
+      [](auto* group, auto* in, auto* out, auto count, auto& its, auto** request) {
+        return tutti_ireduce_scatter(group, in, out, count / ranks, its.type, its.op, request);
+      },
+      [](auto* group, auto* in, auto* out, auto count, auto& its, auto** request) {
+        return tutti_ireduce(group, in, out, count, its.type, its.op, root, request);
+      }};
+  for (const Case& other : {Case{TUTTI_INT32, TUTTI_SUM, "sum of int32"},
+                            Case{TUTTI_FLOAT32, TUTTI_MAX, "maximum of float32"}})
+    for (const size_t count : {size_t{3}, size_t{60000}})
+      for (const Start& begin : starts) {
+        const bool is_rooted = &begin == &starts[2];
+        const Directory directory;
+        in_processes(ranks, directory.path, [&](Rank& own) {
+          const int rank = tutti_group_rank(own.group);
+          const std::vector<int32_t> in(count);
+          std::vector<int32_t> out(count);
+          tutti_request* request = nullptr;
+          REQUIRE(begin(own.group, in.data(), out.data(), count, rank == 0 ? other : own_case,
+                        &request) == TUTTI_OK);
+          const tutti_status status = tutti_request_wait(&request, 20);
+          if (is_rooted && rank != root) {  // it takes nothing, so it learns nothing
+            REQUIRE(status == TUTTI_OK);
+            return;
+          }
+          REQUIRE(status == TUTTI_MISMATCH && request == nullptr);
+          const std::string told = tutti_error_message();
+          REQUIRE(told.find(own_case.name) != std::string::npos);
+          REQUIRE(told.find(other.name) != std::string::npos);
+          REQUIRE(told.find("bytes") != std::string::npos);
+          REQUIRE(!is_rooted || told.find("root 2") != std::string::npos);
+        });
+      }
+}
+
 TEST(Processes, NoOneSidedTransfersAndNoServers) {
   const Directory directory;
   in_processes(2, directory.path, [](Rank& own) {

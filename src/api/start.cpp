@@ -27,6 +27,8 @@ using Clock = std::chrono::steady_clock;
 constexpr uint64_t most_ahead = 64;
 constexpr size_t most_held_ahead = size_t{1} << 20;
 
+static_assert(max_team <= records::most_ranks_with_kinds);
+
 constexpr double longest_flush = 1e8;  // three years: sums with times of day do not overflow
 
 constexpr const char* group_was_aborted = "the group was aborted";
@@ -106,7 +108,9 @@ class CollectiveRequest final : public tutti_request, private records::Waits {
     operation_.bytes = operation_.in_bytes = call.bytes;
     operation_.in_place = call.in_place;
     operation_.keeps_own = call.keeps_own;
+    operation_.name_of_kind = name_of_reduction;
     if (call.reduction == nullptr) return;
+    operation_.kind = call.reduction->kind;
     combine_ = call.reduction->combine;
     operation_.combine = &combine_;
     operation_.all = call.reduction->all;

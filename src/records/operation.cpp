@@ -133,6 +133,7 @@ size_t record_bytes(const Operation& operation) {
 }
 
 int start(Sequence& sequence, Operation& operation, exec::SlotStores& stores) {
+  operation.call = call_of(operation);
   operation.lent = false;
   operation.seen = 0;
   if (fills_a_line(operation)) {

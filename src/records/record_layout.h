@@ -25,13 +25,21 @@ namespace tutti::records {
 
 using TableEntry = uint64_t;
 
-constexpr int call_shift = 40;  // the bits of a signature above its bytes: collective and root
+// The bits of a signature above its bytes: the root, also with the kind, and the collective.
+constexpr int call_shift = 40, kind_shift = 52;
+static_assert(most_ranks_with_kinds == 1 << (kind_shift - call_shift));
+static_assert(most_kinds < 1 << 8, "the collective is above the kind's 8 bits");
 
 // Data that is read while it is filled is written and read by pieces of so many bytes.
 constexpr size_t piece_bytes = size_t{32} << 10;
 
+inline uint64_t call_of(const Operation& operation) {
+  const plan::RecordProgram& program = *operation.program;
+  return exec::call_signature(program.collective, 0, program.root) | operation.kind << kind_shift;
+}
+// start() has set operation.call.
 inline uint64_t signature(const Operation& operation, size_t bytes) {
-  return exec::call_signature(operation.program->collective, bytes, operation.program->root);
+  return operation.call | (bytes & ((uint64_t{1} << call_shift) - 1));
 }
 
 inline size_t bytes_in(const Operation& operation, int32_t block) {

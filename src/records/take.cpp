@@ -145,8 +145,19 @@ class Taker {
     return false;
   }
 
-  // True if the record of an awaited rank is of this collective and, where parts have one length,
-  // of this length. Keeps the first records for the takes.
+  uint64_t kind_of(uint64_t call) const {
+    return operation_.name_of_kind == nullptr ? 0 : call >> kind_shift & most_kinds;
+  }
+  uint64_t without_kind(uint64_t call) const { return call & ~(kind_of(call) << kind_shift); }
+  // A call as errors name it.
+  std::string text_of(uint64_t call, bool with_bytes) const {
+    const std::string text = exec::describe_call(without_kind(call), with_bytes);
+    const uint64_t kind = kind_of(call);
+    return kind == 0 ? text : text + ", " + operation_.name_of_kind(kind);
+  }
+
+  // True if the record of an awaited rank is of this collective and kind and, where parts have one
+  // length, of this length. Keeps the first records for the takes.
   bool agrees(size_t awaited) {
     const int32_t rank = program_.awaits[awaited];
     const auto blocks = static_cast<size_t>(program_.awaited_blocks[awaited]);
@@ -162,14 +173,16 @@ class Taker {
     }
     // The bytes of a record are those that its rank gives. A rank that takes another rank for the
     // root of a broadcast gives none.
-    const bool with_bytes = exec::call_root(theirs) == exec::call_root(mine);
-    return fail(Code::mismatch, "rank " + std::to_string(rank) + " started " +
-                                    exec::describe_call(theirs, with_bytes) + " where rank " +
-                                    std::to_string(program_.rank) + " expects " +
-                                    exec::describe_call(mine, with_bytes) + " (operation " +
-                                    std::to_string(operation_.number) +
-                                    " of those that outlive their call); all ranks must start the "
-                                    "same collectives in the same order, with the same sizes");
+    const bool with_bytes =
+        exec::call_root(without_kind(theirs)) == exec::call_root(without_kind(mine));
+    const char* const and_types = operation_.name_of_kind == nullptr ? "" : " and types";
+    return fail(Code::mismatch,
+                "rank " + std::to_string(rank) + " started " + text_of(theirs, with_bytes) +
+                    " where rank " + std::to_string(program_.rank) + " expects " +
+                    text_of(mine, with_bytes) + " (operation " + std::to_string(operation_.number) +
+                    " of those that outlive their call); all ranks must start the "
+                    "same collectives in the same order, with the same sizes" +
+                    and_types);
   }
 
   size_t bytes_of(const Take& take) const {

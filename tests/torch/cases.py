@@ -401,6 +401,31 @@ def test_barrier_completes_earlier_calls(groups: Groups) -> None:
         assert all(bool((tensor == dist.get_world_size()).all()) for tensor in tensors)
 
 
+def test_types_that_differ(groups: Groups) -> None:
+    """Reductions of numbers of different types, or by different operations, fail at every rank."""
+    op, first = dist.ReduceOp, dist.get_rank() == 0
+    for size in (3, 70000):
+        for dtype, how, told in (
+            (torch.int32, op.SUM, "sum of int32"),
+            (torch.float32, op.MAX, "maximum of float32"),
+        ):
+            group = dist.new_group(backend="cpu:tutti")
+            tensor = torch.ones(size, dtype=dtype if first else torch.float32)
+            work = dist.all_reduce(tensor, how if first else op.SUM, group=group, async_op=True)
+            error = error_of(work.wait)
+            assert told in error and "sum of float32" in error, error
+    # torch's own check of all calls takes this backend, too.
+    dist.set_debug_level(dist.DebugLevel.DETAIL)
+    group = dist.new_group(backend="cpu:tutti")
+    dist.set_debug_level(dist.DebugLevel.OFF)
+    tensor = torch.ones(3)
+    dist.all_reduce(tensor, group=group)
+    assert bool((tensor == dist.get_world_size()).all())
+    other = torch.ones(3, dtype=torch.int32 if first else torch.float32)
+    error = error_of(lambda: dist.broadcast(other, 0, group=group))
+    assert "Int" in error and "Float" in error, error
+
+
 def test_two_waiters(groups: Groups) -> None:
     """The second keeps its own timeout, and a future can be had meanwhile."""
     tensor = torch.ones(3)
