@@ -401,6 +401,25 @@ def test_barrier_completes_earlier_calls(groups: Groups) -> None:
         assert all(bool((tensor == dist.get_world_size()).all()) for tensor in tensors)
 
 
+def test_sequence_numbers(groups: Groups) -> None:
+    """A rank counts the collectives that it has started, so all ranks have the same number."""
+    rank, group = dist.get_rank(), groups["tutti"]
+    backend = group._get_backend(torch.device("cpu"))
+    before = backend._get_sequence_number_for_group()
+    dist.all_reduce(torch.ones(3), group=group)
+    dist.all_reduce_coalesced([torch.ones(3), torch.ones(5)], group=group)
+    if rank == 0:
+        dist.send(torch.ones(1), 1, group=group)
+    elif rank == 1:
+        dist.recv(torch.ones(1), 0, group=group)
+    work = dist.barrier(group=group, async_op=True)
+    number = backend._get_sequence_number_for_group()
+    work.wait()
+    numbers: list[object] = [None] * dist.get_world_size()
+    dist.all_gather_object(numbers, number, group=groups["gloo"])
+    assert number == before + 3 and numbers == [number] * len(numbers), numbers
+
+
 def test_types_that_differ(groups: Groups) -> None:
     """Reductions of numbers of different types, or by different operations, fail at every rank."""
     op, first = dist.ReduceOp, dist.get_rank() == 0

@@ -4,8 +4,9 @@ not kept here: fetch test/distributed/test_c10d_gloo.py and test_c10d_common.py 
     .torch/bin/python tests/torch/gloo_tests.py .../test_c10d_gloo.py [CLASS.METHOD ...]
 
 The runner replaces the name of the backend in copies of both files, which it removes at the end.
-Ranks are started by fork. gloo_not_applicable.txt names the tests that do not apply, each with its
-reason. All others must pass, or be skipped by torch; the exit status is 1 if one fails.
+Ranks are started by fork. Many tests ask for GPUs although they test nothing of theirs: they run on
+CPUs. gloo_not_applicable.txt names the tests that do not apply, each with its reason. All others
+must pass, or be skipped by torch; the exit status is 1 if one fails.
 The tests need the package expecttest.
 """
 
@@ -26,6 +27,22 @@ import torch.distributed as dist
 import tutti.torch
 
 NOT_APPLICABLE = Path(__file__).resolve().with_name("gloo_not_applicable.txt")
+
+
+CPU = torch.device("cpu")
+# What the tests do with GPUs, and what they do on CPUs instead: patterns of regular expressions.
+ON_CPUS = {
+    r"^ *torch\.cuda\.set_device\(.*\)\n": "",
+    r"torch\.cuda\.current_device\(\)": '"cpu"',
+    r"gpus_for_rank\(self\.world_size\)\[self\.rank\]\[0\]": '"cpu"',
+    r"\.cuda\([^()]*\)": ".cpu()",
+    r"\.to\(\s*(device=)?self\.rank\s*\)": '.to("cpu")',
+    r"device=self\.rank\b": 'device="cpu"',
+    r'device="cuda"': 'device="cpu"',
+    r"device_ids=\[(self\.rank|device_id)\]": "device_ids=None",
+    r'torch\.device\(f"cuda:{self\.rank}"\)': 'torch.device("cpu")',
+    r"/cuda:{self\.rank}": "/cpu",
+}
 
 
 class StandIn:
@@ -58,18 +75,30 @@ def prepare(file: Path, folder: str) -> Any:
         text = one.read_text().replace('"gloo"', '"tutti"')
         # A group's own device is gloo's alone.
         text = re.sub(r"^ *backend\.create_device\(.*\)\n", "", text, flags=re.MULTILINE)
+        for pattern, instead in ON_CPUS.items():
+            text = re.sub(pattern, instead, text, flags=re.MULTILINE)
         Path(folder, one.name).write_text(text)
     # Older files import a module that torch 2.13 does not have any more.
     for name in ("torch.distributed._spmd", "torch.distributed._spmd.comm_tensor"):
         sys.modules.setdefault(name, mock.MagicMock())
     dist.ProcessGroupGloo = StandIn
     os.environ.setdefault("DISTRIBUTED_TESTS_DEFAULT_TIMEOUT", "60")
-    from torch.testing._internal.common_distributed import MultiProcessTestCase
+    from torch.testing._internal import common_distributed
 
     fork = torch.multiprocessing.get_context("fork").Process
-    MultiProcessTestCase._spawn_processes = lambda test: test._start_processes(fork)
+    common_distributed.MultiProcessTestCase._spawn_processes = lambda test: test._start_processes(
+        fork
+    )
+    common_distributed.skip_if_lt_x_gpu = lambda *_, **__: lambda test: test
+    # torch asks only its own backends for the number of a group.
+    dist.ProcessGroup._get_sequence_number_for_group = lambda group: group._get_backend(
+        CPU
+    )._get_sequence_number_for_group()
     sys.path.insert(0, folder)
-    return importlib.import_module(file.stem)
+    module = importlib.import_module(file.stem)
+    # One of its tests does nothing with fewer ranks.
+    module.CommTest.world_size = 4
+    return module
 
 
 class Told(unittest.TextTestResult):

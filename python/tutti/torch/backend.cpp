@@ -44,7 +44,7 @@ class TuttiBackend final : public c10d::Backend {
   void setTimeout(Milliseconds timeout) override { calls_.options->timeout = timeout; }
   // Works that are under way fail, and so do later calls. The others learn it by their timeouts.
   void abort() override { require_ok(tutti_group_abort(handle())); }
-  void setSequenceNumberForGroup() override {}
+  void setSequenceNumberForGroup() override {}  // each rank counts from 0
   uint64_t getSequenceNumberForGroup() override { return calls_.number(); }
 
   c10::intrusive_ptr<c10d::Work> broadcast(Tensors& tensors,

@@ -34,6 +34,8 @@ class Calls {
   const int rank;
   const Options options;  // the timeout of calls that give none
 
+  // The collectives that this rank has started. Messages do not count, so ranks that have started
+  // the same collectives have the same number.
   uint64_t number() const { return number_; }
 
  private:
@@ -111,8 +113,10 @@ class Start {
   template <class Call>
   void add(Call call) {
     const std::lock_guard lock(calls_.starting_);
-    if (pending_->requests.empty()) calls_.note(pending_);
+    const bool is_first = pending_->requests.empty();
+    if (is_first) calls_.note(pending_);
     add_locked(call);
+    if (is_first) number_ = ++calls_.number_;
   }
   // A message may come when others have passed a barrier, so none completes it.
   template <class Call>
@@ -139,7 +143,7 @@ class Start {
         for (const auto& [to, from] : copies) to.copy_(from);
         if (last) last();
       };
-    return c10::make_intrusive<TuttiWork>(calls_.rank, type, std::move(pending_), calls_.number_,
+    return c10::make_intrusive<TuttiWork>(calls_.rank, type, std::move(pending_), number_,
                                           at::hasCallbacks() ? title : nullptr, given);
   }
   ~Start() {
@@ -153,11 +157,11 @@ class Start {
     require_ok(call(&request));
     pending_->requests.push_back(request);
     require_ok(tutti_request_limit(request, seconds_of(pending_->timeout)));
-    ++calls_.number_;
   }
   at::Tensor keep(const at::Tensor& tensor) { return pending_->kept.emplace_back(tensor); }
 
   Calls& calls_;
+  uint64_t number_ = calls_.number();  // the call's; a message has that of the collective before it
   std::shared_ptr<Pending> pending_;
   std::vector<std::pair<at::Tensor, at::Tensor>> copies_;
   std::function<void()> last_;
