@@ -43,6 +43,7 @@ inline bool sleeps_when_idle() { return shm::load_relaxed(idle_waits_sleep) != 0
 
 // The doorbells; null if waits do not sleep.
 const IdleBells* idle_bells();
+
 // One wait's sleeps on the doorbell of its rank.
 class IdleSleeps {
  public:

@@ -303,7 +303,7 @@ TEST(Handing, AnActiveClientTakesItsTurn) {
   for (int phase = 0; phase < 40; ++phase) {
     std::vector<uint64_t> numbers;
     for (int i = 0; i < 4; ++i)
-      numbers.push_back(client->start(transfer(Kind::get, local, remote, 64, 1)));
+      numbers.push_back(client->start(transfer(Kind::get, local + 64 * i, remote, 64, 1)));
     const auto own = std::count(numbers.begin(), numbers.end(), 0u);
     EXPECT_TRUE(own == 0 || own == 1 || own == 4) << own;
     if (own == 1) ++phases_with_turns;

@@ -132,6 +132,7 @@ def test_ranks_that_go_on(host_named, compiled, name, case):
     assert "where the ranks are" not in result.stderr, result.stderr
 
 
+@pytest.mark.alone  # others would get no core either
 @pytest.mark.parametrize("name", ["mpich", "openmpi"])
 def test_a_thread_that_gets_no_core(host_named, compiled, name):
     """The table said that it did not answer, or there was none."""

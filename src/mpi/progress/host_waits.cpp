@@ -31,6 +31,7 @@ constexpr auto time_before_sleep = std::chrono::milliseconds(1);
 constexpr int32_t polls_between_looks = 4096;
 
 constinit shm::Word shares_cores{0};
+constinit std::chrono::microseconds longest_in_call{};
 
 }  // namespace
 
@@ -69,6 +70,8 @@ void HostWait::end_wait() {
   if (std::exchange(waits_, false)) waited_so_far += Clock::now() - waits_since_;
 }
 
+void limit_sleeps_in_calls(std::chrono::microseconds longest) { longest_in_call = longest; }
+
 SleepingCall::SleepingCall() : outer_(host_wait.call_), began_(Clock::now()), quiet_since_(began_) {
   host_wait.call_ = this;
   exec::ring_all_idle();
@@ -81,7 +84,9 @@ bool SleepingCall::sleeps(bool progressed) {
   const auto now = Clock::now();
   if (progressed || bells == nullptr) quiet_since_ = now;
   if (now - quiet_since_ < time_before_sleep) return false;
-  if (sleeps_.sleep(*bells, now - began_)) quiet_since_ = Clock::now();
+  exec::IdleBells in_call = *bells;
+  in_call.longest_sleep = longest_in_call;
+  if (sleeps_.sleep(in_call, now - began_)) quiet_since_ = Clock::now();
   return true;
 }
 

@@ -55,6 +55,9 @@ int sleeping(ByHost by_host) {
   return by_host();
 }
 
+// The longest of these sleeps. A host may poll with a lock held that the other threads of the
+// process need.
+void limit_sleeps_in_calls(std::chrono::microseconds longest);
 // Open MPI calls a function of ours from now on when it polls (opal.cpp), if it is the host.
 void watch_polls_of_open_mpi();
 

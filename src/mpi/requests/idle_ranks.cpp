@@ -52,6 +52,10 @@ void sleep_when_idle(Team* team) {
   host().Comm_size(host().comm_world, &ranks);
   const bool one_node = ranks == (team != nullptr ? team->ranks() : 1);
   const std::chrono::milliseconds longest{one_node ? 20 : 2};
+  constexpr std::chrono::microseconds with_lock{50};
+  int level = abi.thread_multiple;
+  host().Query_thread(&level);
+  limit_sleeps_in_calls(level == abi.thread_multiple ? with_lock : longest);
   watch_messages();
   watch_polls_of_open_mpi();
   if (team != nullptr)

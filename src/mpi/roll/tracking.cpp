@@ -45,6 +45,7 @@ void Tracking::begin() {
 
 std::vector<Place> Tracking::places() const {
   std::vector<Place> places;
+  const bool has_gone_on = collectives() != seen_;  // since the last look
   for (const pid_t thread : threads()) {
     if (thread == own_) continue;
     const bool is_first = places.empty();
@@ -53,7 +54,7 @@ std::vector<Place> Tracking::places() const {
     Place place = place_of(thread);
     place.rank = rank_;
     const auto tracked = tracked_.find(thread);
-    if (tracked != tracked_.end()) {
+    if (tracked != tracked_.end() && !has_gone_on) {
       const Place& last = tracked->second.place;
       const bool answers_no_more = place.doing == Doing::silent && last.doing == Doing::mpi;
       if (answers_no_more || (!place.has_answered && place.stays_at(last))) {

@@ -47,6 +47,7 @@ constexpr int looks_before_next_call = 4;   // after the limit, a rank calls for
 constexpr useconds_t microseconds_to_arrive = 50'000;  // for ranks that are a little behind
 constexpr auto longest_to_arrive = milliseconds(1000);
 constexpr int request_milliseconds = 100;  // a request is sent with the connection
+constexpr int most_gatherings = 3;  // for a table in which all ranks of the reached nodes answer
 constexpr auto longest_printing = milliseconds(5000);
 constexpr auto time_between_tables = milliseconds(5000);
 
@@ -285,6 +286,19 @@ class Watchdog final : private Server {
     }
   }
 
+  // On crowded cores a rank may not answer in time once.
+  std::vector<Place> gather_surely() {
+    std::vector<Place> places;
+    for (int i = 0; i < most_gatherings; ++i) {
+      places = ranks_of_job_.gather(true, this);
+      if (std::none_of(places.begin(), places.end(), [](const Place& place) {
+            return place.doing == Doing::silent && place.note.empty();
+          }))
+        break;
+    }
+    return places;
+  }
+
   void print(const Due& due) {
     const bool at_once = due.word != ask_print;
     if (at_once && Clock::now() < printed_ + time_between_tables) return;
@@ -293,7 +307,7 @@ class Watchdog final : private Server {
                     request(due.word, due.cause));
       if (is_taken(&first)) return;
     }
-    const std::vector<Place> places = at_once ? gather_arrived() : ranks_of_job_.gather(true, this);
+    const std::vector<Place> places = at_once ? gather_arrived() : gather_surely();
     if (!at_once && goes_on(places)) return;
     if (due.word == ask_print_if_awaited &&
         std::none_of(places.begin(), places.end(),
