@@ -26,8 +26,8 @@ void rest_in_host_waits(exec::WaitStyle style);
 void rest_in_first_host_waits();
 
 // While one lives, its thread is in a blocking call that the host serves, and ranks sleep when they
-// are idle (exec/idle.h): polls that find nothing sleep then, from a millisecond on. It
-// rings for the others, which may wait for this rank to begin the call.
+// are idle (exec/idle.h): polls that find nothing sleep then, from a millisecond on. It rings for
+// the others, which may wait for this rank to begin the call.
 class SleepingCall {
  public:
   SleepingCall();
