@@ -47,7 +47,9 @@ def test_mistakes_and_groups(program, mpi, settings):
 @pytest.mark.parametrize("servers", [1, 2, 4])
 @pytest.mark.parametrize("mpi", MPIS)
 def test_servers_exchange_transfers(compiled, tmp_path, mpi, servers, threads):
-    """Those of several threads, each with a group of its own. Each server has its share of them."""
+    """Those of several threads, each with a group of its own. Each server has its share of them,
+    unless it had no core for so long that its clients took transfers back.
+    """
     report = tmp_path / "report.json"
     program = compiled(mpi, "injected", tutti=True)
     # tutti-run refuses more servers than this machine may have cores.
@@ -61,8 +63,9 @@ def test_servers_exchange_transfers(compiled, tmp_path, mpi, servers, threads):
     transfers = 2 * threads * 4 * 64
     assert done["count"] == 2 * servers and done["lost"] == 0
     assert done["handed"] == transfers and done["exchanged"] + done["taken_back"] == transfers
-    share = done["exchanged"] / done["count"]
-    assert done["most_of_a_server"] <= 1.2 * share and done["least_of_a_server"] >= 0.8 * share
+    share = transfers / done["count"]
+    least, most = done["least_of_a_server"], done["most_of_a_server"]
+    assert done["taken_back"] > 0 or 0.8 * share <= least <= most <= 1.2 * share
     assert done["interfaces"] == (servers + 1 if mpi == "mpich" else 0)
 
 
