@@ -123,6 +123,10 @@ def run(arguments: list[str]) -> int:
         _complain(f"cannot write {error.filename or 'the output'}: {error.strerror or error}")
         return 1
     except Exception as error:
+        # A file or name that the compiled module refuses; the module is loaded then.
+        if type(error).__module__ == "tutti._core":
+            _complain(str(error))
+            return 2
         # The parser raises its own exceptions, for example for unknown options. The module of their
         # classes depends on its version, so a method identifies them. Without arguments the parser
         # has printed the help, and the message is empty.

@@ -77,6 +77,7 @@ BAD_INPUT = [
     ),
     (["bench", "calls", "--json-file", "/"], "--json-file"),
     (["bench", "calls", "--plot", "/nonexistent/directory/plot"], "--plot"),
+    (["model", "rules", "--table", __file__], __file__),
 ]
 
 
