@@ -83,7 +83,8 @@ TeamTrace::~TeamTrace() {
 void TeamTrace::write() const {
   const trace::Moment ended = trace::later_by_both(begun_);
   const auto passed = static_cast<double>(ended.nanoseconds - begun_.nanoseconds);
-  trace::Job job{"threads", {"none"}, {}, {}, {}};  // there is no host for a call
+  // There is no host for a call.
+  trace::Job job{"threads", {"none"}, {}, {}, {}, options().trace_filter};
   job.nodes.push_back({0, {{{begun_.ticks, 0, 0}, {ended.ticks, passed, 0}}}});
   job.node_of.assign(tracers_.size(), 0);
   uint64_t records = 0;

@@ -125,6 +125,7 @@ std::string describe_job(const Job& job) {
   const Json description{{"format", "tutti-trace 2"},
                          {"program", program},
                          {"mpi", job.mpi},
+                         {"filter", job.filter.substr(0, 4096)},
                          {"written", std::time(nullptr)},
                          {"collectives", std::move(collectives)},
                          {"reasons", job.reasons},

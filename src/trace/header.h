@@ -34,6 +34,7 @@ struct Job {
   std::vector<Node> nodes;
   std::vector<int> node_of;        // indexed by world rank: an index into `nodes`
   std::vector<std::string> ranks;  // indexed by world rank: from describe_rank()
+  std::string_view filter = {};    // the text of TUTTI_TRACE_FILTER; empty: all was recorded
 };
 
 // One rank as a JSON object: where it ran and may run, its programs and communicators, and how many

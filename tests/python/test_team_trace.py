@@ -53,6 +53,7 @@ def test_a_filter_leaves_calls_and_ranks_out(tmp_path):
     trace = read(file)
     assert sorted(np.unique(trace.operations["rank"])) == [1, 2]
     assert {trace.collectives[n] for n in trace.operations["collective"]} == {"bcast", "gather"}
+    assert trace.filter == "collectives=bcast,gather ranks=1..2"
 
 
 def test_each_further_team_has_a_file(tmp_path):

@@ -77,6 +77,14 @@ def test_lost_records_are_reported(tutti, tmp_path):
     assert "lost: the 3 oldest records" in done.stdout and "TUTTI_TRACE_BYTES" in done.stdout
 
 
+def test_a_filter_is_printed(tutti, tmp_path):
+    made = two_broadcasts()
+    made.header["filter"] = "steps=waiting"
+    (tmp_path / "a.trace").write_bytes(made.contents())
+    done = tutti("trace", str(tmp_path / "a.trace"))
+    assert "filter: steps=waiting; what it leaves out is not here" in done.stdout
+
+
 def test_json(tutti, file):
     done = tutti("trace", str(file), "--json")
     found = json.loads(done.stdout)

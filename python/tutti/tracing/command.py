@@ -49,6 +49,8 @@ def _heading(trace: "Trace", found: dict[str, Any]) -> list[str]:
         )
     else:
         lines.append(f"clock: {trace.ranks[0].clock}, one for all ranks")
+    if trace.filter:
+        lines.append(f"filter: {trace.filter}; what it leaves out is not here")
     if found["lost_records"]:
         lines.append(f"lost: the {found['lost_records']} oldest records, which the rings could not hold; "
                      "raise TUTTI_TRACE_BYTES to keep them")  # fmt: skip

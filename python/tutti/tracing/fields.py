@@ -20,6 +20,10 @@ class Fields:
             raise TraceError(f"{self.where} has no '{key}'")
         return self._value[key]
 
+    def has(self, key: str) -> bool:
+        """Files of earlier versions of Tutti lack some members."""
+        return key in self._value
+
     def absent(self, key: str) -> bool:
         return self._get(key) is None
 

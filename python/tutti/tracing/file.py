@@ -69,7 +69,7 @@ def _read(descriptor: int, size: int) -> Trace:
     if told != records:
         raise TraceError(f"its header tells of {told} records, its first line of {records}")
     trace = Trace(
-        header.program, header.mpi, header.written, header.collectives, header.reasons, header.kinds, header.nodes,
+        header.program, header.mpi, header.filter, header.written, header.collectives, header.reasons, header.kinds, header.nodes,
         header.ranks, header.programs, header.communicators,
     )  # fmt: skip
     at = FRONT.size + header_bytes

@@ -39,6 +39,7 @@ class RankTables:
 class Header:
     program: str
     mpi: str
+    filter: str  # the text of TUTTI_TRACE_FILTER; empty: all was recorded
     written: int
     collectives: list[str]
     reasons: list[str]
@@ -70,7 +71,8 @@ def parse(text: bytes, version: int) -> Header:
     if not nodes:
         raise TraceError("the header names no nodes")
     header = Header(
-        program=fields.text("program"), mpi=fields.text("mpi"), written=fields.integer("written", 0, 1 << 40),
+        program=fields.text("program"), mpi=fields.text("mpi"),
+        filter=fields.text("filter") if fields.has("filter") else "", written=fields.integer("written", 0, 1 << 40),
         collectives=fields.texts("collectives", 256), reasons=fields.texts("reasons", 256), kinds=kinds, nodes=nodes,
         ranks=[], programs=[], communicators=[], tables=[], rings=[],
     )  # fmt: skip

@@ -144,7 +144,7 @@ def arrivals(trace: Trace) -> dict[str, Any]:
 def summary(trace: Trace) -> dict[str, Any]:
     """All sums, ready for JSON."""
     return {
-        "format": "tutti-trace-summary 1", "program": trace.program, "mpi": trace.mpi, "ranks": len(trace.ranks),
+        "format": "tutti-trace-summary 1", "program": trace.program, "mpi": trace.mpi, "filter": trace.filter, "ranks": len(trace.ranks),
         "lost_records": sum(rank.lost for rank in trace.ranks),
         "operations_cut": int((~trace.operations["whole"]).sum()),
         "clocks": [

@@ -131,6 +131,7 @@ class Rank:
 class Trace:
     program: str
     mpi: str
+    filter: str  # the text of TUTTI_TRACE_FILTER; empty: all was recorded
     written: int  # seconds since 1970
     collectives: list[str]
     reasons: list[str]

@@ -127,6 +127,7 @@ trace::Job describe_nodes() {
   const Clocks& clocks = *job->clocks;
   trace::Job description;
   description.mpi = abi.name;
+  description.filter = options().trace_filter;
   for (int reason = 0; reason < static_cast<int>(Reason::count_); ++reason)
     description.reasons.emplace_back(describe(static_cast<Reason>(reason)));
   for (size_t node = 0; node < clocks.leaders().size(); ++node) {
