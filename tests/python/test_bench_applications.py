@@ -212,6 +212,8 @@ def test_bad_options_of_the_ways():
     ):
         with pytest.raises(UserError, match=says):
             apps(options)
+    with pytest.raises(UserError, match="--core-ways: '0' is not accepted; whole numbers from 1"):
+        Options(app="fft", core_ways=0)
     with pytest.raises(UserError, match="'8x8' is not accepted; fft takes --size, as in 32x32x32"):
         parse_problems("fft", "16x8x8,8x8")
     with pytest.raises(UserError, match="4 ranks and their servers on a node need 68 cores"):

@@ -26,3 +26,13 @@ def test_one_bar_on_a_terminal_and_nothing_elsewhere(monkeypatch, terminal):
         return
     assert "second job" in text and "1/2" in text
     assert text.count("\n") <= 1  # redrawn in place
+
+
+def test_a_long_line_leaves_room_for_the_counts(monkeypatch):
+    stream = StringIO()
+    monkeypatch.setattr(
+        progress, "Console", lambda stderr: Console(file=stream, force_terminal=True, width=80)
+    )
+    line = "32x1, 2 nodes, 2 ranks, delay 1ms, Open MPI 5.0.11, Tutti, partitioned"
+    progress.with_progress(92, "", lambda before_job: [before_job(line) for _ in range(12)])
+    assert "11/92" in stream.getvalue() and "32x1, 2 nodes" in stream.getvalue()

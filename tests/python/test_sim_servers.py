@@ -130,6 +130,12 @@ def test_command(tutti, tmp_path):
 def test_mistakes(tutti, tmp_path):
     done = tutti("sim", "bcast", "--servers")
     assert done.returncode == 2 and "saturation, parallel, alltoall, trends" in done.stderr
+    for words, named in (
+        (("multigrid", "--machine", "judge"), "'multigrid' is simulated with --servers"),
+        (("alltoall", "--machine", "edison"), "'--machine edison' is simulated with --servers"),
+    ):
+        done = tutti("sim", *words)
+        assert done.returncode == 2 and named in done.stderr
     with pytest.raises(UserError, match="cannot be read"):
         read_machine(str(tmp_path / "none.json"))
     file = tmp_path / "machine.json"

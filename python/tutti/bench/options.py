@@ -189,14 +189,14 @@ class Options:
         ),
     ] = False
     core_ways: Annotated[
-        int,
+        int | None,
         option(
             f"For {' and '.join(COMMUNICATING)}: run the program by messages, and by one-sided transfers "
             f"with so many servers on each node, to which cores are given in the ways "
             f"{', '.join(SERVED)}.",
             metavar="SERVERS",
         ),
-    ] = 0
+    ] = None
     problems: Annotated[
         str | None,
         option(
@@ -261,7 +261,7 @@ class Options:
             ("repetitions", 1, 1000),
             ("budget_ms", 1, 60000),
             ("load", 0, MOST_BUSY),
-            ("core_ways", 0, 64),
+            ("core_ways", 1, 64),
             ("rounds", 1, 1_000_000),
             ("work", 0, 1_000_000),
         ):

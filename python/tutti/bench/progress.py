@@ -12,42 +12,56 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from rich.table import Column
 
 Result = TypeVar("Result")
+BAR = 20
+BESIDE_LINE = 55  # columns that bar, counts and times take beside a job's line
 
 
 def with_progress(
-    jobs: int | None, first: str, work: Callable[[Callable[..., None]], Result]
+    jobs: int | None,
+    first: str,
+    work: Callable[[Callable[..., None]], Result],
+    ticks: bool = False,
 ) -> Result:
     """Calls `work` with a function that takes a line before each job, and returns its result.
 
     `jobs` is their number, None if it is not known. The function also takes how many jobs have
-    ended, and how many there are now; without that it counts. The bar is redrawn only between jobs:
-    a drawing thread would disturb the measurement.
+    ended, and how many there are now; without that it counts. The bar is redrawn only between jobs,
+    because a drawing thread would disturb a measurement. With `ticks`, where nothing is measured,
+    the time goes on within a job, too.
     """
     columns = (
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
+        BarColumn(BAR),
+        MofNCompleteColumn(table_column=Column(no_wrap=True)),
+        TimeElapsedColumn(table_column=Column(no_wrap=True)),
         TextColumn("left"),
-        TimeRemainingColumn(),
+        TimeRemainingColumn(table_column=Column(no_wrap=True)),
         TextColumn("{task.description}"),
     )
     console = Console(stderr=True)
+
+    def cut(line: str) -> str:
+        """The counts before a line stay readable on a narrow terminal."""
+        room = max(console.width - BESIDE_LINE, 10)
+        return line if len(line) <= room else line[: room - 1] + "…"
+
     with Progress(
         *columns,
         console=console,
-        auto_refresh=False,
+        auto_refresh=ticks,
+        refresh_per_second=1,
         transient=True,
         disable=not console.is_terminal,
     ) as progress:
-        task = progress.add_task(first, total=jobs)
+        task = progress.add_task(cut(first), total=jobs)
         begun = 0
 
         def before_job(line: str, ended: int | None = None, total: int | None = None) -> None:
             nonlocal begun
             ended = begun if ended is None else ended
-            progress.update(task, completed=ended, total=total, description=line)
+            progress.update(task, completed=ended, total=total, description=cut(line))
             progress.refresh()
             begun += 1
 

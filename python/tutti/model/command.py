@@ -240,9 +240,14 @@ def predict_command(
         found = predict(model, plans[name], name, bytes_of_call, where, goal=True).found
         print(found["goal"], end="")
         return
-    cells = [
-        predict(model, plans[name], name, size, where, as_json, trace) for size, name in wanted
-    ]
+
+    def one(say: Callable[..., None], size: int, name: str) -> Cell:
+        say(f"{name}, {size} bytes")
+        return predict(model, plans[name], name, size, where, as_json, trace)
+
+    cells = with_progress(
+        len(wanted), "predicting", lambda say: [one(say, size, name) for size, name in wanted]
+    )
     collective = next(iter(plans.values())).collective
     title = f"{collective}, {ranks} ranks on {costs['name']}"
     if stem is not None:

@@ -225,7 +225,7 @@ def run(settings: Settings) -> Results:
         }
 
     cells = len(settings.cells) * len(settings.variants)
-    return Results(settings, with_progress(cells, "", simulate_all))
+    return Results(settings, with_progress(cells, "", simulate_all, ticks=True))
 
 
 def _list(name: str | None, output: Output) -> None:
@@ -277,6 +277,19 @@ def _servers(asked: Asked, output: Output) -> None:
     )
 
 
+def _check_without_servers(asked: Asked) -> None:
+    """Refuses experiments and machines that only --servers knows."""
+    only_there = [
+        name
+        for name in asked.collectives.split(",")
+        if name in EXPERIMENTS and name not in SIMULATED
+    ]
+    if asked.machine in injection.known_machines():
+        only_there.append(f"--machine {asked.machine}")
+    if only_there:
+        raise UserError(f"'{only_there[0]}' is simulated with --servers; give that, too")
+
+
 def _check_numbers(asked: Asked) -> None:
     for word, value, least, most in (
         ("--warm", asked.warm, 0, 1000),
@@ -299,6 +312,7 @@ def _run(asked: Asked) -> None:
         return _list(asked.machine, output)
     if asked.servers:
         return _servers(asked, output)
+    _check_without_servers(asked)
     _check_numbers(asked)
     place = machine_of(asked)
     count = ranks_of(asked.ranks, place)
