@@ -2,9 +2,17 @@
 
 import json
 import os
+from math import inf
 from pathlib import Path
 
-from tutti.papers.command import contradicted_first, run_row, sum_of, sum_text
+from tutti.papers.command import (
+    contradicted_first,
+    range_of,
+    run_row,
+    sum_of,
+    sum_text,
+    text_of,
+)
 from tutti.papers.row import VERDICTS, Compared, Found, Row, Value, compared, verdict_of
 from tutti.papers.table import ROWS
 
@@ -48,6 +56,12 @@ def test_a_value_holds_within_its_bounds():
     assert not near.holds and wide.holds and near.difference == wide.difference == 12 / 10 - 1
     word = compared(Value("quickest", "flat", Found.quickest), found)
     assert word.holds and word.difference is None
+    ahead = compared(Value("lead", None, lambda f: f.us("flat", "8"), 11.5, inf, "x"), found)
+    some = compared(Value("lead", None, lambda f: f.us("flat", "8"), 1, 1.2, "x"), found)
+    assert ahead.holds and not some.holds and ahead.difference is some.difference is None
+    shown = [text_of(one.paper, "x") for one in (ahead, some)]
+    assert shown == ["from 11.5x on", "1 to 1.2x"]
+    assert [range_of(one) for one in (ahead, some, near)] == [[11.5, None], [1, 1.2], None]
     row = Row("x/1", "says", "in view")
     values: list[Compared] = [near, wide]
     assert verdict_of(row, values) == "partly"

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from math import inf
 from pathlib import Path
 from shlex import split
 from typing import Annotated, Any
@@ -126,16 +127,21 @@ def sum_of(verdicts: Sequence[str]) -> dict[str, int]:
 def sum_text(verdicts: Sequence[str]) -> str:
     counts = sum_of(verdicts)
     told = [f"{n} {verdict}" for verdict, n in counts.items() if n or verdict != FAILED]
-    return f"{len(verdicts)} rows: " + ", ".join(told)
+    return f"{len(verdicts)} row{'s' if len(verdicts) != 1 else ''}: " + ", ".join(told)
 
 
 def contradicted_first(rows: Sequence[Row]) -> list[Row]:
     return sorted(rows, key=lambda row: row.verdict != CONTRADICTED)
 
 
-def text_of(value: float | str, unit: str) -> str:
+def text_of(value: float | str | tuple[float, float], unit: str) -> str:
     if isinstance(value, str):
         return value
+    if isinstance(value, tuple):
+        least, most = value
+        if most == inf:
+            return f"from {text_of(least, unit)} on"
+        return f"{least:.3g} to {text_of(most, unit)}"
     shown = f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
     if unit == "x":
         return shown + unit
@@ -144,9 +150,18 @@ def text_of(value: float | str, unit: str) -> str:
 
 def difference_text(one: Compared) -> str:
     difference = one.difference
+    if isinstance(one.paper, tuple):
+        return ""
     if difference is None:
         return "same" if one.holds else "other"
     return f"{difference:+.0%}"
+
+
+def range_of(one: Compared) -> list[float | None] | None:
+    """For JSON: the range that a sentence of the paper stands for; no upper end is None."""
+    if not isinstance(one.paper, tuple):
+        return None
+    return [None if end == inf else end for end in one.paper]
 
 
 def command_lines(row: Row) -> list[str]:
@@ -216,7 +231,8 @@ def document_of(results: Sequence[Result], was_run: bool) -> dict[str, Any]:
                 "values": [
                     {
                         "what": value.what,
-                        "paper": value.paper,
+                        "paper": None if isinstance(value.paper, tuple) else value.paper,
+                        "range": range_of(value),
                         "ours": value.ours,
                         "unit": value.unit,
                         "difference": value.difference,
@@ -258,11 +274,11 @@ def papers(
     def work(before: Callable[..., None]) -> list[Result]:
         results = []
         for row in chosen:
-            before(row.name)
+            before(row.name + (f", about {row.minutes:g} min" if row.minutes >= 1 else ""))
             results.append(run_row(row, seconds))
         return results
 
-    results = with_progress(len(chosen), chosen[0].name if chosen else "", work)
+    results = with_progress(len(chosen), chosen[0].name if chosen else "", work, ticks=True)
 
     def show(console: Console) -> None:
         console.print(sum_text([one.verdict for one in results]), highlight=False)

@@ -66,13 +66,14 @@ def times_as_fast(slower: str, faster: str, size: str) -> Reader:
 
 @dataclass(frozen=True)
 class Value:
-    """One value of a row. `paper` is a number or a word; it may be computed from the machine."""
+    """One value of a row. `paper` is a number or a word; it may be computed from the machine. None:
+    the paper has a sentence and no number ("is ahead"), which a range of numbers stands for."""
 
     what: str
-    paper: float | str | Callable[[Found], float]
+    paper: float | str | Callable[[Found], float] | None
     ours: Callable[[Found], float | str]
     least: float = 0.9  # ours is at least so much of the paper's number,
-    most: float = 1.1  # and at most so much
+    most: float = 1.1  # and at most so much; without one they are the range
     unit: str = ""
 
 
@@ -98,7 +99,7 @@ class Compared:
     """A value as the paper has it and as it came out."""
 
     what: str
-    paper: float | str
+    paper: float | str | tuple[float, float]  # a pair: the range that a sentence stands for
     ours: float | str
     unit: str
     holds: bool
@@ -106,7 +107,7 @@ class Compared:
     @property
     def difference(self) -> float | None:
         """Ours minus the paper's, as a fraction of the paper's."""
-        if isinstance(self.paper, str) or isinstance(self.ours, str):
+        if isinstance(self.paper, (str, tuple)) or isinstance(self.ours, str):
             return None
         return self.ours / self.paper - 1
 
@@ -114,6 +115,9 @@ class Compared:
 def compared(value: Value, found: Found) -> Compared:
     paper = value.paper(found) if callable(value.paper) else value.paper
     ours = value.ours(found)
+    if paper is None:
+        holds = not isinstance(ours, str) and value.least <= ours <= value.most
+        return Compared(value.what, (value.least, value.most), ours, value.unit, holds)
     if isinstance(paper, str) or isinstance(ours, str):
         return Compared(value.what, paper, ours, value.unit, paper == ours)
     holds = value.least * paper <= ours <= value.most * paper

@@ -1,6 +1,7 @@
 """Rows of "Communication servers" (paper 004): injection, simulated."""
 
 from collections.abc import Callable
+from math import inf
 from statistics import fmean
 
 from tutti.papers.row import (
@@ -66,7 +67,9 @@ def _gains_up_to(name: str, machine: str, says: str, here: int, paper: int) -> R
         PARTLY,
         (f"sim parallel --servers --machine {machine}",),
         tuple(
-            Value(f"gain, {size >> 10} KiB", 1.0, _gain("get", size, 64, TWO_CLIENTS), 1.05, 3, "x")
+            Value(
+                f"gain, {size >> 10} KiB", None, _gain("get", size, 64, TWO_CLIENTS), 1.05, inf, "x"
+            )
             for size in (here, paper)
         ),
         why=f"up to {here >> 10} KiB here",
@@ -130,7 +133,7 @@ SERVERS = (
         "saturation",
         "Aries: puts of 1 KiB need more than 8 cores",
         IN_VIEW,
-        Value("cores", 9, _cores("put", 1024), 1, 3),
+        Value("cores", None, _cores("put", 1024), 9, inf),
         FIXED,
     ),
     _row(
@@ -202,8 +205,8 @@ SERVERS = (
         "parallel",
         "Aries: little above 4 KB",
         REPRODUCED,
-        Value("gain, 8 KiB", 1.0, _gain("get", 8192, 64, TWO_CLIENTS), 1, 1.1, "x"),
-        more=(Value("gain, 16 KiB", 1.0, _gain("get", 16384, 64, TWO_CLIENTS), 1, 1.1, "x"),),
+        Value("gain, 8 KiB", None, _gain("get", 8192, 64, TWO_CLIENTS), 1, 1.1, "x"),
+        more=(Value("gain, 16 KiB", None, _gain("get", 16384, 64, TWO_CLIENTS), 1, 1.1, "x"),),
     ),
     _row(
         "4.1.2",
@@ -219,7 +222,7 @@ SERVERS = (
         "parallel",
         "InfiniBand: gets gain from two operations on",
         REPRODUCED,
-        Value("gain of two", 1.0, _gain("get", 4096, 2, TWO_CLIENTS), 1.05, 2, "x"),
+        Value("gain of two", None, _gain("get", 4096, 2, TWO_CLIENTS), 1.05, inf, "x"),
     ),
     _row(
         "4.1.2-puts",
@@ -229,7 +232,7 @@ SERVERS = (
         PARTLY,
         Value("gain of 64", 1.8, _gain("put", 128, 64, ONE_CLIENT), 0.9, 1.1, "x"),
         FIXED + "; 16 messages gain here, too",
-        (Value("gain of 16", 1.0, _gain("put", 128, 16, ONE_CLIENT), 1, 1.05, "x"),),
+        (Value("gain of 16", None, _gain("put", 128, 16, ONE_CLIENT), 1, 1.05, "x"),),
     ),
     _gains_up_to("11-aries", "edison", "Aries: servers gain up to 8 KB", 4096, 8192),
     _gains_up_to("11-infiniband", "carver", "InfiniBand: servers gain up to 32 KB", 8192, 32768),
@@ -270,7 +273,7 @@ SERVERS = (
         "miniGMG: the time in communication depends on the number of boxes rather than the volume",
         CONTRADICTED,
         (MULTIGRID.format("edison"),),
-        (Value("share, 64 boxes of 32 over 1 of 128, is above 1", 1.0, _shares, 1.05, 9, "x"),),
+        (Value("share, 64 boxes of 32 over 1 of 128, is above 1", None, _shares, 1.05, inf, "x"),),
         why="all faces for a neighbour are one message here, so the volume decides",
     ),
     Row(
