@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <numeric>
 
@@ -17,14 +18,14 @@ namespace tutti::api {
 namespace {
 
 // Reads the user's table before the team forms, so that nobody waits in the middle if it is broken.
-team::NodeTeam::Settings settings_of(int rank, std::chrono::steady_clock::duration limit) {
+team::NodeTeam::Settings settings_of(int rank, std::chrono::steady_clock::time_point deadline) {
   const exec::SystemCopies asked = group::system_copies_asked(group::overrides_of(options()));
   return {.hook = {},
           .missing_types = 0,
           .reported_as = rank,
           .system_copies = [asked] { return asked; },
           .needs_shape = !options().plans.empty(),
-          .longest_wait = limit};
+          .deadline = deadline};
 }
 
 std::vector<int> all_of(int ranks) {
@@ -45,7 +46,7 @@ class CallersStore final : public team::Store {
   }
   bool get(const std::string& key, void* data, size_t bytes, Clock::time_point deadline) override {
     const std::chrono::duration<double> left = deadline - Clock::now();
-    return store_.get(store_.context, key.c_str(), data, bytes, left.count()) == 0;
+    return store_.get(store_.context, key.c_str(), data, bytes, std::max(left.count(), 0.0)) == 0;
   }
 
  private:
@@ -102,9 +103,9 @@ constexpr size_t longest_name = 128;
 }  // namespace
 
 ProcessTeam::ProcessTeam(team::Store& store, const std::string& name, int rank, int ranks,
-                         std::chrono::steady_clock::duration limit)
-    : maker_(getpid()), team_(settings_of(rank, limit)) {
-  team::StoreBootstrap bootstrap(store, name, rank, ranks, limit);
+                         std::chrono::steady_clock::time_point deadline)
+    : maker_(getpid()), team_(settings_of(rank, deadline)) {
+  team::StoreBootstrap bootstrap(store, name, rank, ranks, deadline);
   std::string why_not;
   if (!team_.form(bootstrap, &why_not)) throw Error(Code::unavailable, why_not);
   team::AreaGrant grant = rank == 0 ? team_.areas().grant(ranks) : team::AreaGrant{};
@@ -192,7 +193,8 @@ tutti_status tutti_team_create_by(const tutti_store* store, const char* name, in
     require_seconds(seconds);
     tutti::topo::check_given(tutti::options().topology);
     CallersStore callers(*store);
-    *team = new ProcessTeam(callers, name, rank, ranks, OpenStore::duration_of(seconds));
+    *team = new ProcessTeam(callers, name, rank, ranks,
+                            tutti::team::Store::Clock::now() + OpenStore::duration_of(seconds));
     return TUTTI_OK;
   });
 }

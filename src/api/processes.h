@@ -20,9 +20,9 @@ namespace tutti::api {
 
 class ProcessTeam final : public tutti_team {
  public:
-  // Collective over the processes. Throws Error if they do not meet.
+  // Collective over the ranks. Throws Error if they have not met by the deadline.
   ProcessTeam(team::Store& store, const std::string& name, int rank, int ranks,
-              std::chrono::steady_clock::duration limit);
+              std::chrono::steady_clock::time_point deadline);
 
   int ranks() const { return team_.ranks(); }
   int rank() const { return team_.rank(); }

@@ -142,7 +142,7 @@ bool NodeTeam::all_attached(Bootstrap& bootstrap) {
 void NodeTeam::await(const std::function<bool()>& is_here) const {
   exec::Waiter waiter(exec::pace_of_set_up(), settings_.hook);
   const Code code = waiter.until(is_here, [&] {
-    return waiter.elapsed() < settings_.longest_wait ? Code::ok : Code::dead_peer;
+    return std::chrono::steady_clock::now() < settings_.deadline ? Code::ok : Code::dead_peer;
   });
   if (code == Code::ok) return;
   throw Error(code, "a rank of the team has not gone on with forming it; has it ended?");

@@ -45,9 +45,8 @@ class NodeTeam {
     // because the answer may need a table to be read.
     std::function<exec::SystemCopies()> system_copies;
     bool needs_shape = false;  // a table of the user's may ask for the shape of the cores
-    // The longest wait for other members while the team forms: after it, Error(dead_peer) is
-    // thrown.
-    std::chrono::steady_clock::duration longest_wait = std::chrono::steady_clock::duration::max();
+    // Waits for other members end then, with Error(dead_peer).
+    std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
   };
 
   explicit NodeTeam(Settings settings) : settings_(std::move(settings)) {}

@@ -7,15 +7,15 @@
 namespace tutti::team {
 
 StoreBootstrap::StoreBootstrap(Store& store, std::string name, int rank, int ranks,
-                               std::chrono::steady_clock::duration limit)
-    : store_(store), name_(std::move(name)), rank_(rank), ranks_(ranks), limit_(limit) {}
+                               Store::Clock::time_point deadline)
+    : store_(store), name_(std::move(name)), rank_(rank), ranks_(ranks), deadline_(deadline) {}
 
 std::string StoreBootstrap::key(int rank) const {
   return name_ + "." + std::to_string(steps_) + "." + std::to_string(rank);
 }
 
 void StoreBootstrap::get(int rank, void* data, size_t bytes) {
-  if (store_.get(key(rank), data, bytes, Store::Clock::now() + limit_)) return;
+  if (store_.get(key(rank), data, bytes, deadline_)) return;
   throw Error(Code::unavailable, "rank " + std::to_string(rank) + " of team \"" + name_ +
                                      "\" has not come to " + store_.name() + " in time; start " +
                                      std::to_string(ranks_) +

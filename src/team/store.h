@@ -43,11 +43,11 @@ std::unique_ptr<Store> make_tcp_store(const std::string& host, int port, bool se
 
 // The bootstrap of a team by a store. Keys begin with the team's name, which no other team has that
 // uses the store at any time. All functions throw Error(unavailable) that names a rank if its value
-// does not come in time.
+// has not come by the deadline, which is one for all of them.
 class StoreBootstrap final : public Bootstrap {
  public:
   StoreBootstrap(Store& store, std::string name, int rank, int ranks,
-                 std::chrono::steady_clock::duration limit);
+                 Store::Clock::time_point deadline);
 
   int rank() const override { return rank_; }
   int ranks() const override { return ranks_; }
@@ -61,7 +61,7 @@ class StoreBootstrap final : public Bootstrap {
   Store& store_;
   const std::string name_;
   const int rank_, ranks_;
-  const std::chrono::steady_clock::duration limit_;
+  const Store::Clock::time_point deadline_;
   int steps_ = 0;  // the calls so far
 };
 
