@@ -248,9 +248,10 @@ TUTTI_API tutti_status tutti_request_test(tutti_request** request, int* complete
  * result is TUTTI_TIMEOUT if a rank has not started by then; the request is as before. Else
  * *request becomes null. */
 TUTTI_API tutti_status tutti_request_wait(tutti_request** request, double seconds);
-/* Sets how long the completion waits for a rank that has begun to give its data and does not go on,
- * as one that a signal has stopped: after that the request fails with TUTTI_DEAD_PEER. Without this
- * call it waits as long as the rank's process is there. */
+/* Sets how long the completion waits for a rank that has begun to give its data, or to read this
+ * rank's, and does not go on, as one that a signal has stopped: after that the request fails with
+ * TUTTI_DEAD_PEER. Without this call it waits as long as the rank's process is there. A rank that
+ * goes on later may read what is in the buffer then. */
 TUTTI_API tutti_status tutti_request_limit(tutti_request* request, double seconds);
 /* Gives a request up: its results are not taken, and the other ranks lose nothing. *request becomes
  * null. */
@@ -421,8 +422,9 @@ TUTTI_API tutti_team* tutti_node_team(void);
 
 /* Memory that all ranks of the node reach directly, so that collectives on it need no copy: `bytes`
  * bytes aligned to 64, not initialised; null if there is none. Thread ranks reach all memory
- * directly; in an MPI program under tutti-run this is memory from MPI_Alloc_mem, after MPI_Init.
- * Only tutti_free may free it; null is allowed. */
+ * directly; between processes this is so after their first tutti_team_create_by, and in an MPI
+ * program under tutti-run, where it is memory from MPI_Alloc_mem, after MPI_Init. Only tutti_free
+ * may free it; null is allowed. */
 TUTTI_API void* tutti_alloc(size_t bytes);
 TUTTI_API void tutti_free(void* memory);
 

@@ -94,17 +94,22 @@ TEST(Processes, NoOneSidedTransfersAndNoServers) {
   });
 }
 
+// In a child, because a process that has begun to form a team has a heap, which those that it forks
+// later do not share.
 TEST(Processes, AMissingRankIsNamed) {
   const Directory directory;
-  tutti_store* store = nullptr;
-  ASSERT_EQ(tutti_store_open(directory.path.c_str(), 0, 1, &store), TUTTI_OK);
-  tutti_team* team = nullptr;
-  EXPECT_EQ(tutti_team_create_by(store, "two", 0, 2, 0.2, &team), TUTTI_UNAVAILABLE);
-  EXPECT_NE(std::string(tutti_error_message()).find("rank 1 of team \"two\""), std::string::npos)
-      << tutti_error_message();
-  tutti_store_close(store);
-  EXPECT_EQ(tutti_store_open("tcp://127.0.0.1", 1, 1, &store), TUTTI_INVALID_ARGUMENT);
-  EXPECT_EQ(tutti_store_open("/nonexistent/place", 1, 1, &store), TUTTI_UNAVAILABLE);
+  EXPECT_EQ(status_of(start([&] {
+              tutti_store* store = nullptr;
+              tutti_team* team = nullptr;
+              REQUIRE(tutti_store_open(directory.path.c_str(), 0, 1, &store) == TUTTI_OK);
+              REQUIRE(tutti_team_create_by(store, "two", 0, 2, 0.2, &team) == TUTTI_UNAVAILABLE);
+              REQUIRE(std::string(tutti_error_message()).find("rank 1 of team \"two\"") !=
+                      std::string::npos);
+              tutti_store_close(store);
+              REQUIRE(tutti_store_open("tcp://127.0.0.1", 1, 1, &store) == TUTTI_INVALID_ARGUMENT);
+              REQUIRE(tutti_store_open("/nonexistent/place", 1, 1, &store) == TUTTI_UNAVAILABLE);
+            })),
+            0);
 }
 
 // True if the process has mapped memory that has a name in /dev/shm at this moment.
@@ -251,6 +256,30 @@ TEST(Processes, ARankThatStopsWhileItGivesDataIsNamed) {
           REQUIRE(told.find("stopped by a signal") != std::string::npos);
         },
         start_and_stop_in_the_midst));
+}
+
+// The root lends its buffer, because other ranks reach it. Rank 1 stops while it reads.
+TEST(Processes, ARankThatStopsWhileItReadsDataIsNamed) {
+  EXPECT_TRUE(first_of_two(
+      [](Rank& own) {
+        void* const data = tutti_alloc(trap_bytes);
+        REQUIRE(data != nullptr);
+        tutti_request* request = nullptr;
+        REQUIRE(tutti_ibcast(own.group, data, trap_bytes, 0, &request) == TUTTI_OK);
+        REQUIRE(tutti_request_limit(request, 0.2) == TUTTI_OK);
+        while (!is_stopped(second_process)) usleep(1000);
+        REQUIRE(tutti_request_wait(&request, -1) == TUTTI_DEAD_PEER && request == nullptr);
+        const std::string told = tutti_error_message();
+        REQUIRE(told.find("rank 1 does not go on with reading") != std::string::npos);
+        REQUIRE(told.find("stopped by a signal") != std::string::npos);
+      },
+      [](Rank& own) {
+        std::byte* const out = make_trap();
+        REQUIRE(mprotect(out, trap_bytes / 2, PROT_READ | PROT_WRITE) == 0);
+        tutti_request* request = nullptr;
+        REQUIRE(tutti_ibcast(own.group, out, trap_bytes, 0, &request) == TUTTI_OK);
+        tutti_request_wait(&request, -1);
+      }));
 }
 
 TEST(Processes, AbortEndsWaits) {

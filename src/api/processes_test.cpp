@@ -68,6 +68,38 @@ TEST(Threads, StartCollectives) {
   tutti_team_free(team);
 }
 
+// Memory of tutti_alloc is lent, and read where it is.
+TEST(Processes, ReachMemoryOfTuttiAlloc) {
+  const Directory directory;
+  in_processes(3, directory.path, [](Rank& own) {
+    constexpr size_t count = 60000, bytes = count * sizeof(int64_t);
+    const int rank = tutti_group_rank(own.group);
+    auto* const in = static_cast<int64_t*>(tutti_alloc(bytes));
+    auto* const out = static_cast<int64_t*>(tutti_alloc(3 * bytes));
+    REQUIRE(in != nullptr && out != nullptr);
+    for (int round = 0; round < 20; ++round)
+      for (const bool starts : {false, true}) {
+        std::fill(in, in + count, 10 * round + rank);
+        std::fill(out, out + 3 * count, -1);
+        tutti_request* request = nullptr;
+        REQUIRE((starts ? tutti_iallgather(own.group, in, out, bytes, &request)
+                        : tutti_allgather(own.group, in, out, bytes)) == TUTTI_OK);
+        if (starts) complete(request);
+        std::fill(in, in + count, 1);  // this rank's again
+        for (size_t i = 0; i < 3 * count; ++i)
+          REQUIRE(out[i] == 10 * round + static_cast<int64_t>(i / count));
+        REQUIRE((starts
+                     ? tutti_iallreduce(own.group, in, out, count, TUTTI_INT64, TUTTI_SUM, &request)
+                     : tutti_allreduce(own.group, in, out, count, TUTTI_INT64, TUTTI_SUM)) ==
+                TUTTI_OK);
+        if (starts) complete(request);
+        REQUIRE(std::count(out, out + count, 3) == count);
+      }
+    tutti_free(out);
+    tutti_free(in);
+  });
+}
+
 TEST(Processes, MeetAtATcpStore) {
   in_processes(3, "tcp://127.0.0.1:" + std::to_string(free_port()),
                [](Rank& own) { use_all(own, 5); });

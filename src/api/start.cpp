@@ -33,6 +33,10 @@ constexpr double longest_flush = 1e8;  // three years: sums with times of day do
 
 constexpr const char* group_was_aborted = "the group was aborted";
 
+std::string name_of(int late) {
+  return late < 0 ? "every other rank" : "rank " + std::to_string(late);
+}
+
 // A started collective.
 class CollectiveRequest final : public tutti_request, private records::Waits {
  public:
@@ -87,8 +91,9 @@ class CollectiveRequest final : public tutti_request, private records::Waits {
     } catch (const Error& error) {
       outcome = {.code = error.code(), .failure = described() + ": " + error.what()};
     }
-    end();
-    if (outcome.code == Code::ok) return;
+    const std::string unread = end();
+    if (outcome.code == Code::ok && unread.empty()) return;
+    if (outcome.code == Code::ok) throw Error(Code::dead_peer, unread);
     if (!stuck_.empty()) throw Error(outcome.code, stuck_);
     if (outcome.failure.empty()) outcome.failure = "a rank ended in the midst of " + described();
     throw Error(outcome.code, outcome.failure);
@@ -117,14 +122,18 @@ class CollectiveRequest final : public tutti_request, private records::Waits {
     if (call.reduction->averages) operation_.divisor = started.ranks();
   }
 
-  // This rank is done with the operation, once nobody reads its buffer any more.
-  void end() {
-    if (operation_.lent) get_buffer_back();
+  // This rank is done with the operation, once nobody reads its buffer any more. The result is
+  // empty, or says why a rank may still read it.
+  std::string end() {
+    std::string unread;
+    if (operation_.lent) unread = get_buffer_back();
     records::end(started.sequence(), operation_);
+    return unread;
   }
 
-  // Waits about as long as a copy takes, and then makes one for the ranks that come later.
-  void get_buffer_back() {
+  // Waits about as long as a copy takes, and then makes one for the ranks that come later. A rank
+  // that reads the buffer at that moment may be stopped.
+  std::string get_buffer_back() {
     constexpr size_t bytes_a_nanosecond = 8;
     const std::chrono::nanoseconds patience(records::record_bytes(operation_) / bytes_a_nanosecond);
     const exec::Pace pace = exec::pace_of_copies(started.style());
@@ -132,15 +141,29 @@ class CollectiveRequest final : public tutti_request, private records::Waits {
     exec::Waiter patiently(pace);
     const Code code = patiently.until(
         returned, [&] { return patiently.elapsed() < patience ? Code::ok : Code::unavailable; });
-    if (code == Code::ok) return;
+    if (code == Code::ok) return {};
     records::withdraw(started.sequence(), operation_);
     exec::Waiter waiter(pace);
+    std::string unread;
     waiter.until(returned, [&] {
+      if (started.is_aborted()) unread = group_was_aborted;
+      if (waiter.elapsed() >= limit) unread = unread_note();
+      if (!unread.empty()) return Code::dead_peer;
       if (!waiter.looks_closely()) return Code::ok;
       for (int rank = 0; rank < started.ranks(); ++rank)
         if (started.is_gone(rank)) return Code::dead_peer;
       return Code::ok;
     });
+    return unread;
+  }
+
+  // Names the first rank that is stopped, if there is one.
+  std::string unread_note() const {
+    const std::string text = " does not go on with reading the data of " + described();
+    for (int rank = 0; rank < started.ranks(); ++rank)
+      if (const std::string note = stopped_note(started.process(rank)); !note.empty())
+        return name_of(rank) + text + note;
+    return "a rank" + text;
   }
 
   Code wait(int rank, const shm::Word& word, uint64_t value) override {
@@ -227,10 +250,6 @@ bool has_ended(const Started& all, int late) {
   for (int rank = 0; rank < all.ranks(); ++rank)
     if (rank != all.rank() && !all.is_gone(rank)) return false;
   return true;
-}
-
-std::string name_of(int late) {
-  return late < 0 ? "every other rank" : "rank " + std::to_string(late);
 }
 
 [[noreturn]] void throw_ended(const tutti_request& request, int late) {
