@@ -131,7 +131,7 @@ void sparse_free(Sparse* matrix) {
   free(matrix->value);
 }
 
-static void exchange_halo(Sparse* matrix, double* vector) {
+void sparse_fill_halo(Sparse* matrix, double* vector) {
   int requests = 0;
   for (int n = 0; n < matrix->neighbour_count; ++n) {
     Neighbour* other = &matrix->neighbour[n];
@@ -147,13 +147,17 @@ static void exchange_halo(Sparse* matrix, double* vector) {
   MPI_Waitall(requests, matrix->request, MPI_STATUSES_IGNORE);
 }
 
-void sparse_multiply(Sparse* matrix, double* in, double* out) {
-  exchange_halo(matrix, in);
-  for (int row = 0; row < matrix->count; ++row) {
+void sparse_multiply_rows(const Sparse* matrix, const double* in, double* out, int from, int to) {
+  for (int row = from; row < to; ++row) {
     double sum = 0;
     for (int e = matrix->row_start[row]; e < matrix->row_start[row + 1]; ++e) {
       sum += matrix->value[e] * in[matrix->column[e]];
     }
     out[row] = sum;
   }
+}
+
+void sparse_multiply(Sparse* matrix, double* in, double* out) {
+  sparse_fill_halo(matrix, in);
+  sparse_multiply_rows(matrix, in, out, 0, matrix->count);
 }

@@ -2,8 +2,8 @@
  *
  * Each rank owns consecutive rows and the same part of every vector. For a product it also needs
  * elements of vectors that other ranks own, its halo. The halo is stored after its own part, and
- * neighbours exchange it point to point. Each rank has one Sparse, used by one thread; sparse_free
- * frees what sparse_poisson has allocated. */
+ * neighbours exchange it point to point. Each rank has one Sparse, used by one thread, except that
+ * several may multiply rows at once; sparse_free frees what sparse_poisson has allocated. */
 #ifndef TUTTI_EXAMPLE_SPARSE_H
 #define TUTTI_EXAMPLE_SPARSE_H
 
@@ -36,5 +36,9 @@ void sparse_free(Sparse* matrix);
 
 /* out = matrix * in. `in` has count + halo_count elements; this function fills the halo. */
 void sparse_multiply(Sparse* matrix, double* in, double* out);
+/* Its two parts: the halo, and the product's rows from `from` to `to` - 1, which any thread may
+ * compute. */
+void sparse_fill_halo(Sparse* matrix, double* in);
+void sparse_multiply_rows(const Sparse* matrix, const double* in, double* out, int from, int to);
 
 #endif

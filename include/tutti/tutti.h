@@ -1,9 +1,9 @@
 /* Tutti: fast collectives on many-core machines. The native C API, without MPI.
  *
- * A team is a fixed number of ranks: each a thread of this process, or each a process of this node
- * (tutti_team_create_by). Every rank joins once and gets
- * a group, its handle for collective calls. All ranks of a team make the same collective calls in
- * the same order, as in MPI; each group is used by one thread at a time.
+ * A team is a fixed number of ranks: each a thread of this process, or processes of this node and
+ * threads of theirs (tutti_team_create_by). Every rank joins once and gets a group, its handle for
+ * collective calls. All ranks of a team make the same collective calls in the same order, as in
+ * MPI; each group is used by one thread at a time.
  *
  *   tutti_team* team;
  *   tutti_team_create(4, &team);
@@ -135,13 +135,15 @@ TUTTI_API tutti_status tutti_store_open(const char* place, int rank, double seco
                                         tutti_store** store);
 TUTTI_API void tutti_store_close(tutti_store* store);
 
-/* Makes a team of `ranks` processes of this node, of which this one is `rank`. All of them call it,
- * with the same name, which no other team has that uses the store. It returns when all have met, or
- * fails at a rank if another has not come after so many seconds. The memory that they share has no
- * name in the file system, so nothing of it is left when they end, however they do. A process may
- * be in many teams, also together with other processes. tutti_team_join then makes the process's
- * group, for its own rank. The group has all collectives, and calls that start, but no one-sided
- * transfers. Its calls tell TUTTI_DEAD_PEER if a process that they wait for has ended. */
+/* Makes a team of `ranks` ranks, which are processes of this node. Several threads of a process may
+ * each be a rank: each calls it then, with its own store, and has a team of its own. All ranks call
+ * it at the same time, with the same name, which no other team has that uses the store. It returns
+ * when all have met, or fails at a rank if another has not come after so many seconds. The memory
+ * that they share has no name in the file system, so nothing of it is left when they end, however
+ * they do. A process may be in many teams, also together with other processes. tutti_team_join then
+ * makes the rank's group. The group has all collectives, and calls that start, but no one-sided
+ * transfers. Its calls tell TUTTI_DEAD_PEER if a process that they wait for has ended; a thread
+ * that ends before its process is awaited as long as that lives. */
 TUTTI_API tutti_status tutti_team_create_by(const tutti_store* store, const char* name, int rank,
                                             int ranks, double seconds, tutti_team** team);
 

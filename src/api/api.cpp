@@ -65,8 +65,8 @@ tutti_group* join(tutti::api::ThreadTeam& team, int rank) {
 }
 
 tutti_group* join(tutti::api::ProcessTeam& team, int rank) {
-  require(rank == team.rank(), "the rank is another process's; pass that of tutti_team_create_by");
-  require(!team.joined, "this process has joined already; each joins once");
+  require(rank == team.rank(), "the rank is another one's; pass that of tutti_team_create_by");
+  require(!team.joined, "this rank has joined already; each joins once");
   auto* const group = new tutti_group(team, team.group_settings());
   team.joined = true;
   return group;

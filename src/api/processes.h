@@ -1,8 +1,10 @@
-// Teams whose ranks are processes that know nothing of MPI (tutti_team_create_by).
+// Teams whose ranks know nothing of MPI (tutti_team_create_by): processes, or threads of processes,
+// several of a process if it has that many.
 //
-// The processes find each other by a store, then form a node's team (team/node_team.h). Its first
-// memory has the areas of the ranks' groups. Each process has its own ProcessTeam, joins it once,
-// and frees it after the group.
+// The ranks find each other by a store, then form a node's team (team/node_team.h). Its first
+// memory has the areas of the ranks' groups. Each rank has its own ProcessTeam, also where others
+// are in its process, so ranks meet in shared memory alone. It joins it once, and frees it after
+// the group.
 #pragma once
 
 #include <chrono>
@@ -28,7 +30,7 @@ class ProcessTeam final : public tutti_team {
   int rank() const { return team_.rank(); }
   // False in a process that was forked from the one that has made this.
   bool is_own() const;
-  // The facts from which the process's group is made.
+  // The facts from which the rank's group is made.
   group::Group::Settings group_settings() const;
   std::unique_ptr<Started> start();
 

@@ -1,9 +1,9 @@
 // Teams and groups: the types behind the C API's opaque handles.
 //
 // A team is the ranks that share servers: threads of a process (ThreadTeam), the processes of an
-// MPI job on a node (src/mpi/one_sided), or processes without MPI (processes.h). A group is a
-// rank's handle of the ranks that it reaches. Groups of MPI processes have no collectives, because
-// MPI has them.
+// MPI job on a node (src/mpi/one_sided), or processes and threads without MPI (processes.h). A
+// group is a rank's handle of the ranks that it reaches. Groups of MPI processes have no
+// collectives, because MPI has them.
 //
 // One thread makes a ThreadTeam, each rank joins it once, and the caller frees it after all groups.
 // The first collective call after all have joined finds the levels, which are constant from then

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <fstream>
+#include <mutex>
 #include <set>
 
 namespace tutti::shm {
@@ -54,6 +55,8 @@ pid_t nearest_in_all(const std::vector<std::vector<pid_t>>& ancestries) {
 }
 
 void let_read(const std::vector<pid_t>& processes) {
+  static std::mutex mutex;
+  const std::lock_guard<std::mutex> lock(mutex);
   static std::set<pid_t>& readers = *new std::set<pid_t>;
   readers.insert(processes.begin(), processes.end());
   if (readers.empty() || !naming_readers_helps()) return;

@@ -4,8 +4,8 @@
 //
 // So ranks name the nearest common ancestor of all ranks that read (usually the launcher), or the
 // reader itself if there is only one. The permission lasts until this process or the named one
-// ends. Functions that take a file or directory read it and nothing else; they are pure, for any
-// thread. let_read changes the state of this process.
+// ends. Functions that take a file or directory read it and nothing else; they are pure. let_read
+// changes the state of this process. All are for any thread.
 #pragma once
 
 #include <sys/types.h>
@@ -27,7 +27,7 @@ std::vector<pid_t> ancestry(pid_t process, const std::string& proc = "/proc");
 pid_t nearest_in_all(const std::vector<std::vector<pid_t>>& ancestries);
 
 // Lets these processes, and those of all earlier calls, read this process's memory. It does not
-// report failure: a reader that is not allowed finds out when it reads. One thread at a time.
+// report failure: a reader that is not allowed finds out when it reads.
 void let_read(const std::vector<pid_t>& processes);
 
 }  // namespace tutti::shm

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -95,6 +96,8 @@ bool tries_direct() {
 }  // namespace
 
 Offer make_offer() {
+  static std::mutex mutex;  // threads of a process may form a team
+  const std::lock_guard<std::mutex> lock(mutex);
   static Offer own;  // static, so that the token stays readable
   if (own.address == 0 && getrandom(own.token, sizeof own.token, 0) == sizeof own.token)
     own.address = reinterpret_cast<uint64_t>(&own.token);
@@ -137,7 +140,8 @@ void MemberMemory::attempt(std::span<Introduction> members, int own_member,
   bool direct = own.offer.heap.bytes > 0;
   try {
     for (size_t member = 0; member < members.size() && direct; ++member) {
-      const bool is_own = member == static_cast<size_t>(own_member);
+      const bool is_own = member == static_cast<size_t>(own_member) ||
+                          told_[member].process == getpid();  // a thread of this process
       if (!is_own) peers_.emplace_back(offers[member].heap);
       heaps_.push_back(is_own ? shm::process_heap()->base() : peers_.back().base());
     }

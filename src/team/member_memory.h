@@ -49,8 +49,8 @@ class MemberMemory {
   std::vector<Memory> memories() const;
 
  private:
-  // Indexed by member: the address at which its heap is mapped here; for this member, its heap's
-  // own address. Empty unless all members have mapped all heaps.
+  // Indexed by member: the address at which its heap is mapped here; for members of this
+  // process, its heap's own address. Empty unless all members have mapped all heaps.
   std::vector<std::byte*> heaps_;
   std::vector<shm::PeerHeap> peers_;
   std::vector<Memory> told_;  // indexed by member: its heap and process; `mapped` is not set
