@@ -56,6 +56,10 @@ def test_one_prediction_shows_its_critical_path(predict):
     # Each wait names the step of another rank that ended it.
     waits = [event for event in cell["events"] if event["kind"] == "wait_word"]
     assert waits and all(cell["events"][event["cause"]]["rank"] == event["peer"] for event in waits)
+    words = (*words[:6], "8,1K", *words[7:])
+    several = cells(predict(*words, "--json"))
+    assert not any("events" in one for one in several)  # those of many ranks take gigabytes
+    assert several[1]["predicted_us"] == cell["predicted_us"] and several[1]["critical"]
 
 
 def test_several_predictions_make_a_table(predict):

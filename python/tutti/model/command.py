@@ -200,7 +200,8 @@ def predict_command(
 
     The programs of all ranks run in virtual time, with the costs of --machine, which is required.
 
-    One algorithm and one size show the steps that decide the time, and the load of each link.
+    One algorithm and one size show the steps that decide the time, and the load of each link. With
+    --json they have all steps of all ranks, too.
     """
     if not 1 <= ranks <= MOST_RANKS:
         raise UserError(f"--ranks: {ranks} is out of range; give 1 to {MOST_RANKS}")
@@ -240,10 +241,12 @@ def predict_command(
         found = predict(model, plans[name], name, bytes_of_call, where, goal=True).found
         print(found["goal"], end="")
         return
+    # The events of many cells of thousands of ranks would take gigabytes.
+    with_events = as_json and len(wanted) == 1
 
     def one(say: Callable[..., None], size: int, name: str) -> Cell:
         say(f"{name}, {size} bytes")
-        return predict(model, plans[name], name, size, where, as_json, trace)
+        return predict(model, plans[name], name, size, where, with_events, trace)
 
     cells = with_progress(
         len(wanted), "predicting", lambda say: [one(say, size, name) for size, name in wanted]
