@@ -272,6 +272,9 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--json", type=Path, help="write everything that was measured")
     parser.add_argument("--plot", type=Path, help="write PLOT.png and PLOT.svg (trees)")
     options = parser.parse_args(arguments)
+    for name, file in (("--json", options.json), ("--plot", options.plot)):
+        if file is not None and not file.parent.is_dir():
+            parser.error(f"{name}: there is no directory '{file.parent}'; make it first")
     options.cores = len(os.sched_getaffinity(0))
     return options
 

@@ -308,6 +308,9 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--json", type=Path, help="write everything that was measured")
     parser.add_argument("--plot", type=Path, help="write PLOT-8 and PLOT-9, each .png and .svg")
     options = parser.parse_args(arguments)
+    for name, file in (("--json", options.json), ("--plot", options.plot)):
+        if file is not None and not file.parent.is_dir():
+            parser.error(f"{name}: there is no directory '{file.parent}'; make it first")
     options.second = options.second or ([2] if options.quick else [1, 2, 4, 8])
     options.sizes = options.sizes or sizes_of("4,16K" if options.quick else "4,2K,16K,128K,1M,4M")
     options.repetitions = options.repetitions or (1 if options.quick else 3)

@@ -52,7 +52,7 @@ def test_every_case_is_measured(what, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "culprit"),
     [(["trees", "--ranks", "0"], "--ranks"), (["trees", "--mpi", "none"], "--mpi"), (["nothing"], "nothing"),
-     (["trees", "--shape", "node:2 cores:4"], "cores")],
+     (["trees", "--shape", "node:2 cores:4"], "cores"), (["trees", "--json", "no/such.json"], "--json")],
 )  # fmt: skip
 def test_bad_input(arguments, culprit):
     done = experiment(*arguments)

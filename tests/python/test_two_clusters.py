@@ -87,7 +87,7 @@ def test_the_lost_rank_is_in_the_first_cluster(experiment):
 @pytest.mark.parametrize(
     ("arguments", "culprit"),
     [(["--second", "0"], "--second"), (["--second", "99"], "--second"), (["--mpi", "none"], "--mpi"), (["--sizes", "5"], "--sizes"),
-     (["--nodes", "99"], "--nodes")],
+     (["--nodes", "99"], "--nodes"), (["--plot", "no/such"], "--plot")],
 )  # fmt: skip
 def test_bad_input(arguments, culprit):
     done = run(*arguments)
