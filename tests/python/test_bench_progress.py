@@ -1,6 +1,7 @@
 """The progress bar of `tutti bench`: one on a terminal, nothing elsewhere."""
 
 from io import StringIO
+from time import sleep
 
 import pytest
 from rich.console import Console
@@ -26,6 +27,21 @@ def test_one_bar_on_a_terminal_and_nothing_elsewhere(monkeypatch, terminal):
         return
     assert "second job" in text and "1/2" in text
     assert text.count("\n") <= 1  # redrawn in place
+
+
+def test_the_time_goes_on_within_a_job(monkeypatch):
+    stream = StringIO()
+    monkeypatch.setattr(
+        progress, "Console", lambda stderr: Console(file=stream, force_terminal=True, width=80)
+    )
+
+    def work(before_job):
+        before_job("one job")
+        drawn = stream.getvalue().count("one job")
+        while stream.getvalue().count("one job") < drawn + 2:
+            sleep(0.01)
+
+    progress.with_progress(1, "", work, ticks=20)
 
 
 def test_a_long_line_leaves_room_for_the_counts(monkeypatch):

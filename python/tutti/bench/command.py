@@ -4,6 +4,7 @@ checked before anything runs."""
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import typer
@@ -31,7 +32,7 @@ from tutti.bench.options import (
 )
 from tutti.bench.over_nodes import Nodes, nodes_plan
 from tutti.bench.present import Output
-from tutti.bench.progress import with_progress
+from tutti.bench.progress import ONCE_IN_A_WHILE, Result, with_progress
 from tutti.bench.variants import BINDINGS, SETTINGS
 from tutti.bench.view import view
 from tutti.bench.words import (
@@ -397,6 +398,11 @@ def one_sided(options: Options) -> None:
     )
 
 
+def one_job(line: str, measure: Callable[[], Result]) -> Result:
+    """Measures by one job, and shows that it goes on."""
+    return with_progress(1, line, lambda _: measure(), ONCE_IN_A_WHILE)
+
+
 def saturation(options: Options) -> None:
     """Measure how much keeps the memory busy.
 
@@ -410,7 +416,7 @@ def saturation(options: Options) -> None:
     check_hosts(options, (*OF_HOSTS, "--mpi"))
     output, milliseconds = output_of(options, WIDTH), 2 if options.quick else 10
     if options.hosts is None:
-        map_ = of_node.measure(options.budget_ms or milliseconds)
+        map_ = one_job("map", lambda: of_node.measure(options.budget_ms or milliseconds))
         show = of_node.show
     else:
         from tutti.bench import saturation_nodes
@@ -422,7 +428,7 @@ def saturation(options: Options) -> None:
         if len(plan.mpis) > 1:
             names = ", ".join(mpi.name for mpi in plan.mpis)
             raise UserError(f"--mpi: a saturation map is of one host MPI; give one of {names}")
-        map_, show = saturation_nodes.measure(plan), saturation_nodes.show
+        map_, show = one_job("map", lambda: saturation_nodes.measure(plan)), saturation_nodes.show
     output.present(lambda console: show(map_, console), map_, lambda stem: draw_map(map_, stem))
 
 
@@ -489,7 +495,7 @@ def alltoall(options: Options) -> None:
     ranks = one_count(options, threads.ALLTOALL_RANKS)
     sizes = threads.ALLTOALL_SIZES if options.bytes is None else parse_sizes(options.bytes)
     output = output_of(options, WIDTH)
-    document = threads.measure_alltoall(ranks, sizes, options.count)
+    document = one_job("alltoall", lambda: threads.measure_alltoall(ranks, sizes, options.count))
     output.present(lambda console: threads.show_alltoall(document, console), document)
 
 
@@ -501,7 +507,7 @@ def array(options: Options) -> None:
     from tutti.bench import threads
 
     output = output_of(options, WIDTH)
-    document = threads.measure_array(options.count)
+    document = one_job("array", lambda: threads.measure_array(options.count))
     output.present(lambda console: threads.show_array(document, console), document)
 
 
@@ -515,7 +521,11 @@ def openmp(options: Options) -> None:
     ranks = default_ranks(options.cores) if options.ranks is None else parse_ranks(options.ranks)
     output, sizes = output_of(options, WIDTH), sizes_of(options, OPENMP_SIZES)
     documents = [
-        threads.measure_openmp(count, sizes, options.count, options.milliseconds) for count in ranks
+        one_job(
+            f"{count} threads",
+            partial(threads.measure_openmp, count, sizes, options.count, options.milliseconds),
+        )
+        for count in ranks
     ]
     output.present(lambda console: threads.show_openmp(documents, console), documents)
 

@@ -15,6 +15,7 @@ from rich.progress import (
 from rich.table import Column
 
 Result = TypeVar("Result")
+ONCE_IN_A_WHILE = 0.2  # a second
 BAR = 20
 BESIDE_LINE = 55  # columns that bar, counts and times take beside a job's line
 
@@ -23,14 +24,15 @@ def with_progress(
     jobs: int | None,
     first: str,
     work: Callable[[Callable[..., None]], Result],
-    ticks: bool = False,
+    ticks: float = 0,
 ) -> Result:
     """Calls `work` with a function that takes a line before each job, and returns its result.
 
     `jobs` is their number, None if it is not known. The function also takes how many jobs have
     ended, and how many there are now; without that it counts. The bar is redrawn only between jobs,
-    because a drawing thread would disturb a measurement. With `ticks`, where nothing is measured,
-    the time goes on within a job, too.
+    because a drawing thread would disturb a measurement. With `ticks` it is redrawn within a job,
+    too, so many times a second: 1 where nothing is measured, ONCE_IN_A_WHILE where one long job
+    measures.
     """
     columns = (
         BarColumn(BAR),
@@ -50,8 +52,8 @@ def with_progress(
     with Progress(
         *columns,
         console=console,
-        auto_refresh=ticks,
-        refresh_per_second=1,
+        auto_refresh=ticks > 0,
+        refresh_per_second=ticks or 1,
         transient=True,
         disable=not console.is_terminal,
     ) as progress:

@@ -278,7 +278,7 @@ def papers(
             results.append(run_row(row, seconds))
         return results
 
-    results = with_progress(len(chosen), chosen[0].name if chosen else "", work, ticks=True)
+    results = with_progress(len(chosen), chosen[0].name if chosen else "", work, ticks=1)
 
     def show(console: Console) -> None:
         console.print(sum_text([one.verdict for one in results]), highlight=False)

@@ -225,7 +225,7 @@ def run(settings: Settings) -> Results:
         }
 
     cells = len(settings.cells) * len(settings.variants)
-    return Results(settings, with_progress(cells, "", simulate_all, ticks=True))
+    return Results(settings, with_progress(cells, "", simulate_all, ticks=1))
 
 
 def _list(name: str | None, output: Output) -> None:
@@ -271,7 +271,9 @@ def _servers(asked: Asked, output: Output) -> None:
     if not isinstance(count, int) or not 2 <= count <= MOST_NODES:
         raise UserError(f"--nodes: {count} is not accepted; give 2 to {MOST_NODES}")
     sizes = parse_sizes(asked.bytes) if asked.bytes is not None else None
-    document = experiment(simulator, wanted, count, sizes)
+    document = with_progress(
+        1, ", ".join(wanted), lambda _: experiment(simulator, wanted, count, sizes), ticks=1
+    )
     output.present(
         lambda console: show(document, console), document, lambda stem: draw(document, stem)
     )
