@@ -21,17 +21,9 @@ void wake_when_idle() { shm::publish(idle_waits_sleep, 0); }
 
 const IdleBells* idle_bells() { return shm::observe(idle_waits_sleep) != 0 ? &bells : nullptr; }
 
-bool IdleSleeps::sleep(const IdleBells& of_node, std::chrono::nanoseconds waited) {
+microseconds sleep_after(std::chrono::nanoseconds waited, microseconds longest) {
   constexpr microseconds shortest{50};
-  shm::Doorbell& bell = of_node.of(of_node.own);
-  if (!std::exchange(is_at_bell_, true)) {
-    seen_rings_ = bell.enter();
-    return false;
-  }
-  const auto hundredth = std::chrono::duration_cast<microseconds>(waited) / 100;
-  const uint32_t rings =
-      bell.sleep(seen_rings_, std::clamp(hundredth, shortest, of_node.longest_sleep));
-  return std::exchange(seen_rings_, rings) != rings;
+  return std::clamp(std::chrono::duration_cast<microseconds>(waited) / 100, shortest, longest);
 }
 
 void IdleSleeps::leave() {

@@ -120,12 +120,10 @@ class ValueWait {
   // The awaited peer rings for this rank, and nothing else ends the wait.
   bool one_wakes() const { return count_ == 1 && !gets_messages_; }
 
-  void sleep(const Awaited& awaited, const Waiter& waiter) const {
-    const IdleBells* const bells = idle_bells();
-    const microseconds longest = bells != nullptr ? bells->longest_sleep : one_sleep;
-    areas_.control(awaited.peer)
-        .doorbell.sleep_unless([&] { return awaited.here(); },
-                               waiter.sleep_limit(one_wakes() ? longest : short_sleep));
+  void sleep(const Awaited& awaited, Waiter& waiter) const {
+    waiter.sleep_on(
+        areas_.control(awaited.peer).doorbell, [&] { return awaited.here(); },
+        one_wakes() ? one_sleep : short_sleep);
   }
 
   const Awaited* const awaited_;
@@ -231,7 +229,8 @@ void Waiter::sleep() {
 bool Waiter::sleep_on_bell() {
   const IdleBells* const bells = idle_bells();
   if (bells == nullptr) return false;
-  was_rung_for_ = idle_sleeps_.sleep(*bells, elapsed_);
+  was_rung_for_ =
+      idle_sleeps_.sleep(*bells, sleep_limit(sleep_after(elapsed_, bells->longest_sleep)));
   return true;
 }
 

@@ -103,9 +103,21 @@ class Waiter {
   Pace::Duration elapsed() const { return elapsed_; }
   // True every 100 ms: the time for what costs a system call or a report.
   bool looks_closely() const { return looks_closely_; }
-  // The limit of a sleep that ends when another rank rings, but not when a message comes: `most`,
-  // or less after messages have progressed in this wait.
+  // The limit of a sleep that does not end when a message comes: `most`, or less after messages
+  // have progressed in this wait, or this rank was rung for.
   std::chrono::microseconds sleep_limit(std::chrono::microseconds most) const;
+  // Sleeps on the bell of a peer, which rings after publishing what ready() reads, for `most`, or
+  // less after messages have progressed in this wait. Where idle ranks sleep, for as long as they
+  // do, also on the bell of this rank.
+  template <class Ready>
+  void sleep_on(shm::Doorbell& bell, Ready ready, std::chrono::microseconds most) {
+    const IdleBells* const bells = idle_bells();
+    if (bells == nullptr)
+      bell.sleep_unless(ready, sleep_limit(most));
+    else
+      was_rung_for_ =
+          idle_sleeps_.sleep_beside(*bells, bell, ready, sleep_limit(bells->longest_sleep));
+  }
   // For limits of a wait: what other ranks could have done in the meantime.
   const WatchedTime& watched() const { return watched_; }
   // True once, when the wait has taken as long as the watchdog allows (TUTTI_STALL_SECONDS).

@@ -28,6 +28,10 @@ struct MachineAtomics {
   static void ring(Count& rings) { shm::ring(rings); }
   // Returns when the count is woken, differs from `seen`, or the time is over; negative: no limit.
   static void wait(Count& rings, uint32_t seen, std::chrono::nanoseconds limit);
+  // The same for the first of two counts. Where the kernel has no such wait (before Linux 5.16, or
+  // forbidden), it waits for the second alone, and for a millisecond at most.
+  static void wait_for_either(Count& first, uint32_t seen_of_first, Count& second,
+                              uint32_t seen_of_second, std::chrono::nanoseconds limit);
   static void wake(Count& rings);
 };
 
@@ -63,6 +67,15 @@ struct alignas(line_size) BasicDoorbell {
   // Sleeps if the bell has not been rung since `seen`. Returns what to give next time.
   uint32_t sleep(uint32_t seen, std::chrono::nanoseconds limit) {
     Atomics::wait(rings, seen, limit);
+    return rung();
+  }
+  // Sleeps on `other` as well, unless ready(), which reads what is published before `other` rings.
+  template <class Ready>
+  uint32_t sleep_beside(uint32_t seen, BasicDoorbell& other, Ready ready,
+                        std::chrono::nanoseconds limit) {
+    const uint32_t seen_of_other = other.enter();
+    if (!ready()) Atomics::wait_for_either(rings, seen, other.rings, seen_of_other, limit);
+    other.leave();
     return rung();
   }
   void leave() { Atomics::leave(sleepers); }

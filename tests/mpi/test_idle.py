@@ -5,11 +5,11 @@
 import re
 
 import pytest
-from support import TUTTI_RUN, clean_environment, expect_ok, run
+from support import TUTTI_RUN, clean_environment, expect_ok, job, run
 
 pytestmark = [pytest.mark.mpi]
 
-CALLS = 15
+CALLS = 18
 
 
 @pytest.mark.parametrize("ranks", [2, 5])
@@ -27,15 +27,22 @@ def test_a_rank_that_waits_for_a_message_of_large_count(host_named, compiled, na
 
 
 def check_that_ranks_sleep(host, ranks, program):
-    job = [host.launcher, "-n", ranks, TUTTI_RUN, "--idle", "sleep", program, 0.2, 3]
-    result = expect_ok(run(job, environment=clean_environment() | host.environment))
+    command = [host.launcher, "-n", ranks, TUTTI_RUN, "--idle", "sleep", program, 0.2, 3]
+    result = expect_ok(run(command, environment=clean_environment() | host.environment))
     shares = dict(re.findall(r"^(\w+): ([\d.]+) % of a core", result.stdout, re.MULTILINE))
     assert len(shares) == CALLS
     assert all(float(share) < 20 for share in shares.values()), shares
 
 
+@pytest.mark.parametrize("name", ["mpich", "openmpi"])
+def test_spawned_processes(host_named, compiled, name):
+    host = host_named(name)
+    program = compiled(host, "spawn")
+    expect_ok(job(host, 3, program, TUTTI_RUN, program, 2, options=["--idle", "sleep"]))
+
+
 @pytest.mark.parametrize(("program", "arguments"), [("soak", (60, 7)), ("outstanding", ("many",))])
 def test_results_are_the_same(host, compiled, program, arguments):
-    job = [TUTTI_RUN, "--idle", "sleep", compiled(host, program), *arguments]
+    command = [TUTTI_RUN, "--idle", "sleep", compiled(host, program), *arguments]
     environment = clean_environment() | host.environment
-    expect_ok(run([host.launcher, "-n", 4, *job], environment=environment))
+    expect_ok(run([host.launcher, "-n", 4, *command], environment=environment))

@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "base/process.h"
+#include "exec/idle.h"
 #include "exec/stalls.h"
 #include "group/programs.h"
 #include "mpi/job/agreement.h"
@@ -466,7 +467,9 @@ int init_thread(int* argc, char*** argv, int required, int* provided) {
 
 int finalize() {
   before_finalize();
-  const int code = host().Finalize();
+  const bool sleeps = sleep_in_finalize();
+  const int code = sleeping([] { return host().Finalize(); });
+  if (sleeps) exec::wake_when_idle();
   end_watchdog();
   return code;
 }

@@ -13,6 +13,7 @@
 #include "mpi/host/private_communicator.h"
 #include "mpi/communicators/registry.h"
 #include "mpi/job/thrown.h"
+#include "mpi/progress/host_waits.h"
 #include "shm/process_heap.h"
 
 namespace tutti::mpi {
@@ -158,7 +159,13 @@ int alloc_mem(Aint size, Info info, void* baseptr) {
 
 int free_mem(void* base) { return shm::give_memory(base) ? success : host().Free_mem(base); }
 
-int win_allocate(Aint size, int unit, Info info, Comm communicator, void* baseptr, Win* window) {
+int win_create(void* base, Aint size, int unit, Info info, Comm communicator, Win* window) {
+  return sleeping([&] { return host().Win_create(base, size, unit, info, communicator, window); });
+}
+
+namespace {
+
+int allocate_window(Aint size, int unit, Info info, Comm communicator, void* baseptr, Win* window) {
   if (host().foreign || baseptr == nullptr || window == nullptr || !serves_windows_of(communicator))
     return host().Win_allocate(size, unit, info, communicator, baseptr, window);
   const Inside inside;
@@ -172,10 +179,16 @@ int win_allocate(Aint size, int unit, Info info, Comm communicator, void* basept
   return host().Win_allocate(size, unit, info, communicator, baseptr, window);
 }
 
+}  // namespace
+
+int win_allocate(Aint size, int unit, Info info, Comm communicator, void* baseptr, Win* window) {
+  return sleeping([&] { return allocate_window(size, unit, info, communicator, baseptr, window); });
+}
+
 // The memory is given back after the window is freed: until then other ranks may put data into it.
 int win_free(Win* window) {
   const uint64_t key = window != nullptr ? key_of(*window) : 0;
-  const int code = host().Win_free(window);
+  const int code = sleeping([&] { return host().Win_free(window); });
   if (code != success || host().foreign) return code;
   WindowMemory held{};
   {

@@ -13,6 +13,7 @@ namespace tutti::mpi {
 // MPI's functions of these names. The host's functions serve what the heap does not.
 int alloc_mem(Aint size, Info info, void* baseptr);
 int free_mem(void* base);
+int win_create(void* base, Aint size, int unit, Info info, Comm communicator, Win* window);
 int win_free(Win* window);
 int win_get_attr(Win window, int keyval, void* value, int* flag);
 

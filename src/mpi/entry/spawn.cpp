@@ -13,6 +13,7 @@
 #include "mpi/job/agreement.h"
 #include "mpi/communicators/registry.h"
 #include "mpi/job/thrown.h"
+#include "mpi/progress/host_waits.h"
 
 namespace tutti::mpi {
 namespace {
@@ -105,8 +106,10 @@ int spawn_through_us(const char* command, char** arguments, int processes, Info 
 int spawn(const char* command, char** arguments, int processes, Info info, int root,
           Comm communicator, Comm* children, int* error_codes) {
   return guarded(communicator, [&] {
-    return spawn_through_us(command, arguments, processes, info, root, communicator, children,
-                            error_codes);
+    return sleeping([&] {
+      return spawn_through_us(command, arguments, processes, info, root, communicator, children,
+                              error_codes);
+    });
   });
 }
 
@@ -123,7 +126,7 @@ void note_merge(Comm inter, Comm merged) {
 }
 
 int merge(Comm inter, int high, Comm* merged) {
-  const int code = host().Intercomm_merge(inter, high, merged);
+  const int code = sleeping([&] { return host().Intercomm_merge(inter, high, merged); });
   if (code == success) note_merge(inter, *merged);
   return code;
 }

@@ -2,6 +2,7 @@
 
 #include <sched.h>
 
+#include <algorithm>
 #include <chrono>
 #include <ctime>
 #include <utility>
@@ -84,9 +85,10 @@ bool SleepingCall::sleeps(bool progressed) {
   const auto now = Clock::now();
   if (progressed || bells == nullptr) quiet_since_ = now;
   if (now - quiet_since_ < time_before_sleep) return false;
-  exec::IdleBells in_call = *bells;
-  in_call.longest_sleep = longest_in_call;
-  if (sleeps_.sleep(in_call, now - began_)) quiet_since_ = Clock::now();
+  const auto longest =
+      std::chrono::duration_cast<std::chrono::microseconds>(now - quiet_since_) / 4;
+  if (sleeps_.sleep(*bells, std::min(exec::sleep_after(now - began_, longest_in_call), longest)))
+    quiet_since_ = Clock::now();
   return true;
 }
 

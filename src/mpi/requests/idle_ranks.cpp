@@ -30,6 +30,8 @@ Known& known() {
   return *made;
 }
 
+constinit std::chrono::microseconds longest_sleep{};  // once ranks sleep
+
 Places find(Comm communicator) {
   const std::shared_ptr<Team> team = world_team();
   if (team == nullptr) return {};
@@ -44,28 +46,38 @@ Places find(Comm communicator) {
   return team->members_among(group.get(), group.size());
 }
 
+void sleep_alone() {
+  static constinit shm::Doorbell alone{};
+  exec::sleep_when_idle({.first = reinterpret_cast<std::byte*>(&alone),
+                         .stride = 0,
+                         .ranks = 1,
+                         .own = 0,
+                         .longest_sleep = longest_sleep});
+}
+
 }  // namespace
 
 void sleep_when_idle(Team* team) {
-  static constinit shm::Doorbell alone{};
   int ranks = 0;
   host().Comm_size(host().comm_world, &ranks);
   const bool one_node = ranks == (team != nullptr ? team->ranks() : 1);
-  const std::chrono::milliseconds longest{one_node ? 20 : 2};
+  longest_sleep = std::chrono::milliseconds(one_node ? 20 : 2);
   constexpr std::chrono::microseconds with_lock{50};
   int level = abi.thread_multiple;
   host().Query_thread(&level);
-  limit_sleeps_in_calls(level == abi.thread_multiple ? with_lock : longest);
+  limit_sleeps_in_calls(level == abi.thread_multiple ? with_lock : longest_sleep);
   watch_messages();
   watch_polls_of_open_mpi();
   if (team != nullptr)
-    team->sleep_when_idle(longest);
+    team->sleep_when_idle(longest_sleep);
   else
-    exec::sleep_when_idle({.first = reinterpret_cast<std::byte*>(&alone),
-                           .stride = 0,
-                           .ranks = 1,
-                           .own = 0,
-                           .longest_sleep = longest});
+    sleep_alone();
+}
+
+bool sleep_in_finalize() {
+  if (longest_sleep.count() == 0 || exec::sleeps_when_idle()) return false;
+  sleep_alone();
+  return true;
 }
 
 void ring_rank(Comm communicator, int rank) {
