@@ -107,6 +107,7 @@ void start_recording() {
   if (simulated) return;  // simulated ranks share a thread, and their waits cost no real time
   waits_are_timed = true;
   watch_messages();
+  watch_polls_of_open_mpi();
 }
 
 void open() {

@@ -51,8 +51,7 @@ void rest_in_first_host_waits() {
 }
 
 int32_t HostWait::polled(bool progressed) {
-  if (times_ && !progressed && !polled_by_own_wait_ && !std::exchange(waits_, true))
-    waits_since_ = Clock::now();
+  if (!progressed) begin_wait();
   if (progressed) end_wait();
   if (call_ != nullptr && !polled_by_own_wait_ && call_->sleeps(progressed)) return 0;
   if (shm::load_relaxed(shares_cores) == 0 && !exec::shares_core_in_long_wait(Clock::now()))

@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <utility>
 
 #include "base/time_spent.h"
 #include "exec/idle.h"
@@ -58,7 +59,8 @@ int sleeping(ByHost by_host) {
 // The longest of these sleeps. A host may poll with a lock held that the other threads of the
 // process need.
 void limit_sleeps_in_calls(std::chrono::microseconds longest);
-// Open MPI calls a function of ours from now on when it polls (opal.cpp), if it is the host.
+// Open MPI calls a function of ours from now on when it polls (opal.cpp), if it is the host. For
+// one thread at a time.
 void watch_polls_of_open_mpi();
 
 // One thread's waits in the host.
@@ -80,8 +82,10 @@ class HostWait {
   void begin_own_poll() { polled_by_own_wait_ = !in_test_; }
   void end_own_poll() { polled_by_own_wait_ = false; }
   void note_test(bool in_test) { in_test_ = in_test; }
-  // A poll of a host that tells neither what it found nor by whom it was called.
+  // A poll of a host that tells neither what it found nor by whom it was called: a timed call waits
+  // from its first poll to its end.
   void polled() {
+    begin_wait();
     if (call_ != nullptr && !polled_by_own_wait_) call_->sleeps(false);
   }
 
@@ -90,6 +94,9 @@ class HostWait {
   using Clock = std::chrono::steady_clock;
 
   void rest() const;
+  void begin_wait() {
+    if (times_ && !polled_by_own_wait_ && !std::exchange(waits_, true)) waits_since_ = Clock::now();
+  }
   void end_wait();
 
   Clock::time_point waits_since_{};
