@@ -116,7 +116,7 @@ def play(seed: int, store: str, margin: float) -> float:
     codes: dict[int, int] = {}
     limit = timeout_for(margin) + margin
     late_polls = 0  # where the whole machine has stood still, time alone shows nothing
-    while len(codes) < ranks and late_polls < 100:
+    while len(codes) < ranks and late_polls < 1000:
         late_polls += time.monotonic() - began > limit
         time.sleep(0.002)
         for rank in set(range(ranks)) - set(codes):
