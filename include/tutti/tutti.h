@@ -54,7 +54,7 @@ typedef enum tutti_status TUTTI_INT {
   TUTTI_INVALID_ARGUMENT = 1, /* null, out of range, overlapping, unknown */
   TUTTI_INVALID_PLAN = 2,     /* a plan does not compute its collective */
   TUTTI_UNAVAILABLE = 3,      /* memory or a permission is missing */
-  /* Ranks called different collectives, or with different counts or roots, or started reductions of
+  /* Ranks called different collectives, or with different counts or roots, or reductions of
    * different types or with different operations. */
   TUTTI_MISMATCH = 4,
   TUTTI_DEAD_PEER = 5, /* a rank has ended, or has stalled and TUTTI_STALL=abort */

@@ -20,6 +20,7 @@ using tutti::api::bytes_of;
 using tutti::api::combine_of;
 using tutti::api::guarded;
 using tutti::api::is_root;
+using tutti::api::kind_of;
 using tutti::api::last_error;
 using tutti::api::outcome;
 using tutti::api::ready;
@@ -35,6 +36,17 @@ Buffer all_parts(const tutti_group* group, const void* data, size_t part_bytes) 
   return {data, bytes, static_cast<size_t>(group->rank) * part_bytes};
 }
 
+tutti::group::Call reduction(Collective collective, const void* in, void* out, size_t count,
+                             int root, const tutti::exec::Combine& combine, uint64_t kind) {
+  return {.collective = collective,
+          .in = in,
+          .out = out,
+          .count = count,
+          .root = root,
+          .combine = &combine,
+          .kind = kind};
+}
+
 constexpr const char* in_is_own_part = "in = out + rank * part_bytes";
 constexpr const char* out_is_own_part = "out = in + rank * part_bytes";
 
@@ -48,6 +60,7 @@ tutti_group* join(tutti::api::ThreadTeam& team, int rank) {
   settings.layout = team.layout;
   settings.rank = rank;
   settings.style = team.style;
+  settings.name_of_kind = tutti::api::name_of_reduction;
   settings.check = tutti::options().check;
   settings.reach.one_process = settings.reach.ordinary = true;
   settings.reach.own_bytes = SIZE_MAX;
@@ -144,7 +157,8 @@ tutti_status tutti_reduce(tutti_group* group, const void* in, void* out, size_t 
     const size_t bytes = bytes_of(count, combine.element, 1);
     if (!is_root(group, root)) out = nullptr;
     require_buffers({in, bytes}, is_root(group, root) ? Buffer{out, bytes} : Buffer{});
-    return outcome(group, ready(group).run({Collective::reduce, in, out, count, root, &combine}));
+    return outcome(group, ready(group).run(reduction(Collective::reduce, in, out, count, root,
+                                                     combine, kind_of(type, op))));
   });
 }
 
@@ -155,7 +169,8 @@ tutti_status tutti_allreduce(tutti_group* group, const void* in, void* out, size
     const tutti::exec::Combine combine = combine_of(type, op);
     const size_t bytes = bytes_of(count, combine.element, 1);
     require_buffers({in, bytes}, {out, bytes});
-    return outcome(group, ready(group).run({Collective::allreduce, in, out, count, 0, &combine}));
+    return outcome(group, ready(group).run(reduction(Collective::allreduce, in, out, count, 0,
+                                                     combine, kind_of(type, op))));
   });
 }
 
@@ -206,8 +221,8 @@ tutti_status tutti_reduce_scatter(tutti_group* group, const void* in, void* out,
     const tutti::exec::Combine combine = combine_of(type, op);
     const size_t all_bytes = bytes_of(count, combine.element, group->ranks);
     require_buffers({in, all_bytes}, {out, count * combine.element});
-    return outcome(group,
-                   ready(group).run({Collective::reduce_scatter, in, out, count, 0, &combine}));
+    return outcome(group, ready(group).run(reduction(Collective::reduce_scatter, in, out, count, 0,
+                                                     combine, kind_of(type, op))));
   });
 }
 
@@ -218,7 +233,8 @@ tutti_status tutti_scan(tutti_group* group, const void* in, void* out, size_t co
     const tutti::exec::Combine combine = combine_of(type, op);
     const size_t bytes = bytes_of(count, combine.element, 1);
     require_buffers({in, bytes}, {out, bytes});
-    return outcome(group, ready(group).run({Collective::scan, in, out, count, 0, &combine}));
+    return outcome(group, ready(group).run(reduction(Collective::scan, in, out, count, 0, combine,
+                                                     kind_of(type, op))));
   });
 }
 
@@ -230,7 +246,8 @@ tutti_status tutti_exscan(tutti_group* group, const void* in, void* out, size_t 
     const size_t bytes = bytes_of(count, combine.element, 1);
     if (group->rank == 0) out = nullptr;
     require_buffers({in, bytes}, group->rank == 0 ? Buffer{} : Buffer{out, bytes});
-    return outcome(group, ready(group).run({Collective::exscan, in, out, count, 0, &combine}));
+    return outcome(group, ready(group).run(reduction(Collective::exscan, in, out, count, 0, combine,
+                                                     kind_of(type, op))));
   });
 }
 

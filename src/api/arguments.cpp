@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "records/operation.h"
+#include "exec/operation.h"
 
 namespace tutti::api {
 
@@ -37,8 +37,9 @@ kernels::Op kernel_op(tutti_op op) {
 
 exec::Combine combine_of(tutti_type type, tutti_op op) {
   exec::Combine combine;
-  combine.kernel = kernels::find_reduce(kernel_type(type), kernel_op(op));
-  combine.element = kernels::size(kernel_type(type));
+  const kernels::Type its = kernel_type(type);
+  combine.kernel = kernels::find_reduce(its, kernel_op(op));
+  combine.element = kernels::size(its);
   const bool has_no_order = (op == TUTTI_MAX || op == TUTTI_MIN) && combine.kernel == nullptr;
   require(!has_no_order, "complex numbers have no order; they have TUTTI_SUM and TUTTI_PROD");
   require(combine.kernel != nullptr, "logical and bitwise operations need an integer type");
@@ -59,7 +60,7 @@ constexpr const char* op_names[] = {"sum",         "product",     "maximum",    
                                     "logical and", "logical or",  "logical xor", "bitwise and",
                                     "bitwise or",  "bitwise xor", "average"};
 static_assert(std::size(type_names) == TUTTI_FLOAT16 + 1 && std::size(op_names) == TUTTI_AVG + 1);
-static_assert(std::size(type_names) * std::size(op_names) <= records::most_kinds);
+static_assert(std::size(type_names) * std::size(op_names) <= exec::most_kinds);
 
 }  // namespace
 
@@ -72,8 +73,7 @@ std::string name_of_reduction(uint64_t kind) {
 Reduction reduction_of(tutti_type type, tutti_op op) {
   using kernels::WholeType;
   Reduction reduction;
-  reduction.kind =
-      1 + static_cast<uint64_t>(op) * std::size(type_names) + static_cast<uint64_t>(type);
+  reduction.kind = kind_of(type, op);
   reduction.averages = op == TUTTI_AVG;
   const bool is_short = type == TUTTI_BFLOAT16 || type == TUTTI_FLOAT16;
   if (!reduction.averages && !is_short) {

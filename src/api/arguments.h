@@ -26,10 +26,14 @@ struct Reduction {
   exec::Combine combine;
   kernels::ReduceAll all = nullptr;  // records::Operation::all
   bool averages = false;             // the sum is divided by the number of ranks
-  uint64_t kind = 0;                 // records::Operation::kind, of the type and the operation
+  uint64_t kind = 0;                 // kind_of
 };
 Reduction reduction_of(tutti_type type, tutti_op op);
-// The name of Reduction::kind: "sum of float32".
+// The kind of a reduction's call (exec/operation.h), of a type and an operation that are valid.
+inline uint64_t kind_of(tutti_type type, tutti_op op) {
+  return 1 + static_cast<uint64_t>(op) * (TUTTI_FLOAT16 + 1) + static_cast<uint64_t>(type);
+}
+// The name of a kind: "sum of float32".
 std::string name_of_reduction(uint64_t kind);
 // The kernel for elements of this type under this operation.
 exec::Combine combine_of(tutti_type type, tutti_op op);

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "api/test_ranks.h"
@@ -40,6 +41,36 @@ TEST(ApiErrors, DifferentCollectivesAreNamed) {
     if (status == TUTTI_MISMATCH) ++mismatches;
   });
   EXPECT_GE(mismatches, 1);
+}
+
+// Reductions of the same length, of other types or by other operations.
+TEST(ApiErrors, DifferentReductionsAreNamed) {
+  using Call = tutti_status (*)(tutti_group*, const void*, void*, size_t, tutti_type, tutti_op);
+  const Call calls[] = {tutti_allreduce, tutti_reduce_scatter, tutti_scan, tutti_exscan,
+                        [](auto* group, auto* in, auto* out, auto count, auto type, auto op) {
+                          return tutti_reduce(group, in, out, count, type, op, 2);
+                        }};
+  const std::pair<tutti_type, tutti_op> others[] = {{TUTTI_INT32, TUTTI_SUM},
+                                                    {TUTTI_FLOAT32, TUTTI_MAX}};
+  const char* const names[] = {"sum of int32", "maximum of float32"};
+  for (const Call& call : calls)
+    for (const size_t count : {size_t{3}, size_t{30000}})
+      for (size_t other = 0; other < 2; ++other) {
+        std::atomic<int> mismatches{0};
+        spawn(3, [&](tutti_group* group, int rank) {
+          const std::vector<int32_t> in(3 * count);
+          std::vector<int32_t> out(3 * count);
+          const auto [type, op] = rank == 0 ? others[other] : std::pair{TUTTI_FLOAT32, TUTTI_SUM};
+          if (call(group, in.data(), out.data(), count, type, op) == TUTTI_OK) return;
+          const std::string told = tutti_error_message();
+          EXPECT_NE(told.find(names[other]), std::string::npos) << told;
+          EXPECT_NE(told.find("bytes"), std::string::npos) << told;
+          EXPECT_NE(told.find("sum of float32"), std::string::npos) << told;
+          if (&call == &calls[4]) EXPECT_NE(told.find("root 2"), std::string::npos) << told;
+          ++mismatches;
+        });
+        EXPECT_GE(mismatches, 1) << &call - calls << " of " << count;
+      }
 }
 
 TEST(ApiErrors, BadArguments) {

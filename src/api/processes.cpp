@@ -132,6 +132,7 @@ group::Group::Settings ProcessTeam::group_settings() const {
   settings.rank = rank();
   settings.style = team_.wait_style();
   settings.process = static_cast<uint64_t>(getpid());
+  settings.name_of_kind = name_of_reduction;
   settings.check = options().check;
   settings.overrides = group::overrides_of(options());
   settings.reach = reach();

@@ -27,7 +27,7 @@ using Clock = std::chrono::steady_clock;
 constexpr uint64_t most_ahead = 64;
 constexpr size_t most_held_ahead = size_t{1} << 20;
 
-static_assert(max_team <= records::most_ranks_with_kinds);
+static_assert(max_team <= exec::most_ranks_with_kinds);
 
 constexpr double longest_flush = 1e8;  // three years: sums with times of day do not overflow
 

@@ -34,8 +34,10 @@ plan::Resources resources_of(const shm::Layout& layout, const Channel::Settings&
 
 }  // namespace
 
-std::string describe_call(uint64_t call, bool with_bytes) {
+std::string describe_call(uint64_t call, bool with_bytes, NameOfKind name_of_kind) {
   if (call == 0) return "nothing";
+  if (name_of_kind != nullptr && call_kind(call) != 0)
+    return describe_call(without_kind(call), with_bytes) + ", " + name_of_kind(call_kind(call));
   const plan::Collective collective = call_collective(call);
   std::string text{plan::name(collective)};
   const uint64_t bytes = call & ((uint64_t{1} << 40) - 1);
@@ -66,7 +68,8 @@ Channel::Channel(std::byte* areas, const shm::Layout& layout, int rank, const Se
       reach_(settings.reach),
       hook_(settings.hook),
       tracer_(settings.tracer),
-      communicator_(settings.communicator) {
+      communicator_(settings.communicator),
+      name_of_kind_(settings.name_of_kind) {
   failure_.reserve(reserved_for_failure);
   index_ = index_of(rank);
   own_ = &control(index_);
@@ -130,9 +133,9 @@ Code Channel::fail_mismatch(int peer, const Operation& operation) {
   say_waits(operation);
   return fail(
       Code::mismatch,
-      "rank " + std::to_string(rank_) + " called " + describe_call(operation.call) +
-          " while rank " + std::to_string(rank_of(peer)) + " called " +
-          describe_call(shm::load_relaxed(control(peer).call)) +
+      "rank " + std::to_string(rank_) + " called " + describe(operation.call) + " while rank " +
+          std::to_string(rank_of(peer)) + " called " +
+          describe(shm::load_relaxed(control(peer).call)) +
           "; all ranks of a communicator must make the same collective calls in the same order");
 }
 
@@ -142,7 +145,7 @@ Code Channel::report_stall(int awaited, uint64_t call) {
   const bool outlives_call = suspended_.message_peer >= 0;
   if (outlives_call || shm::load_relaxed(roll_is_called) == 0) {
     log_line(LogLevel::warning, "no progress for %d s in %s; where the ranks%s stand:", limit,
-             describe_call(call).c_str(), net_ != nullptr ? " of this node" : "");
+             describe(call).c_str(), net_ != nullptr ? " of this node" : "");
     // Each rank says it, so with many ranks one tells only of itself and of the one it awaits.
     constexpr int most_listed = 8;
     for (int index = 0; index < layout_.ranks; ++index) {
@@ -176,7 +179,7 @@ std::string Channel::standing(int rank) const {
   if (const uint64_t process = shm::load_relaxed(its.process); process != 0)
     text += " (process " + std::to_string(process) + stopped_note(process) + ")";
   const uint64_t word = shm::load_relaxed(its.word);
-  const std::string call = describe_call(shm::load_relaxed(its.call));
+  const std::string call = describe(shm::load_relaxed(its.call));
   if (shm::load_relaxed(its.call) == 0) return text + ": has not entered any collective";
   if (const uint64_t message = shm::load_relaxed(its.waits_for_message); message != 0) {
     if (message == shm::Control::among_leaders && call.starts_with("alltoall"))

@@ -128,7 +128,7 @@ Code Channel::fail_gone(int peer, uint64_t call) {
   return fail(Code::dead_peer, "rank " + std::to_string(rank_of(peer)) + " (process " +
                                    std::to_string(shm::load_relaxed(control(peer).process)) +
                                    ") is gone; rank " + std::to_string(rank_) +
-                                   " waited for it in " + describe_call(call));
+                                   " waited for it in " + describe(call));
 }
 
 Code Channel::wait_for_late(const Awaited* awaited, int count, const Operation& operation) {

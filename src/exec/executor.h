@@ -56,8 +56,9 @@ class alignas(64) Channel {
     Net* net = nullptr;
     // Records what this channel executes, and outlives it; null: nothing is recorded.
     trace::Tracer* tracer = nullptr;
-    uint32_t communicator = 0;  // number of the group's communicator there
-    uint64_t first_epoch = 0;   // the number there of the channel's first operation
+    uint32_t communicator = 0;          // number of the group's communicator there
+    uint64_t first_epoch = 0;           // the number there of the channel's first operation
+    NameOfKind name_of_kind = nullptr;  // null: calls have no kinds
   };
   // `areas` is the start of the group's areas on this node, which outlive the channel; `rank` is
   // the group's.
@@ -144,6 +145,8 @@ class alignas(64) Channel {
   const shm::Layout& layout() const { return layout_; }
   WaitStyle style() const { return style_; }
 
+  // The name of a call for messages.
+  std::string describe(uint64_t call) const { return describe_call(call, true, name_of_kind_); }
   // One line about what a rank does, for the watchdog and for tests that time out.
   std::string standing(int rank) const;
   // An operation for messages about ranks that wait.
@@ -339,6 +342,7 @@ class alignas(64) Channel {
   ProgressHook hook_;
   trace::Tracer* tracer_;
   uint32_t communicator_;
+  NameOfKind name_of_kind_;
 
   std::vector<std::byte> scratch_;  // for data that is read from other processes and combined
   LeavingMessages leaving_;

@@ -101,7 +101,18 @@ inline int call_root(uint64_t call) { return static_cast<int>(call >> 40 & ((1u 
 inline uint64_t with_number(uint64_t call, uint32_t number) {
   return call | static_cast<uint64_t>(number) << 40;
 }
+// In a group of at most most_ranks_with_kinds ranks, a signature may also have a kind, a number
+// from 1 to most_kinds that calls of all ranks must have in common, such as the type of a
+// reduction. It takes bits of the root, so a caller of call_root removes it first.
+inline constexpr uint64_t most_kinds = 255;
+inline constexpr int most_ranks_with_kinds = 1 << 12;
+inline constexpr int kind_shift = 52;
+using NameOfKind = std::string (*)(uint64_t kind);
+inline uint64_t call_kind(uint64_t call) { return call >> kind_shift & most_kinds; }
+inline uint64_t without_kind(uint64_t call) { return call & ~(most_kinds << kind_shift); }
+
 // For messages: "allreduce of 8 bytes", "bcast of 64 bytes, root 2"; without bytes "bcast, root 2".
-std::string describe_call(uint64_t call, bool with_bytes = true);
+// `name_of_kind`: calls may have kinds, and it names them.
+std::string describe_call(uint64_t call, bool with_bytes = true, NameOfKind name_of_kind = nullptr);
 
 }  // namespace tutti::exec

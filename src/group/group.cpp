@@ -41,6 +41,7 @@ exec::Channel::Settings channel_settings(const Group::Settings& settings) {
   channel.tracer = settings.tracer;
   channel.communicator = settings.communicator;
   channel.first_epoch = settings.first_epoch;
+  channel.name_of_kind = settings.name_of_kind;
   return channel;
 }
 
@@ -279,6 +280,7 @@ Code Group::run_alike(const Call& call) {
   const Entry& entry = entry_for(selector, call.count * selector.element);
   exec::Operation operation = operation_of(call, selector.element);
   last_ = {operation.call, &entry};
+  operation.call |= call.kind << exec::kind_shift;
   if (entry.served > 0) return run_by_servers(by_servers(call, entry));
   return run_entry(entry, operation, selector.element);
 }

@@ -69,11 +69,12 @@ class Group {
     uint64_t process = 0;     // this rank's pid; 0 if ranks are threads
     // Records every operation; null: operations are not recorded. It outlives the group.
     trace::Tracer* tracer = nullptr;
-    uint32_t communicator = 0;    // the group's number in the trace
-    uint64_t first_epoch = 0;     // the number there of the group's first operation
-    bool check = false;           // check plans and lowered programs (TUTTI_CHECK)
-    select::Overrides overrides;  // the user's overrides for the choice of algorithms
-    exec::Reach reach;            // how ranks reach each other's buffers without slots
+    uint32_t communicator = 0;                // the group's number in the trace
+    uint64_t first_epoch = 0;                 // the number there of the group's first operation
+    exec::NameOfKind name_of_kind = nullptr;  // for messages; null: calls have no kinds
+    bool check = false;                       // check plans and lowered programs (TUTTI_CHECK)
+    select::Overrides overrides;              // the user's overrides for the choice of algorithms
+    exec::Reach reach;                        // how ranks reach each other's buffers without slots
     topo::Shape shape;         // the shape of the machine that the ranks may run on; empty: unknown
     placement::Levels levels;  // the levels that the group's ranks share; the same at all ranks
   };

@@ -62,10 +62,6 @@ class Waits {
   ~Waits() = default;
 };
 
-// Kinds take bits of a signature that hold the root in larger groups.
-inline constexpr uint64_t most_kinds = 255;
-inline constexpr int most_ranks_with_kinds = 1 << 12;
-
 struct Operation {
   const plan::RecordProgram* program = nullptr;
   const std::byte* in = nullptr;
@@ -81,11 +77,10 @@ struct Operation {
   double divisor = 1;
   Packing* packs_in = nullptr;  // null: blocks of `in` are contiguous
   Packing* packs_out = nullptr;
-  // A number from 1 to most_kinds that all ranks must have in common, besides collective, root and
-  // length, and that name_of_kind names in errors; 0: none. There are at most
-  // most_ranks_with_kinds ranks if name_of_kind is not null.
+  // A kind that all ranks must have in common (exec/operation.h), and that name_of_kind names in
+  // errors; 0: none.
   uint64_t kind = 0;
-  std::string (*name_of_kind)(uint64_t kind) = nullptr;
+  exec::NameOfKind name_of_kind = nullptr;
   bool in_place = false;   // `in` and `out` share memory, so `in` is read from the record
   bool keeps_own = false;  // results that come from this rank alone are in `out` already
   Observer* observer = nullptr;

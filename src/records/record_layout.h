@@ -26,16 +26,17 @@ namespace tutti::records {
 using TableEntry = uint64_t;
 
 // The bits of a signature above its bytes: the root, also with the kind, and the collective.
-constexpr int call_shift = 40, kind_shift = 52;
-static_assert(most_ranks_with_kinds == 1 << (kind_shift - call_shift));
-static_assert(most_kinds < 1 << 8, "the collective is above the kind's 8 bits");
+constexpr int call_shift = 40;
+static_assert(exec::most_ranks_with_kinds == 1 << (exec::kind_shift - call_shift));
+static_assert(exec::most_kinds < 1 << 8, "the collective is above the kind's 8 bits");
 
 // Data that is read while it is filled is written and read by pieces of so many bytes.
 constexpr size_t piece_bytes = size_t{32} << 10;
 
 inline uint64_t call_of(const Operation& operation) {
   const plan::RecordProgram& program = *operation.program;
-  return exec::call_signature(program.collective, 0, program.root) | operation.kind << kind_shift;
+  return exec::call_signature(program.collective, 0, program.root) | operation.kind
+                                                                         << exec::kind_shift;
 }
 // start() has set operation.call.
 inline uint64_t signature(const Operation& operation, size_t bytes) {

@@ -145,15 +145,12 @@ class Taker {
     return false;
   }
 
-  uint64_t kind_of(uint64_t call) const {
-    return operation_.name_of_kind == nullptr ? 0 : call >> kind_shift & most_kinds;
-  }
-  uint64_t without_kind(uint64_t call) const { return call & ~(kind_of(call) << kind_shift); }
   // A call as errors name it.
   std::string text_of(uint64_t call, bool with_bytes) const {
-    const std::string text = exec::describe_call(without_kind(call), with_bytes);
-    const uint64_t kind = kind_of(call);
-    return kind == 0 ? text : text + ", " + operation_.name_of_kind(kind);
+    return exec::describe_call(call, with_bytes, operation_.name_of_kind);
+  }
+  int root_of(uint64_t call) const {
+    return exec::call_root(operation_.name_of_kind == nullptr ? call : exec::without_kind(call));
   }
 
   // True if the record of an awaited rank is of this collective and kind and, where parts have one
@@ -173,8 +170,7 @@ class Taker {
     }
     // The bytes of a record are those that its rank gives. A rank that takes another rank for the
     // root of a broadcast gives none.
-    const bool with_bytes =
-        exec::call_root(without_kind(theirs)) == exec::call_root(without_kind(mine));
+    const bool with_bytes = root_of(theirs) == root_of(mine);
     const char* const and_types = operation_.name_of_kind == nullptr ? "" : " and types";
     return fail(Code::mismatch,
                 "rank " + std::to_string(rank) + " started " + text_of(theirs, with_bytes) +
