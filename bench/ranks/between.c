@@ -242,7 +242,7 @@ static int read_sizes(const char* text, size_t* sizes) {
   return count;
 }
 
-void measure_between(const Ranks* ranks, int argc, char** argv) {
+static void measure_between(const Ranks* ranks, int argc, char** argv) {
   static const char usage[] =
       "between: give SIZES, MILLISECONDS (1 or more), and what targets do: waits, or "
       "waits,computes";
@@ -279,3 +279,6 @@ void measure_between(const Ranks* ranks, int argc, char** argv) {
   free(bench.mine);
   pair_close(&bench.pair);
 }
+
+static RanksKind kind = {"between", measure_between, NULL};
+__attribute__((constructor)) static void add_kind(void) { ranks_add(&kind); }

@@ -43,7 +43,7 @@ static double live(int calls, int rank, int size) {
   return MPI_Wtime() - begin;
 }
 
-void measure_lives(const Ranks* ranks, int argc, char** argv) {
+static void measure_lives(const Ranks* ranks, int argc, char** argv) {
   static const char usage[] = "lives: give CALLS (0 or more) and ROUNDS (1 or more)";
   enum { warming = 20, most = 1000000 };
   if (argc != 3) ranks_stop(usage);
@@ -75,3 +75,6 @@ void measure_lives(const Ranks* ranks, int argc, char** argv) {
   free(times);
   free(slowest);
 }
+
+static RanksKind kind = {"lives", measure_lives, NULL};
+__attribute__((constructor)) static void add_kind(void) { ranks_add(&kind); }

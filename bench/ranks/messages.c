@@ -107,7 +107,7 @@ static bool on_one_node(int ranks) {
   return fewest == ranks;
 }
 
-void measure_messages(const Ranks* ranks, int argc, char** argv) {
+static void measure_messages(const Ranks* ranks, int argc, char** argv) {
   static const char usage[] = "messages: give MILLISECONDS, from 1 to 100000";
   if (argc != 2) ranks_stop(usage);
   const double budget = (double)ranks_number(argv[1], 1, 100000, usage);
@@ -127,3 +127,6 @@ void measure_messages(const Ranks* ranks, int argc, char** argv) {
   link_close(&link);
   MPI_Comm_free(&pair);
 }
+
+static RanksKind kind = {"messages", measure_messages, NULL};
+__attribute__((constructor)) static void add_kind(void) { ranks_add(&kind); }

@@ -14,23 +14,14 @@
 
 #include "rows.h"
 
-void measure_between(const Ranks* ranks, int argc, char** argv);
-void measure_lives(const Ranks* ranks, int argc, char** argv);
-void measure_messages(const Ranks* ranks, int argc, char** argv);
-void measure_saturation(const Ranks* ranks, int argc, char** argv);
-void measure_transfers(const Ranks* ranks, int argc, char** argv);
-void measure_waits(const Ranks* ranks, int argc, char** argv);
+static RanksKind* kinds; /* in the order of their names */
 
-typedef struct {
-  const char* name;
-  void (*measure)(const Ranks* ranks, int argc, char** argv);
-} Kind;
-
-static const Kind kinds[] = {
-    {"between", measure_between},     {"lives", measure_lives},
-    {"messages", measure_messages},   {"saturation", measure_saturation},
-    {"transfers", measure_transfers}, {"waits", measure_waits},
-};
+void ranks_add(RanksKind* kind) {
+  RanksKind** at = &kinds;
+  while (*at != NULL && strcmp((*at)->name, kind->name) < 0) at = &(*at)->next;
+  kind->next = *at;
+  *at = kind;
+}
 
 void ranks_stop(const char* what) {
   fprintf(stderr, "tutti-ranks: %s\n", what);
@@ -64,11 +55,16 @@ int ranks_of_node(int* first) {
   return here;
 }
 
-static const Kind* kind_named(const char* name) {
-  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; ++i)
-    if (name != NULL && strcmp(kinds[i].name, name) == 0) return &kinds[i];
-  ranks_stop(
-      "the first word must be one of between, lives, messages, saturation, transfers, waits");
+static const RanksKind* kind_named(const char* name) {
+  char names[256] = "";
+  for (const RanksKind* kind = kinds; kind != NULL; kind = kind->next) {
+    if (name != NULL && strcmp(kind->name, name) == 0) return kind;
+    const size_t used = strlen(names);
+    snprintf(names + used, sizeof names - used, "%s%s", used == 0 ? "" : ", ", kind->name);
+  }
+  char line[300];
+  snprintf(line, sizeof line, "the first word must be one of %s", names);
+  ranks_stop(line);
 }
 
 int main(int argc, char** argv) {

@@ -1,9 +1,12 @@
 /* The common part of the kinds of measurements among ranks of an MPI.
  *
- * A kind is a function in a file of its own, void measure_KIND(const Ranks*, int argc, char**
- * argv), with a row in the table of ranks.c and a line in CMakeLists.txt. All ranks call it alike,
- * between MPI_Init and MPI_Finalize, with its words (argv[0] is its name). Ranks add rows (rows.h),
- * of which those of the first rank are written. */
+ * A kind is a function in a file of its own in this directory, which adds it:
+ *
+ *   static RanksKind kind = {"lives", measure_lives, NULL};
+ *   __attribute__((constructor)) static void add_kind(void) { ranks_add(&kind); }
+ *
+ * All ranks call the function alike, between MPI_Init and MPI_Finalize, with its words (argv[0] is
+ * its name). Ranks add rows (rows.h), of which those of the first rank are written. */
 #ifndef TUTTI_BENCH_RANKS_H
 #define TUTTI_BENCH_RANKS_H
 
@@ -19,6 +22,15 @@ typedef struct {
   int rank, ranks;
   BenchClock clock;
 } Ranks;
+
+typedef struct RanksKind {
+  const char* name;
+  void (*measure)(const Ranks* ranks, int argc, char** argv);
+  struct RanksKind* next;
+} RanksKind;
+
+/* Adds a kind, before main. */
+void ranks_add(RanksKind* kind);
 
 /* Ends the job with one line. */
 __attribute__((noreturn)) void ranks_stop(const char* what);

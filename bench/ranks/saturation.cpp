@@ -117,7 +117,7 @@ const char* name_of_mpi() {
 }  // namespace
 }  // namespace tutti::bench
 
-extern "C" void measure_saturation(const Ranks* ranks, int argc, char** argv) {
+static void measure_saturation(const Ranks* ranks, int argc, char** argv) {
   using namespace tutti;
   using namespace tutti::bench;
   static constexpr char usage[] =
@@ -165,3 +165,6 @@ extern "C" void measure_saturation(const Ranks* ranks, int argc, char** argv) {
   std::free(bench.mine);
   pair_close(&bench.pair);
 }
+
+static RanksKind kind = {"saturation", measure_saturation, nullptr};
+__attribute__((constructor)) static void add_kind(void) { ranks_add(&kind); }

@@ -148,7 +148,7 @@ void add_cores() {
 }  // namespace
 }  // namespace tutti::bench
 
-extern "C" void measure_transfers(const Ranks* ranks, int argc, char** argv) {
+static void measure_transfers(const Ranks* ranks, int argc, char** argv) {
   using namespace tutti::bench;
   static constexpr char usage[] =
       "transfers: start two ranks, and give the number of repetitions, 1 to 1000";
@@ -180,3 +180,6 @@ extern "C" void measure_transfers(const Ranks* ranks, int argc, char** argv) {
   bench.tutti.group_free(bench.group);
   MPI_Win_free(&window);
 }
+
+static RanksKind kind = {"transfers", measure_transfers, nullptr};
+__attribute__((constructor)) static void add_kind(void) { ranks_add(&kind); }

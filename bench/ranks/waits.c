@@ -133,7 +133,7 @@ static const struct {
     {"Fetch_and_op", counter, 1},
 };
 
-void measure_waits(const Ranks* ranks, int argc, char** argv) {
+static void measure_waits(const Ranks* ranks, int argc, char** argv) {
   static const char usage[] = "waits: give WORK (0 us or more) and ROUNDS (1 or more)";
   enum { most = 1000000 };
   if (argc != 3) ranks_stop(usage);
@@ -155,3 +155,6 @@ void measure_waits(const Ranks* ranks, int argc, char** argv) {
     row_end();
   }
 }
+
+static RanksKind kind = {"waits", measure_waits, NULL};
+__attribute__((constructor)) static void add_kind(void) { ranks_add(&kind); }

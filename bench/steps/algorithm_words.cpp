@@ -13,9 +13,9 @@ namespace {
 }
 
 std::vector<size_t> read_sizes(std::string_view text) {
-  std::vector<size_t> sizes = numbers_of("--sizes", text, 8, size_t{1} << 26);
+  std::vector<size_t> sizes = numbers_of("--bytes", text, 8, size_t{1} << 26);
   for (const size_t bytes : sizes)
-    if (bytes % 8 != 0) refuse("--sizes: reductions are of doubles; give multiples of 8");
+    if (bytes % 8 != 0) refuse("--bytes: reductions are of doubles; give multiples of 8");
   return sizes;
 }
 
@@ -75,7 +75,7 @@ Wanted read_words(int argc, char** argv) {
     };
     if (word == "--cores") {
       wanted.cores = read_cores("--cores", value());
-    } else if (word == "--sizes") {
+    } else if (word == "--bytes") {
       wanted.sizes = read_sizes(value());
     } else if (word == "--repetitions") {
       wanted.repetitions = number_of("--repetitions", value(), 1, 1000);
@@ -92,7 +92,7 @@ Wanted read_words(int argc, char** argv) {
     }
   }
   if (wanted.cores.empty() || wanted.sizes.empty() || wanted.algorithms.empty())
-    refuse("give --cores, --sizes and at least one COLLECTIVE=ALGORITHM");
+    refuse("give --cores, --bytes and at least one COLLECTIVE=ALGORITHM");
   const auto ranks = static_cast<int>(wanted.cores.size());
   if (wanted.late_rank >= ranks)
     refuse("--late: rank " + std::to_string(wanted.late_rank) + " is none of " +

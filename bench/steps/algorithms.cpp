@@ -1,6 +1,6 @@
 // Times of collectives by chosen algorithms among bound threads.
 //
-// Usage: tutti-threads algorithms --cores 0,1 --sizes 8,4096 [--reach threads|mapped|slots]
+// Usage: tutti-threads algorithms --cores 0,1 --bytes 8,4096 [--reach threads|mapped|slots]
 //        [--repetitions N] [--steps 0,1]... [--shuffled] [--late RANK=MICROSECONDS]
 //        COLLECTIVE[:ROOT]=ALGORITHM[@SEGMENT][^staged][/SIZES]...
 //
@@ -284,11 +284,13 @@ class Measurement {
   double empty_ = 0;
 };
 
-}  // namespace
-
 void measure_algorithms(int argc, char** argv) {
   const Wanted wanted = read_words(argc, argv);
   Measurement(wanted).run();
 }
+
+const Kind kind("algorithms", measure_algorithms);
+
+}  // namespace
 
 }  // namespace tutti::bench

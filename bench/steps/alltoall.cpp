@@ -179,8 +179,6 @@ void add_job(const Settings& settings) {
   row_end();
 }
 
-}  // namespace
-
 void measure_alltoall(int argc, char** argv) {
   const Settings settings = settings_of(argc, argv);
   BoundThreads threads(settings.cores_of_ranks());
@@ -196,5 +194,9 @@ void measure_alltoall(int argc, char** argv) {
         row_end();
       }
 }
+
+const Kind kind("alltoall", measure_alltoall);
+
+}  // namespace
 
 }  // namespace tutti::bench

@@ -108,8 +108,6 @@ void measure_once(BoundThreads& threads, int repetition) {
   });
 }
 
-}  // namespace
-
 void measure_array(int argc, char** argv) {
   const Options options("--cores A,B,... --repetitions N", argc, argv);
   const int repetitions = options.number("--repetitions", 1, 1000);
@@ -117,5 +115,9 @@ void measure_array(int argc, char** argv) {
   threads.job_row();
   for (int i = 0; i < repetitions; ++i) measure_once(threads, i);
 }
+
+const Kind kind("array", measure_array);
+
+}  // namespace
 
 }  // namespace tutti::bench

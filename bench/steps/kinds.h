@@ -1,9 +1,9 @@
-// The words of the command lines of tutti-threads' kinds.
+// The kinds of tutti-threads, and the words of their command lines.
 //
-// A kind of measurement is a function in a file of its own, void measure_KIND(int argc, char**
-// argv), with a row in the table of threads.cpp and a line in CMakeLists.txt. It reads its words
-// (argv[0] is its name), measures, and adds rows (rows.h). It throws Error(invalid_argument) that
-// names the word at fault.
+// A kind of measurement is a function in a file of its own in this directory, which adds it by a
+// constant: const Kind kind("array", measure_array). The function reads its words (argv[0] is its
+// name), measures, and adds rows (rows.h). It throws Error(invalid_argument) that names the word at
+// fault.
 #pragma once
 
 #include <charconv>
@@ -16,6 +16,12 @@
 #include "base/error.h"
 
 namespace tutti::bench {
+
+// Constants alone are made of it, before main.
+struct Kind {
+  using Measure = void (*)(int argc, char** argv);
+  Kind(const char* name, Measure measure);
+};
 
 template <class Number>
 Number number_of(std::string_view option, std::string_view text, Number least, Number most) {

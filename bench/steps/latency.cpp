@@ -82,8 +82,6 @@ void follow(Pair& pair, Line* lines, const Cycle& next, int writer) {
   if (pair.self == 0) pair.set(median(taken) / static_cast<double>(next.size()));
 }
 
-}  // namespace
-
 void measure_latency(int argc, char** argv) {
   const Options options("--cores A,B --bytes FIRST,LAST", argc, argv);
   const std::vector<size_t> bytes =
@@ -106,5 +104,9 @@ void measure_latency(int argc, char** argv) {
     }
   }
 }
+
+const Kind kind("latency", measure_latency);
+
+}  // namespace
 
 }  // namespace tutti::bench

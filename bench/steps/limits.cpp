@@ -201,12 +201,12 @@ class Limits {
   std::byte* shared_;  // process 1 rewrites it
 };
 
-}  // namespace
-
 void measure_limits(int argc, char**) {
   if (argc != 1) throw Error(Code::invalid_argument, "limits takes no options");
   Limits().measure();
 }
+
+const Kind limits("limits", measure_limits);
 
 void measure_matrix(int argc, char**) {
   if (argc != 1) throw Error(Code::invalid_argument, "matrix takes no options");
@@ -226,5 +226,9 @@ void measure_matrix(int argc, char**) {
       row_end();
     }
 }
+
+const Kind matrix("matrix", measure_matrix);
+
+}  // namespace
 
 }  // namespace tutti::bench

@@ -154,8 +154,6 @@ rma::HandOver hand_over(const BoundThreads& threads, const std::vector<size_t>& 
   return cost;
 }
 
-}  // namespace
-
 void measure_saturation(int argc, char** argv) {
   const Options options("--cores A,B,... --milliseconds N --bytes FIRST,LAST --messages LAST", argc,
                         argv);
@@ -172,5 +170,9 @@ void measure_saturation(int argc, char** argv) {
   fill_map(map, [&](const Combination& one) { return ranks.time(one, milliseconds); });
   add_rows(map);
 }
+
+const bench::Kind kind("saturation", measure_saturation);
+
+}  // namespace
 
 }  // namespace tutti::bench

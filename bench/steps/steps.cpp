@@ -32,12 +32,14 @@ void add_process_costs(const std::vector<int>& cores) {
   }
 }
 
-}  // namespace
-
 void measure_steps(int argc, char** argv) {
   const std::vector<int> cores = Options("--cores A,B,...", argc, argv).cores();
   add_process_costs(cores);  // before there are threads
   add_step_costs(cores, {});
 }
+
+const Kind kind("steps", measure_steps);
+
+}  // namespace
 
 }  // namespace tutti::bench

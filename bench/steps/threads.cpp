@@ -13,41 +13,27 @@
 
 namespace tutti::bench {
 
-void measure_algorithms(int argc, char** argv);
-void measure_alltoall(int argc, char** argv);
-void measure_array(int argc, char** argv);
-void measure_latency(int argc, char** argv);
-void measure_limits(int argc, char** argv);
-void measure_matrix(int argc, char** argv);
-void measure_saturation(int argc, char** argv);
-void measure_steps(int argc, char** argv);
-void measure_transfers(int argc, char** argv);
-
 namespace {
 
-struct Kind {
-  std::string_view name;
-  void (*measure)(int argc, char** argv);
-};
+using Kinds = std::map<std::string_view, Kind::Measure>;
 
-constexpr Kind kinds[] = {
-    {"algorithms", measure_algorithms}, {"alltoall", measure_alltoall},
-    {"array", measure_array},           {"latency", measure_latency},
-    {"limits", measure_limits},         {"matrix", measure_matrix},
-    {"saturation", measure_saturation}, {"steps", measure_steps},
-    {"transfers", measure_transfers},
-};
+Kinds& kinds() {
+  static Kinds kinds;
+  return kinds;
+}
 
 void measure(int argc, char** argv) {
   std::string names;
-  for (const Kind& kind : kinds) {
-    if (argc > 1 && kind.name == argv[1]) return kind.measure(argc - 1, argv + 1);
-    names.append(names.empty() ? "" : ", ").append(kind.name);
+  for (const auto& [name, measure] : kinds()) {
+    if (argc > 1 && name == argv[1]) return measure(argc - 1, argv + 1);
+    names.append(names.empty() ? "" : ", ").append(name);
   }
   throw Error(Code::invalid_argument, "the first word must be one of " + names);
 }
 
 }  // namespace
+
+Kind::Kind(const char* name, Measure measure) { kinds()[name] = measure; }
 
 std::vector<size_t> numbers_of(std::string_view option, std::string_view text, size_t least,
                                size_t most) {

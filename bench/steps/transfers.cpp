@@ -132,8 +132,6 @@ double by_queue(BoundThreads& threads) {
   return result;
 }
 
-}  // namespace
-
 void measure_transfers(int argc, char** argv) {
   const Options options("--cores A,B --repetitions N", argc, argv);
   const std::vector<int> cores = options.cores(2);
@@ -148,5 +146,9 @@ void measure_transfers(int argc, char** argv) {
     add_transfer("queue", i, by_queue(threads));
   }
 }
+
+const Kind kind("transfers", measure_transfers);
+
+}  // namespace
 
 }  // namespace tutti::bench

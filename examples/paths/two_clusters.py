@@ -141,7 +141,7 @@ def cases_of(options: argparse.Namespace, directory: Path) -> list[Case]:
             )
             plans = write_map(directory / f"{name}-{second}".replace(" ", "-"), text)
             written[name] = plans, crossing_of(plan.transfers, placed)
-        for size in options.sizes:
+        for size in options.bytes:
             cases += [
                 Case(HOST, second, size, {}, False, None),
                 Case(OWN, second, size, {}, True, None),
@@ -296,7 +296,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         "--second", type=numbers, help="ranks in the second cluster [1,2,4,8; quick: 2]"
     )
     parser.add_argument(
-        "--sizes", type=sizes_of, help="bytes of the vector [4,2K,16K,128K,1M,4M; quick: 4,16K]"
+        "--bytes", type=sizes_of, help="bytes of the vector [4,2K,16K,128K,1M,4M; quick: 4,16K]"
     )
     parser.add_argument("--delay", default="20ms", help="one way between the clusters [20ms]")
     parser.add_argument(
@@ -312,7 +312,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         if file is not None and not file.parent.is_dir():
             parser.error(f"{name}: there is no directory '{file.parent}'; make it first")
     options.second = options.second or ([2] if options.quick else [1, 2, 4, 8])
-    options.sizes = options.sizes or sizes_of("4,16K" if options.quick else "4,2K,16K,128K,1M,4M")
+    options.bytes = options.bytes or sizes_of("4,16K" if options.quick else "4,2K,16K,128K,1M,4M")
     options.repetitions = options.repetitions or (1 if options.quick else 3)
     if not 1 <= options.nodes <= 16 or not 1 <= options.per_node <= 16:
         parser.error("--nodes and --per-node: whole numbers from 1 to 16 are accepted")

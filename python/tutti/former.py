@@ -35,10 +35,6 @@ OPTIONS = {
 }
 # In these commands --json had the name of a file, or - for stdout.
 JSON_FILES = ("bench", "sim", "tune")
-# The first words that `tutti bench` takes.
-SUBCOMMANDS = (
-    "calls", "lives", "waits", "whole", "view", "--help", *dict.fromkeys(MODES.values())
-)  # fmt: skip
 
 
 def _name(word: str) -> str:
@@ -62,7 +58,7 @@ def _renamed(command: str, words: list[str]) -> list[str]:
 
 def _with_subcommand(words: list[str]) -> list[str]:
     """The words of `tutti bench` with a subcommand first."""
-    if words and words[0] in SUBCOMMANDS:
+    if words and (words[0] == "--help" or not words[0].startswith("-")):
         return words
     given = list(map(_name, words))
     chosen = next((option for option in MODES if option in given), None)

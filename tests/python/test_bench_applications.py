@@ -25,12 +25,11 @@ from tutti.bench.applications import (
 )
 from tutti.bench.applications_report import draw, show
 from tutti.bench.applications_results import as_json, differences, runs_of, same_answer
-from tutti.bench.command import apps
+from tutti.bench.apps import AppOptions, run
 from tutti.bench.core_ways import BY_RANKS, MESSAGES, SERVED, CoreWays, parse_problems
 from tutti.bench.core_ways_report import ways_json
 from tutti.bench.measurements import Settings
 from tutti.bench.mpis import Mpi
-from tutti.bench.options import Options
 from tutti.bench.over_nodes import Nodes
 from tutti.bench.reading import Answer, parse_output
 from tutti.errors import RunError, UserError
@@ -205,15 +204,18 @@ def test_forms_of_a_program(tmp_path):
 
 def test_bad_options_of_the_ways():
     for options, says in (
-        (Options(app="matvec", core_ways=1), "matvec has no one-sided transfers"),
-        (Options(app="fft", core_ways=1, bind="core"), "--bind: it does not go with --core-ways"),
-        (Options(app="fft", core_ways=1, tutti=False), "--no-tutti: it does not go with"),
-        (Options(app="fft", problems="8x8x8"), "--problems: it needs --core-ways"),
+        (AppOptions(app="matvec", core_ways=1), "matvec has no one-sided transfers"),
+        (
+            AppOptions(app="fft", core_ways=1, bind="core"),
+            "--bind: it does not go with --core-ways",
+        ),
+        (AppOptions(app="fft", core_ways=1, tutti=False), "--no-tutti: it does not go with"),
+        (AppOptions(app="fft", problems="8x8x8"), "--problems: it needs --core-ways"),
     ):
         with pytest.raises(UserError, match=says):
-            apps(options)
+            run(options)
     with pytest.raises(UserError, match="--core-ways: '0' is not accepted; whole numbers from 1"):
-        Options(app="fft", core_ways=0)
+        AppOptions(app="fft", core_ways=0)
     with pytest.raises(UserError, match="'8x8' is not accepted; fft takes --size, as in 32x32x32"):
         parse_problems("fft", "16x8x8,8x8")
     with pytest.raises(UserError, match="4 ranks and their servers on a node need 68 cores"):

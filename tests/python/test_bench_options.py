@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from tutti.bench import measurements
-from tutti.bench.command import SUBCOMMANDS
+from tutti.bench.command import KINDS
 from tutti.bench.options import Options
 from tutti.errors import UserError
 from tutti.places import core
@@ -16,8 +16,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_every_option_is_of_some_subcommand():
-    taken = {name for _, names in SUBCOMMANDS.values() for name in names}
-    assert taken == {field.name for field in fields(Options)}
+    taken = {name for kind in KINDS.values() for name in kind.fields}
+    assert taken == {field.name for kind in KINDS.values() for field in fields(kind.options)}
 
 
 def test_subcommands_have_no_options_of_others(tutti):

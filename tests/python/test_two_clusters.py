@@ -41,7 +41,7 @@ def run(*arguments):
 
 def crossings(experiment, tmp_path, second):
     options = experiment.parse(
-        ["--nodes", "2", "--per-node", "4", "--second", str(second), "--sizes", "4"]
+        ["--nodes", "2", "--per-node", "4", "--second", str(second), "--bytes", "4"]
     )
     return {case.name: case.crossing for case in experiment.cases_of(options, tmp_path)}
 
@@ -86,7 +86,7 @@ def test_the_lost_rank_is_in_the_first_cluster(experiment):
 
 @pytest.mark.parametrize(
     ("arguments", "culprit"),
-    [(["--second", "0"], "--second"), (["--second", "99"], "--second"), (["--mpi", "none"], "--mpi"), (["--sizes", "5"], "--sizes"),
+    [(["--second", "0"], "--second"), (["--second", "99"], "--second"), (["--mpi", "none"], "--mpi"), (["--bytes", "5"], "--bytes"),
      (["--nodes", "99"], "--nodes"), (["--plot", "no/such"], "--plot")],
 )  # fmt: skip
 def test_bad_input(arguments, culprit):
@@ -106,7 +106,7 @@ def test_every_case_is_measured(tmp_path):
         2,
         "--iterations",
         5,
-        "--sizes",
+        "--bytes",
         "4",
         "--delay",
         "10ms",

@@ -6,24 +6,42 @@ times have two modes. The goal is at most 1.1 for every number of calls.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from rich.console import Console
 
+from tutti.bench.asked import one_count, settings_of
 from tutti.bench.measurements import Settings
 from tutti.bench.mpis import Mpi
-from tutti.bench.pairs import jobs
+from tutti.bench.options import PLOT, Kind
+from tutti.bench.pairs import PairOptions, jobs
+from tutti.bench.present import Report
+from tutti.bench.progress import with_progress
 from tutti.bench.statistics import Ratio, centre, compare, has_two_modes
 from tutti.bench.texts import factor_text, interval_text, time_text
+from tutti.bench.words import parse_calls
 from tutti.figures import new_figure, save
+from tutti.options import option
 from tutti.rows import members
 from tutti.tables import number, table_of, words
 
 GOAL = 1.1
 CALLS = [0, 1, 2, 3, 5, 10, 20, 30, 100]
-ROUNDS = 300  # communicators in each job
+
+
+@dataclass(frozen=True)
+class LifeOptions(PairOptions):
+    calls: Annotated[
+        str | None,
+        option(
+            "Numbers of calls that a communicator lives for "
+            f"(default: {','.join(map(str, CALLS))}).",
+            metavar="LIST",
+        ),
+    ] = None
 
 
 @dataclass
@@ -121,3 +139,30 @@ def draw(settings: Settings, lives: list[Life], stem: Path) -> list[Path]:
     axes.legend(fontsize=8)
     figure.tight_layout()
     return save(figure, stem)
+
+
+def run(options: LifeOptions) -> Report:
+    """Measure communicators that make few calls.
+
+    Each is split off, makes some calls, and is freed, with Tutti and without.
+    """
+    ranks = str(one_count(options, 2))
+    calls = CALLS if options.calls is None else parse_calls(options.calls)
+    settings = settings_of(replace(options, ranks=ranks))
+    found = with_progress(
+        settings.repetitions * len(settings.mpis) * len(calls),
+        "communicators",
+        partial(measure, settings, calls, options.rounds),
+    )
+    return Report(
+        partial(show, settings, found),
+        as_json(settings, options.rounds, found),
+        partial(draw, settings, found),
+    )
+
+
+KIND = Kind(
+    run,
+    ("ranks", "calls", "rounds", "bind", "mpi", "repetitions", "quick", "seed", *PLOT),
+    LifeOptions,
+)

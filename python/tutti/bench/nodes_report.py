@@ -1,5 +1,6 @@
 """Shows measurements over several nodes: tables, JSON, and a plot of each collective's delays."""
 
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 from rich.console import Console
 
 from tutti import __version__
+from tutti.bench.asked import plan_of, require_hosts, settings_of
 from tutti.bench.document import (
     cell_json,
     comparison_json,
@@ -14,14 +16,18 @@ from tutti.bench.document import (
     variables_of_user,
 )
 from tutti.bench.hosts import cores_text, have_own_cores
-from tutti.bench.measurements import Cell
-from tutti.bench.over_nodes import AtDelay, Nodes
+from tutti.bench.measurements import LENGTHS, Cell
+from tutti.bench.options import JOBS, NODES, PLOT, WHICH, Kind, Options
+from tutti.bench.over_nodes import AtDelay, Nodes, measure_nodes
+from tutti.bench.present import Report
+from tutti.bench.progress import with_progress
 from tutti.bench.remarks import load_json, load_text, loaded, remark
 from tutti.bench.results import compare_cells, pairs, summarise
 from tutti.bench.roots import root_comparisons_json, roots_tables
 from tutti.bench.statistics import centre
 from tutti.bench.texts import call_columns, cells_text, ratio_columns, size_text, time_text
 from tutti.bench.variants import Variant
+from tutti.bench.words import parse_lengths
 from tutti.figures import Bars, draw_bars, new_figure, save
 from tutti.rows import members
 from tutti.tables import Table, number, table_of, words
@@ -227,3 +233,20 @@ def draw_delays(plan: Nodes, results: list[AtDelay], stem: Path) -> list[Path]:
     axes.legend(fontsize=8)
     figure.tight_layout()
     return save(figure, stem)
+
+
+def run(options: Options) -> Report:
+    """Measure collectives over several nodes.
+
+    The nodes are emulated on this machine.
+    """
+    require_hosts(options)
+    lengths = LENGTHS[:1] if options.lengths is None else parse_lengths(options.lengths)
+    plan = plan_of(options, settings_of(options, lengths=lengths))
+    results = with_progress(plan.jobs, "the nodes", partial(measure_nodes, plan))
+    return Report(
+        partial(show, plan, results), nodes_json(plan, results), partial(draw_delays, plan, results)
+    )
+
+
+KIND = Kind(run, (*NODES, *WHICH, "lengths", "every_root", *JOBS, *PLOT))

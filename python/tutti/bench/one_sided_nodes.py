@@ -11,6 +11,7 @@ import random
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -18,15 +19,20 @@ from typing import Any
 from rich.console import Console
 
 from tutti import __version__
+from tutti.bench.asked import between_of, sizes_of
 from tutti.bench.between_nodes import NODES, Between, run_pairs
 from tutti.bench.hosts import Hosts, cores_text, have_own_cores
+from tutti.bench.options import DEFAULT_DELAYS, Options
 from tutti.bench.overlap_nodes import milliseconds
+from tutti.bench.present import WIDEST, Report
+from tutti.bench.progress import with_progress
 from tutti.bench.statistics import Ratio, centre, compare
 from tutti.bench.texts import ratio_columns, size_text, time_text
 from tutti.bench.variants import Variant
 from tutti.rows import PrintedRow, rows_of
 from tutti.tables import Column, number, table_of, words
 
+SIZES, QUICK_SIZES = "8,1K,16K,256K,1M", "8,16K,1M"
 WAITS, COMPUTES = "waits", "computes"
 HANDED = "handed over"  # the form of jobs whose servers get every transfer
 SERVERS = {(False, False): "0", (True, False): "1", (True, True): "1, all"}
@@ -228,3 +234,14 @@ def document(plan: Between, measured: Measured) -> dict[str, Any]:
         "own_cores": have_own_cores(NODES),
         "cells": cells,
     }
+
+
+def run_over_nodes(options: Options) -> Report:
+    plan = between_of(options, 1, DEFAULT_DELAYS, 20 if options.quick else 40)
+    sizes = sizes_of(options, SIZES, QUICK_SIZES)
+    measured = with_progress(
+        jobs(plan, options.count),
+        "the nodes",
+        partial(measure, plan, sizes, options.count, options.seed),
+    )
+    return Report(partial(show, plan, measured), document(plan, measured), width=WIDEST)

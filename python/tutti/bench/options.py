@@ -1,17 +1,17 @@
-"""The options of `tutti bench`, as the user has given them. Each is declared once; a subcommand
-names those that it takes (command.py)."""
+"""The options of `tutti bench`, as the user has given them, and the kinds of measurements.
+
+Each option that several kinds take is declared once, in Options. A kind that has more declares them
+in a class of its own, derived from it.
+"""
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import Annotated
+from typing import Annotated, Any, ClassVar
 
-import typer
-
-from tutti.bench.applications import APPLICATIONS, FORMS
-from tutti.bench.core_ways import COMMUNICATING, SERVED
-from tutti.bench.lives import CALLS, ROUNDS
 from tutti.bench.load import MOST_BUSY
 from tutti.bench.measurements import COLLECTIVES, DEFAULT_COLLECTIVES
+from tutti.bench.present import Report
 from tutti.errors import UserError
 from tutti.options import BYTES_HELP, AsJson, JsonFile, Plot, RankCounts, option
 
@@ -28,28 +28,12 @@ FIELDS = {"--json": "as_json"}
 class Options:
     """One field for each option. The defaults are what they are if the option is not given."""
 
-    app: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[NAME]",
-            help=f"The program: {', '.join(APPLICATIONS)}. Without a name: says what they are.",
-        ),
-    ] = None
-    words: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[-- OPTIONS]", help="The program's own options."),
-    ] = None
-    program: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="-- PROGRAM", help="The program and its arguments."),
-    ] = None
-    time: Annotated[
-        str | None,
-        option(
-            "A regular expression whose group matches the seconds that the program prints.",
-            metavar="EXPRESSION",
-        ),
-    ] = None
+    # The least and the largest value of numbers.
+    RANGES: ClassVar[dict[str, tuple[int, int]]] = {
+        "repetitions": (1, 1000),
+        "budget_ms": (1, 60000),
+        "load": (0, MOST_BUSY),
+    }
     ranks: RankCounts = None
     collectives: Annotated[
         str | None,
@@ -133,21 +117,6 @@ class Options:
             metavar="LIST",
         ),
     ] = None
-    calls: Annotated[
-        str | None,
-        option(
-            "Numbers of calls that a communicator lives for "
-            f"(default: {','.join(map(str, CALLS))}).",
-            metavar="LIST",
-        ),
-    ] = None
-    rounds: Annotated[
-        int,
-        option("How many communicators a job of lives makes, and calls of a kind a job of waits."),
-    ] = ROUNDS
-    work: Annotated[
-        int, option("Microseconds that each rank computes before each call.", metavar="US")
-    ] = 0
     dirty: Annotated[
         bool, option("Each rank rewrites its buffer before each operation, as programs do.")
     ] = True
@@ -178,31 +147,6 @@ class Options:
         option(
             f"With --hosts: one-way delays between nodes (default: {DEFAULT_DELAYS}; of worth and "
             "saturation: 0)."
-        ),
-    ] = None
-    servers: Annotated[
-        bool,
-        option(
-            f"With --hosts, for {' and '.join(FORMS)}: run the program's blocking and overlapped "
-            "form, and the latter with a server of Tutti's in each process.",
-            "--servers",
-        ),
-    ] = False
-    core_ways: Annotated[
-        int | None,
-        option(
-            f"For {' and '.join(COMMUNICATING)}: run the program by messages, and by one-sided transfers "
-            f"with so many servers on each node, to which cores are given in the ways "
-            f"{', '.join(SERVED)}.",
-            metavar="SERVERS",
-        ),
-    ] = None
-    problems: Annotated[
-        str | None,
-        option(
-            "With --core-ways: the program's problems, as SIDExBOXES of multigrid ("
-            f"{COMMUNICATING['multigrid'].problems}) or NXxNYxNZ of fft ({COMMUNICATING['fft'].problems}).",
-            metavar="LIST",
         ),
     ] = None
     load: Annotated[
@@ -257,14 +201,7 @@ class Options:
 
     def __post_init__(self) -> None:
         """Raises UserError if a number is out of its range."""
-        for name, least, most in (
-            ("repetitions", 1, 1000),
-            ("budget_ms", 1, 60000),
-            ("load", 0, MOST_BUSY),
-            ("core_ways", 1, 64),
-            ("rounds", 1, 1_000_000),
-            ("work", 0, 1_000_000),
-        ):
+        for name, (least, most) in self.RANGES.items():
             value = getattr(self, name)
             if value is not None and not least <= value <= most:
                 raise UserError(
@@ -295,3 +232,23 @@ class Options:
     @property
     def cores(self) -> int:
         return len(os.sched_getaffinity(0))
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of measurement: a subcommand of `tutti bench`."""
+
+    # Measures what the options ask for. Its docstring is the help. Raises UserError before anything
+    # is measured.
+    run: Callable[[Any], Report]
+    fields: tuple[str, ...]  # the options that it takes, in the order of the help
+    options: type[Options] = Options
+
+
+# Options that many kinds take.
+FILES = ("as_json", "json_file")
+PLOT = (*FILES, "plot")
+JOBS = ("repetitions", "quick", "mpi", "tutti", "seed", "budget_ms", "dirty")
+WHICH = ("collectives", "bytes")
+HERE = ("ranks", "peer_settings", "bind", "shared_heap")
+NODES = ("hosts", "nodes", "per_node", "delay")

@@ -12,6 +12,7 @@ import itertools
 import random
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,8 @@ from tutti import __version__
 from tutti.bench.hosts import cores_text, have_own_cores
 from tutti.bench.measurements import HALO, Cell, Measurements
 from tutti.bench.over_nodes import JobsOverNodes, Nodes, jobs_over
+from tutti.bench.present import WIDEST, Report
+from tutti.bench.progress import with_progress
 from tutti.bench.statistics import centre
 from tutti.bench.texts import optional_time, size_text, time_text
 from tutti.bench.variants import PROGRESS, PROGRESS_ENVIRONMENT, Variant
@@ -269,3 +272,13 @@ def draw_overlap(rows: list[Row], stem: Path) -> list[Path]:
         )
         axes.legend(*legend_of([axes]), fontsize=8, loc="upper left", bbox_to_anchor=(1.01, 1))
     return save(figure, stem)
+
+
+def run(plan: Nodes, microseconds: float | None) -> Report:
+    rows = with_progress(jobs(plan), "the nodes", partial(measure_overlap, plan, microseconds))
+    return Report(
+        partial(show_overlap, plan, rows),
+        overlap_json(plan, rows),
+        partial(draw_overlap, rows),
+        WIDEST,
+    )

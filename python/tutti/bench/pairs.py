@@ -3,17 +3,30 @@
 import random
 import tempfile
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Annotated, ClassVar, TypeVar
 
 from tutti.bench.driver import execute_rows
 from tutti.bench.measurements import JOB_SECONDS, Settings
 from tutti.bench.mpis import Mpi
+from tutti.bench.options import Options
 from tutti.bench.variants import Variant, binding_for, command, environment
+from tutti.options import option
 from tutti.places import program
 from tutti.rows import PrintedRow
 
 Cell = TypeVar("Cell")
+
+
+@dataclass(frozen=True)
+class PairOptions(Options):
+    rounds: Annotated[
+        int,
+        option("How many communicators a job of lives makes, and calls of a kind a job of waits."),
+    ] = 300
+
+    RANGES: ClassVar[dict[str, tuple[int, int]]] = Options.RANGES | {"rounds": (1, 1_000_000)}
 
 
 def jobs(

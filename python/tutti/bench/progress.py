@@ -69,3 +69,8 @@ def with_progress(
 
         progress.refresh()
         return work(before_job)
+
+
+def one_job(line: str, measure: Callable[[], Result]) -> Result:
+    """Measures by one long job, and shows that it goes on."""
+    return with_progress(1, line, lambda _: measure(), ONCE_IN_A_WHILE)

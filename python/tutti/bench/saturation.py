@@ -3,17 +3,24 @@ cores. saturation_nodes measures that of the network between nodes.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from rich.console import Console
 
+from tutti.bench import saturation_nodes
+from tutti.bench.asked import between_of, check_hosts
 from tutti.bench.cores import require_two
 from tutti.bench.driver import execute_own
-from tutti.saturation import map_of, show_map, show_messages
+from tutti.bench.options import NODES, PLOT, Kind, Options
+from tutti.bench.present import Report
+from tutti.bench.progress import one_job
+from tutti.bench.saturation_nodes import BYTES, MESSAGES
+from tutti.errors import UserError
+from tutti.saturation import draw_map, map_of, show_map, show_messages
 
 SECONDS = 3600
-BYTES = (8, 1 << 20)
-MESSAGES = 128
 
 
 def measure(
@@ -43,3 +50,29 @@ def show(map_: dict[str, Any], console: Console) -> None:
         f"{cost['latency']:.0f} ns both ways. --hosts measures between nodes.",
         highlight=False,
     )
+
+
+def run(options: Options) -> Report:
+    """Measure how much keeps the memory busy.
+
+    The map says how many cores and messages do, for puts and gets from 8 B to 1 MiB; with --hosts,
+    how many keep the network between two nodes busy. --json-file writes the map that
+    TUTTI_SATURATION takes.
+    """
+    check_hosts(options, ("--nodes", "--per-node", "--delay", "--mpi"))
+    milliseconds = 2 if options.quick else 10
+    if options.hosts is None:
+        map_ = one_job("map", lambda: measure(options.budget_ms or milliseconds))
+        return Report(partial(show, map_), map_, partial(draw_map, map_))
+    plan = between_of(options, options.cores, "0", milliseconds)
+    plan = plan if options.mpi else replace(plan, mpis=plan.mpis[:1])
+    if len(plan.delays) > 1:
+        raise UserError("--delay: a saturation map is of one delay; give one")
+    if len(plan.mpis) > 1:
+        names = ", ".join(mpi.name for mpi in plan.mpis)
+        raise UserError(f"--mpi: a saturation map is of one host MPI; give one of {names}")
+    map_ = one_job("map", lambda: saturation_nodes.measure(plan))
+    return Report(partial(saturation_nodes.show, map_), map_, partial(draw_map, map_))
+
+
+KIND = Kind(run, (*NODES, "mpi", "quick", "budget_ms", *PLOT))

@@ -10,11 +10,12 @@ from rich.console import Console
 
 from tutti.bench.between_nodes import NODES, Between, run_pairs
 from tutti.bench.hosts import Hosts, cores_text
-from tutti.bench.saturation import BYTES, MESSAGES
 from tutti.bench.texts import size_text
 from tutti.bench.variants import Variant
 from tutti.saturation import map_of, show_map, show_messages
 
+BYTES = (8, 1 << 20)
+MESSAGES = 128
 # The map says how much must be under way, so nothing keeps it low while it is measured.
 UNLIMITED = {"TUTTI_UNDER_WAY": "16M"}
 # Everything is measured by ranks, and then by servers.

@@ -9,22 +9,31 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
+from tutti.bench.asked import check_hosts, one_count, sizes_of
+from tutti.bench.checks import choose_mpis, default_ranks, with_tutti
 from tutti.bench.cores import require_two, two_cores
 from tutti.bench.driver import execute, execute_own, execute_rows
-from tutti.bench.mpis import Mpi
+from tutti.bench.mpis import Mpi, find_mpis
+from tutti.bench.one_sided_nodes import run_over_nodes
+from tutti.bench.options import FILES, NODES, Kind, Options
+from tutti.bench.present import Report
+from tutti.bench.progress import one_job, with_progress
 from tutti.bench.statistics import Ratio, centre, compare
 from tutti.bench.texts import interval_text, ratio_columns, ratio_text, size_text, time_text
 from tutti.bench.variants import Variant, command, environment
+from tutti.bench.words import parse_ranks, parse_sizes
 from tutti.errors import RunError, UserError
 from tutti.places import find_program, program
 from tutti.rows import PrintedRow, job_of, microseconds, read_rows, rows_of, times_by
 from tutti.tables import Column, Table, number, table_of, words
 
+OPENMP_SIZES = "64,512,4K,16K,64K,256K,1M,4M"
 SECONDS = 600
 ALLTOALL_SECONDS = 1800
 # Indexed by way: the times, one for each repetition.
@@ -153,6 +162,30 @@ def show_one_sided(document: dict[str, Any], console: Console) -> None:
         console.print("No MPI was found, so no transfers between processes were measured.")
 
 
+def run_one_sided(options: Options) -> Report:
+    """Measure one-sided transfers.
+
+    They are between threads and between processes, by their callers and through a server, beside
+    the machine's stores, loads and lines. With --hosts they are between two nodes, with and without
+    servers, beside MPI_Put and MPI_Get.
+    """
+    check_hosts(options, ("--nodes", "--per-node", "--delay", "--bytes", "--budget-ms"))
+    if options.hosts is not None:
+        return run_over_nodes(options)
+    found = find_mpis()
+    mpis = choose_mpis(options.mpi or [], found) if options.mpi or found else []
+    with_tutti(True, mpis)
+    document = with_progress(
+        1 + len(mpis), "threads", partial(measure_one_sided, options.count, mpis)
+    )
+    return Report(partial(show_one_sided, document), document)
+
+
+ONE_SIDED = Kind(
+    run_one_sided, (*NODES, "bytes", "mpi", "repetitions", "quick", "budget_ms", "seed", *FILES)
+)
+
+
 # The reduction of a shared array among two threads, beside what programs do without it (NUMACol,
 # section 4.2.2: doubles, 2,048 and 131,072 of each rank), in nanoseconds.
 ARRAY = (
@@ -203,6 +236,18 @@ def show_array(document: dict[str, Any], console: Console) -> None:
             f"{len(document['repetitions'])} repetitions"
         )
         console.print(table_of(title, columns, ARRAY, title_justify="center"))
+
+
+def run_array(options: Options) -> Report:
+    """Measure the reduction of a shared array.
+
+    Threads reduce it to one element, beside a loop and a reduction, without MPI.
+    """
+    document = one_job("array", lambda: measure_array(options.count))
+    return Report(partial(show_array, document), document)
+
+
+ARRAYS = Kind(run_array, ("repetitions", "quick", *FILES))
 
 
 # An all-to-all of gets between thread ranks ("Exploiting Communication Concurrency", section 5.2),
@@ -266,6 +311,20 @@ def show_alltoall(document: dict[str, Any], console: Console) -> None:
     console.print(table_of(title, columns, document["cells"], title_justify="center"))
     rules = document["saturation_map"] or "their length alone (TUTTI_SATURATION names no map)"
     console.print(f"What gains is decided by {rules}.", highlight=False)
+
+
+def run_alltoall(options: Options) -> Report:
+    """Measure an all-to-all of gets between threads.
+
+    It is executed by the ranks, and handed to servers.
+    """
+    ranks = one_count(options, ALLTOALL_RANKS)
+    sizes = ALLTOALL_SIZES if options.bytes is None else parse_sizes(options.bytes)
+    document = one_job("alltoall", lambda: measure_alltoall(ranks, sizes, options.count))
+    return Report(partial(show_alltoall, document), document)
+
+
+ALLTOALLS = Kind(run_alltoall, ("ranks", "bytes", "repetitions", "quick", *FILES))
 
 
 # Ranks as threads beside OpenMP's array reductions (HMPI, section 3.5), in microseconds. OpenMP
@@ -350,3 +409,23 @@ def _openmp_table(document: dict[str, Any]) -> Table:
         "OpenMP"
     )
     return table_of(title, columns, cells.items(), title_justify="center")
+
+
+def run_openmp(options: Options) -> Report:
+    """Compare ranks as threads with OpenMP.
+
+    Its array reductions are measured, without MPI.
+    """
+    ranks = default_ranks(options.cores) if options.ranks is None else parse_ranks(options.ranks)
+    sizes = sizes_of(options, OPENMP_SIZES)
+    documents = [
+        one_job(
+            f"{count} threads",
+            partial(measure_openmp, count, sizes, options.count, options.milliseconds),
+        )
+        for count in ranks
+    ]
+    return Report(partial(show_openmp, documents), documents)
+
+
+OPENMPS = Kind(run_openmp, ("ranks", "bytes", "repetitions", "quick", "budget_ms", *FILES))

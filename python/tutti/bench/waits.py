@@ -5,20 +5,36 @@ alternate (pairs.py).
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Annotated, Any, ClassVar
 
 from rich.console import Console
 
+from tutti.bench.asked import one_count, settings_of
 from tutti.bench.measurements import Settings
 from tutti.bench.mpis import Mpi
-from tutti.bench.pairs import jobs
+from tutti.bench.options import FILES, Kind
+from tutti.bench.pairs import PairOptions, jobs
+from tutti.bench.present import Report
+from tutti.bench.progress import with_progress
 from tutti.bench.statistics import Ratio, centre, compare
 from tutti.bench.texts import factor_text, interval_text, time_text
+from tutti.errors import UserError
+from tutti.options import option
 from tutti.rows import members
 from tutti.tables import number, table_of, words
 
 RANKS = 4
+
+
+@dataclass(frozen=True)
+class WaitOptions(PairOptions):
+    work: Annotated[
+        int, option("Microseconds that each rank computes before each call.", metavar="US")
+    ] = 0
+
+    RANGES: ClassVar[dict[str, tuple[int, int]]] = PairOptions.RANGES | {"work": (0, 1_000_000)}
 
 
 @dataclass
@@ -78,3 +94,27 @@ def as_json(settings: Settings, work_us: int, waits: list[Wait]) -> dict[str, An
             for wait in waits
         ],
     }
+
+
+def run(options: WaitOptions) -> Report:
+    """Measure calls that wait in the host MPI.
+
+    Messages, splits, barriers and one-sided calls, as a rule of more ranks than cores.
+    """
+    ranks, work = one_count(options, RANKS), options.work
+    if ranks < 2:
+        raise UserError(f"--ranks: '{ranks}' is not accepted; 2 or more are")
+    settings = settings_of(replace(options, ranks=str(ranks)))
+    found = with_progress(
+        settings.repetitions * len(settings.mpis),
+        "jobs with and without Tutti",
+        partial(measure, settings, work, options.rounds),
+    )
+    return Report(partial(show, settings, work, found), as_json(settings, work, found))
+
+
+KIND = Kind(
+    run,
+    ("ranks", "rounds", "work", "bind", "mpi", "repetitions", "quick", "seed", *FILES),
+    WaitOptions,
+)

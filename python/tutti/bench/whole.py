@@ -21,24 +21,46 @@ import re
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from statistics import fmean, median
-from typing import Any
+from typing import Annotated, Any
 
+import typer
 from rich.console import Console
 
+from tutti.bench.asked import settings_of
 from tutti.bench.driver import execute
 from tutti.bench.load import watched
 from tutti.bench.measurements import Settings
+from tutti.bench.options import FILES, HERE, Kind, Options
+from tutti.bench.present import Report
+from tutti.bench.progress import with_progress
 from tutti.bench.statistics import Ratio, compare
 from tutti.bench.texts import ratio_columns
 from tutti.bench.variants import Variant, binding_for, command, environment, host_of
 from tutti.errors import RunError, UserError
+from tutti.options import option
 from tutti.places import program
 from tutti.tables import number, table_of, words
 
 NAMES = {"whole": "of the command", "told": "printed by the program"}
+
+
+@dataclass(frozen=True)
+class WholeOptions(Options):
+    program: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="-- PROGRAM", help="The program and its arguments."),
+    ] = None
+    time: Annotated[
+        str | None,
+        option(
+            "A regular expression whose group matches the seconds that the program prints.",
+            metavar="EXPRESSION",
+        ),
+    ] = None
 
 
 @dataclass
@@ -202,3 +224,27 @@ SHARES = [
 def show(document: dict[str, Any], console: Console) -> None:
     console.print(table_of("the whole program", COLUMNS, document["rows"]))
     console.print(table_of("a rank's time in collectives", SHARES, document["shares"]))
+
+
+def run(options: WholeOptions) -> Report:
+    """Time a whole program of yours with and without Tutti.
+
+    The program follows after --. Its time is that of the command, and what it prints itself.
+    """
+    if not options.program:
+        raise UserError("the program is missing; give it after --, as in -- pw.x -in silicon.in")
+    try:
+        pattern = re.compile(options.time) if options.time is not None else None
+    except re.error as error:
+        raise UserError(f"--time: '{options.time}' is no expression: {error}") from None
+    if pattern is not None and pattern.groups != 1:
+        raise UserError("--time: the expression must have one group, for the seconds")
+    settings = settings_of(replace(options, ranks=options.ranks or "2"))
+    asked = Program(settings, options.program, pattern)
+    document = with_progress(asked.jobs, "", partial(measure, asked))
+    return Report(partial(show, document), document)
+
+
+KIND = Kind(
+    run, ("program", "time", *HERE, "repetitions", "quick", "mpi", "seed", *FILES), WholeOptions
+)

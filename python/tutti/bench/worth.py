@@ -12,18 +12,24 @@ import operator
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from rich.console import Console
 
+from tutti.bench.asked import plan_of, require_hosts, settings_of
 from tutti.bench.hosts import cores_text
 from tutti.bench.measurements import VECTORS
 from tutti.bench.mpis import Mpi
 from tutti.bench.nodes_report import head_json
+from tutti.bench.options import FILES, JOBS, NODES, WHICH, Kind, Options
 from tutti.bench.over_nodes import Nodes, jobs_over
+from tutti.bench.present import Report
+from tutti.bench.progress import with_progress
 from tutti.bench.statistics import Ratio, centre, compare
 from tutti.bench.texts import call_columns, factor_text, ratio_columns, time_text
 from tutti.bench.variants import Variant
+from tutti.errors import UserError
 from tutti.rows import members
 from tutti.tables import number, table_of
 
@@ -174,3 +180,23 @@ def worth_json(plan: Nodes, rows: list[Worth]) -> dict[str, Any]:
             ],
         }
     )
+
+
+def run(options: Options) -> Report:
+    """Measure what shared memory within nodes gains.
+
+    The tables show how much faster it is than messages alone, and how much faster it could be.
+    """
+    require_hosts(options)
+    plan = plan_of(options, settings_of(options), delays="0")
+    if plan.per_node < 2:
+        raise UserError(
+            "--per-node: a node needs two or more ranks that share memory; give --per-node 2"
+        )
+    if len(plan.delays) > 1:
+        raise UserError("--delay: give one")
+    rows = with_progress(jobs(plan), "the nodes", partial(measure_worth, plan))
+    return Report(partial(show_worth, plan, rows), worth_json(plan, rows))
+
+
+KIND = Kind(run, (*NODES, *WHICH, *JOBS, *FILES))

@@ -93,7 +93,7 @@ def run_algorithms(
     """
     options = {
         "cores": processing_units(ranks),
-        "sizes": sizes,
+        "bytes": sizes,
         "repetitions": repetitions,
         "reach": reach,
     }

@@ -18,7 +18,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from tutti.bench.present import Output
+from tutti.bench.present import Output, Report
 from tutti.bench.progress import with_progress
 from tutti.errors import RunError, UserError
 from tutti.options import AsJson, JsonFile, option
@@ -265,10 +265,10 @@ def papers(
     chosen = named_rows(rows or ["all"])
     if quick:
         chosen = [row for row in chosen if row.minutes < 1]
-    output = Output(as_json, json_file, None, WIDTH)
+    output = Output(as_json, json_file, None)
     if list_ or not rows:
-        listed = [Result(row, []) for row in chosen]
-        output.present(lambda console: show_list(console, chosen), document_of(listed, False))
+        listed = document_of([Result(row, []) for row in chosen], False)
+        output.present(Report(lambda console: show_list(console, chosen), listed, width=WIDTH))
         return
 
     def work(before: Callable[..., None]) -> list[Result]:
@@ -285,7 +285,7 @@ def papers(
         for one in results:
             show_result(console, one)
 
-    output.present(show, document_of(results, True))
+    output.present(Report(show, document_of(results, True), width=WIDTH))
     failed = [one.row.name for one in results if one.failure]
     if failed:
         raise RunError(f"{len(failed)} rows did not run: {', '.join(failed)}")

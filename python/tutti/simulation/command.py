@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 
 from tutti.bench.measurements import COLLECTIVES, ROOTED, VECTORS
-from tutti.bench.present import Output
+from tutti.bench.present import WIDE, Output, Report
 from tutti.bench.progress import with_progress
 from tutti.bench.words import MOST_BYTES, parse_collectives, parse_sizes
 from tutti.errors import UserError
@@ -228,7 +228,7 @@ def run(settings: Settings) -> Results:
     return Results(settings, with_progress(cells, "", simulate_all, ticks=1))
 
 
-def _list(name: str | None, output: Output) -> None:
+def _list(name: str | None) -> Report:
     """All known machines, or one with all that is said of it."""
     machines = [named(name)] if name is not None else list(MACHINES.values())
     more = "`tutti sim --list --machine NAME` says where the figures are from."
@@ -240,7 +240,7 @@ def _list(name: str | None, output: Output) -> None:
         console.print(more, highlight=False)
 
     document = {"format": "tutti-sim-machines 1", "machines": [asdict(one) for one in machines]}
-    output.present(show_machines, document)
+    return Report(show_machines, document)
 
 
 def _directory(name: str) -> Path:
@@ -254,7 +254,7 @@ def _directory(name: str) -> Path:
     return directory
 
 
-def _servers(asked: Asked, output: Output) -> None:
+def _servers(asked: Asked) -> Report:
     """`tutti sim --servers`."""
     from tutti.simulation.injection_report import draw, show
 
@@ -274,9 +274,7 @@ def _servers(asked: Asked, output: Output) -> None:
     document = with_progress(
         1, ", ".join(wanted), lambda _: experiment(simulator, wanted, count, sizes), ticks=1
     )
-    output.present(
-        lambda console: show(document, console), document, lambda stem: draw(document, stem)
-    )
+    return Report(partial(show, document), document, partial(draw, document))
 
 
 def _check_without_servers(asked: Asked) -> None:
@@ -304,16 +302,11 @@ def _check_numbers(asked: Asked) -> None:
             )
 
 
-def _run(asked: Asked) -> None:
-    """Simulate the collectives of Tutti and of MPIs on a cluster.
-
-    It needs SimGrid, a package of the system (docs/simulation.md).
-    """
-    output = Output(asked.as_json, asked.json_file, asked.plot, 160)
+def _report(asked: Asked) -> Report:
     if asked.list_:
-        return _list(asked.machine, output)
+        return _list(asked.machine)
     if asked.servers:
-        return _servers(asked, output)
+        return _servers(asked)
     _check_without_servers(asked)
     _check_numbers(asked)
     place = machine_of(asked)
@@ -369,7 +362,16 @@ def _run(asked: Asked) -> None:
 
         return draw(results, stem)
 
-    output.present(show_all, document, draw_results)
+    return Report(show_all, document, draw_results)
+
+
+def _run(asked: Asked) -> None:
+    """Simulate the collectives of Tutti and of MPIs on a cluster.
+
+    It needs SimGrid, a package of the system (docs/simulation.md).
+    """
+    output = Output(asked.as_json, asked.json_file, asked.plot)
+    output.present(replace(_report(asked), width=WIDE))
 
 
 sim = taking(Asked, _run)
