@@ -1,4 +1,4 @@
-/* Tutti: fast collectives on many-core machines. The native C API, without MPI.
+/* Tutti: fast collectives on many-core machines. The C API, without MPI.
  *
  * A team is a fixed number of ranks: each a thread of this process, or processes of this node and
  * threads of theirs (tutti_team_create_by). Every rank joins once and gets a group, its handle for

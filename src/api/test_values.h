@@ -1,5 +1,5 @@
-// The numbers that the native tests pass around. They are pure functions, so any thread can compute
-// what any rank must have sent.
+// The numbers that the tests of the C API pass around. They are pure functions, so any thread can
+// compute what any rank must have sent.
 #pragma once
 
 #include <cstddef>

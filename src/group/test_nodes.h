@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "exec/mailboxes.h"
+#include "exec/test_mailboxes.h"
 #include "group/test_ranks.h"
 
 namespace tutti::group::test {

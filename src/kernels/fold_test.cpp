@@ -13,7 +13,7 @@
 
 #include "base/sanitized.h"
 #include "kernels/fold_table.h"
-#include "kernels/reduce_reference.h"
+#include "kernels/test_reference.h"
 
 namespace tutti::kernels {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/sanitized.h"
-#include "kernels/reduce_reference.h"
+#include "kernels/test_reference.h"
 #include "kernels/table.h"
 
 namespace tutti::kernels {

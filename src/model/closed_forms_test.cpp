@@ -1,6 +1,6 @@
 // HMPI's equations beside predictions of plans with their structure. A unit of the equations is a
 // byte here.
-#include "model/closed_forms.h"
+#include "model/test_closed_forms.h"
 
 #include <gtest/gtest.h>
 
@@ -9,6 +9,7 @@
 #include <iterator>
 #include <string>
 
+#include "model/leaves.h"
 #include "model/test_programs.h"
 
 namespace tutti::model {

@@ -63,11 +63,11 @@ class Deriver {
     const Place place = place_of(region, block);
     if (place.kind == Place::Kind::given) return {place.rank, place.block};
     if (region.rank == transfer.dst.rank) return {-1, block, 0, region.buffer};
-    refuse(
-        tutti::plan::place(plan_, index_),
-        shortened(transfer) + ": rank " + std::to_string(transfer.dst.rank) +
-            " reads the result of a reduction of rank " + std::to_string(region.rank) +
-            ", so the plan is not eager; each rank must reduce the `in` of the others by itself");
+    refuse(tutti::plan::place(plan_, index_),
+           shortened(transfer) + ": rank " + std::to_string(transfer.dst.rank) +
+               " reads the result of a reduction of rank " + std::to_string(region.rank) +
+               ", so the plan does not fit records; each rank must reduce the `in` of the others "
+               "by itself");
   }
 
   // One block of a transfer.

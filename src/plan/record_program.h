@@ -1,4 +1,4 @@
-// Eager programs: what one rank does in an operation that it starts and completes in separate
+// Programs of records: what one rank does in an operation that it starts and completes in separate
 // calls.
 //
 // At its start a rank puts the blocks of its `in` that other ranks read into its record, and
@@ -7,10 +7,10 @@
 // completion waits only until other ranks have started the operation
 // (docs/decisions/records.md).
 //
-// A plan is eager if no rank reads the result of another rank's reduction. Copies may go through
-// any number of ranks: every block that a copy moves is some block of some rank's `in`, and a rank
-// reads it there, in the record of that rank. Tokens order execution alone, so eager programs have
-// none.
+// A plan fits records if no rank reads the result of another rank's reduction. Copies may go
+// through any number of ranks: every block that a copy moves is some block of some rank's `in`, and
+// a rank reads it there, in the record of that rank. Tokens order execution alone, so these
+// programs have none.
 //
 // Plain data, constant once made; any thread may read it.
 #pragma once
@@ -68,8 +68,8 @@ struct RecordProgram {
   void note_properties();
 };
 
-// The eager programs of all ranks, by rank. Throws Error(invalid_plan) that names the transfer at
-// fault if the plan is not eager. The plan is well formed and correct (validate, check).
+// The programs of all ranks, by rank. Throws Error(invalid_plan) that names the transfer at
+// fault if the plan does not fit records. The plan is well formed and correct (validate, check).
 std::vector<RecordProgram> make_record_program(const Plan& plan);
 
 }  // namespace tutti::plan

@@ -21,7 +21,7 @@ struct Value {
   bool operator==(const Value&) const = default;
 };
 
-// Executes the eager program of one rank on symbols and compares `out` with the definition.
+// Executes the program of one rank on symbols and compares `out` with the definition.
 void expect_results(const Plan& plan, const std::vector<RecordProgram>& programs, int32_t rank) {
   const Definition definition = plan.definition();
   const RecordProgram& program = programs[static_cast<size_t>(rank)];
@@ -130,12 +130,14 @@ TEST(RecordProgram, RefusesAPlanInWhichAResultOfAReductionTravels) {
       "tutti-plan 1\ncollective reduce\nalgorithm two steps\nranks 3\nblocks 1\n"
       "reduce tmp[1] <- in[1], in[2]\nreduce out[0] <- in[0], tmp[1]\n",
       "two.plan");
-  EXPECT_EQ(refusal(plan),
-            "two.plan:7: reduce out[0] <- in[0], tmp[1]: rank 0 reads the result of a reduction of "
-            "rank 1, so the plan is not eager; each rank must reduce the `in` of the others by "
-            "itself");
+  EXPECT_EQ(
+      refusal(plan),
+      "two.plan:7: reduce out[0] <- in[0], tmp[1]: rank 0 reads the result of a reduction of "
+      "rank 1, so the plan does not fit records; each rank must reduce the `in` of the others by "
+      "itself");
   for (const char* const algorithm : {"binomial", "doubling", "halving", "ring", "tiled"})
-    EXPECT_NE(refusal(algo::generate(Collective::allreduce, algorithm, 4, 0)).find("not eager"),
+    EXPECT_NE(refusal(algo::generate(Collective::allreduce, algorithm, 4, 0))
+                  .find("does not fit records"),
               std::string::npos)
         << algorithm;
 }

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "exec/net.h"
-#include "model/closed_forms.h"
+#include "model/leaves.h"
 #include "model/goal.h"
 #include "model/lengths.h"
 #include "model/machine.h"

@@ -16,7 +16,7 @@
 
 #include "records/test_topologies.h"
 #include "exec/lane.h"
-#include "exec/mailboxes.h"
+#include "exec/test_mailboxes.h"
 
 namespace tutti::records {
 namespace {

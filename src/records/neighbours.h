@@ -1,4 +1,4 @@
-// The eager programs of neighbourhood collectives: which blocks a rank gives to its neighbours, and
+// The programs of neighbourhood collectives: which blocks a rank gives to its neighbours, and
 // where it takes the blocks that its neighbours give (MPI 4.1, section 8.6).
 //
 // A topology has edges, each from one rank to one rank. A rank may have an edge to itself, and

@@ -1,5 +1,5 @@
 // Tests trees that are made from plain groups, without hwloc: nesting, groups that are left out,
-// restriction, and the text.
+// and the text.
 #include <gtest/gtest.h>
 
 #include <utility>
@@ -164,60 +164,15 @@ TEST(Assemble, RandomGroupsAlwaysGiveASoundTree) {
     }
     const Tree tree = assemble("test", plain_cores(cores), groups);
     ASSERT_NO_FATAL_FAILURE(expect_sound(tree)) << shape(tree);
-    std::vector<int> units{static_cast<int>(random() % static_cast<unsigned>(cores))};
-    for (int unit = 0; unit < cores; ++unit) {
-      if (random() % 2 == 0) units.push_back(unit);
-    }
-    ASSERT_NO_FATAL_FAILURE(expect_sound(restricted(tree, units))) << shape(tree);
   }
 }
 
 TEST(Assemble, NoCoresIsAnError) { EXPECT_THROW(assemble("test", {}, {}), Error); }
 
-TEST(Questions, CommonLevel) {
-  const Tree tree =
-      assemble("test", plain_cores(8), {numa(0, 4, 0), numa(4, 4, 1), cache(0, 2), cache(2, 2)});
-  EXPECT_EQ(common_level(tree, 3, 3), Level::core);
-  EXPECT_EQ(common_level(tree, 0, 1), Level::cache);
-  EXPECT_EQ(common_level(tree, 1, 0), Level::cache);
-  EXPECT_EQ(common_level(tree, 1, 2), Level::numa);
-  EXPECT_EQ(common_level(tree, 4, 7), Level::numa);
-  EXPECT_EQ(common_level(tree, 7, 0), Level::node);
-  EXPECT_EQ(common_vertex(tree, 7, 0), 0);
-  EXPECT_THROW(common_level(tree, 0, 8), std::out_of_range);
-}
-
-TEST(Questions, FindCoreAndUsable) {
+TEST(Questions, Usable) {
   std::vector<Core> cores = plain_cores(2);
-  cores[0].processing_units = {0, 2};
-  cores[1].processing_units = {1, 3};
   cores[1].usable = false;
-  const Tree tree = assemble("test", cores, {});
-  EXPECT_EQ(find_core(tree, 2), 0);
-  EXPECT_EQ(find_core(tree, 3), 1);
-  EXPECT_EQ(find_core(tree, 4), -1);
-  EXPECT_EQ(usable_cores(tree), 1);
-}
-
-TEST(Restricted, KeepsTheCoresOfTheBinding) {
-  const Tree tree =
-      assemble("test", plain_cores(8), {numa(0, 4, 0), numa(4, 4, 1), cache(0, 4), cache(4, 4)});
-  const Tree part = restricted(tree, {6, 5, 1, 99});
-  EXPECT_EQ(shape(part), "node(numa(.)numa(L3(..)))");
-  EXPECT_EQ(part.cores[2].os_index, 6);
-  EXPECT_EQ(restricted(tree, {0, 1, 2, 3, 4, 5, 6, 7}), tree);
-  EXPECT_THROW(restricted(tree, {8}), Error);
-  EXPECT_THROW(restricted(tree, {}), Error);
-}
-
-TEST(Restricted, ACoreIsNamedByAProcessingUnitThatStays) {
-  std::vector<Core> cores = plain_cores(1);
-  cores[0].processing_units = {0, 64};
-  cores[0].usable = false;
-  const Tree part = restricted(assemble("test", cores, {}), {64});
-  EXPECT_EQ(part.cores[0].os_index, 64);
-  EXPECT_EQ(part.cores[0].processing_units, std::vector<int>{64});
-  EXPECT_TRUE(part.cores[0].usable);
+  EXPECT_EQ(usable_cores(assemble("test", cores, {})), 1);
 }
 
 TEST(Text, AlikeCoresShareALine) {

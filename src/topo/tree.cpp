@@ -124,38 +124,6 @@ Tree assemble(std::string source, std::vector<Core> cores, std::vector<Vertex> g
   return tree;
 }
 
-Tree restricted(const Tree& tree, const std::vector<int>& processing_units) {
-  std::vector<int> kept_units = processing_units;
-  std::sort(kept_units.begin(), kept_units.end());
-  std::vector<Core> cores;
-  std::vector<int> kept_before{0};  // [i]: the number of the first i cores that stay
-  for (const Core& core : tree.cores) {
-    Core kept = core;
-    std::erase_if(kept.processing_units, [&](int unit) {
-      return !std::binary_search(kept_units.begin(), kept_units.end(), unit);
-    });
-    if (!kept.processing_units.empty()) {
-      kept.os_index = kept.processing_units.front();
-      kept.usable = true;
-      cores.push_back(std::move(kept));
-    }
-    kept_before.push_back(static_cast<int>(cores.size()));
-  }
-  if (cores.empty()) {
-    throw Error(
-        Code::invalid_argument,
-        tree.source +
-            ": none of its cores is in the binding; bind ranks to cores that the topology has");
-  }
-  std::vector<Vertex> groups = tree.vertices;
-  for (Vertex& group : groups) {
-    const int first = kept_before[group.first_core];
-    group.core_count = kept_before[end_core(group)] - first;
-    group.first_core = first;
-  }
-  return assemble(tree.source, std::move(cores), std::move(groups));
-}
-
 Tree load(const std::string& topology) {
   if (topology.empty()) return this_machine();
   return names_file(topology) ? recorded(topology) : synthetic(topology);
@@ -164,29 +132,6 @@ Tree load(const std::string& topology) {
 int usable_cores(const Tree& tree) {
   const auto usable = [](const Core& core) { return core.usable; };
   return static_cast<int>(std::count_if(tree.cores.begin(), tree.cores.end(), usable));
-}
-
-int find_core(const Tree& tree, int processing_unit) {
-  for (size_t i = 0; i < tree.cores.size(); ++i) {
-    const std::vector<int>& units = tree.cores[i].processing_units;
-    if (std::find(units.begin(), units.end(), processing_unit) != units.end())
-      return static_cast<int>(i);
-  }
-  return -1;
-}
-
-int common_vertex(const Tree& tree, int core_a, int core_b) {
-  int vertex = tree.cores.at(core_a).vertex;
-  const int other = tree.cores.at(core_b).vertex;
-  while (tree.vertices[vertex].first_core > tree.vertices[other].first_core ||
-         end_core(tree.vertices[vertex]) < end_core(tree.vertices[other])) {
-    vertex = tree.vertices[vertex].parent;
-  }
-  return vertex;
-}
-
-Level common_level(const Tree& tree, int core_a, int core_b) {
-  return tree.vertices[common_vertex(tree, core_a, core_b)].level;
 }
 
 }  // namespace tutti::topo

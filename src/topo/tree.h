@@ -81,11 +81,6 @@ Tree load(const std::string& topology);
 // are left out. For hwloc.cpp and tests.
 Tree assemble(std::string source, std::vector<Core> cores, std::vector<Vertex> groups);
 
-// The part of a tree that holds these processing units, for instance the union of the bindings of a
-// group's ranks: the other cores and processing units are gone, the rest is usable. Throws Error
-// when nothing is left.
-Tree restricted(const Tree& tree, const std::vector<int>& processing_units);
-
 // --- Questions ---
 
 // The OS indices of the processing units that the calling thread may run on, ascending; empty if
@@ -97,13 +92,6 @@ std::vector<int> binding();
 std::vector<int> binding_of_process();
 
 int usable_cores(const Tree& tree);
-
-// The core that a processing unit belongs to; -1 if there is none.
-int find_core(const Tree& tree, int processing_unit);
-
-// The lowest vertex that covers both cores, and its level: core if they are the same.
-int common_vertex(const Tree& tree, int core_a, int core_b);
-Level common_level(const Tree& tree, int core_a, int core_b);
 
 // A text for people: one indented line for each vertex, and one for equal neighbouring cores.
 std::string to_text(const Tree& tree);

@@ -9,7 +9,6 @@
 #include "mpi/communicators/topology.h"
 #include "mpi/job/thrown.h"
 #include "mpi/requests/lane_nonblocking.h"
-#include "mpi/requests/lane_persistent.h"
 #include "mpi/requests/nonblocking.h"
 #include "mpi/requests/persistent.h"
 #include "mpi/requests/hosts_requests.h"
@@ -160,22 +159,9 @@ int start_readable(const Call& call, const Call& as_made, Comm comm, Request* re
   return code;
 }
 
-int init_readable(Communicator& known, const Call& call, const Call& as_made, Info info,
-                  Request* request) {
+int init_by_host(Communicator& known, const Call&, const Call& as_made, Info info, Reason reason,
+                 Request* request) {
   const Comm comm = known.handle();
-  Reason reason = Reason::none;
-  const int found_records =
-      find_for_request(known, call, Reason::neighbours_between_nodes, &reason);
-  if (found_records != success) return found_records;
-  if (reason == Reason::set_up_broken) return raise(comm, abi.err_other);
-  if (reason == Reason::none) {
-    const int code = make_persistent(known, call, request, &reason);
-    if (code != success || reason == Reason::none) return code;
-  }
-  if (reason == Reason::neighbours_between_nodes && known.has_lanes()) {
-    reason = LanePersistent::make(known, call, request);
-    if (reason == Reason::none) return success;
-  }
   const int code = by_host(
       as_made, comm, reason, [&] { return call_host(as_made, comm, info, request); },
       [&](const report::Record& record) { note_hosts_request(*request, record); });
@@ -197,16 +183,7 @@ int start_neighbours(const Call& call, Comm comm, Request* request) {
 }
 
 int neighbours_init(const Call& call, Comm comm, Info info, Request* request) {
-  const Found found = find(call, comm);
-  if (found.code != success) return found.code;
-  if (found.communicator == nullptr) return call_host(call, comm, info, request);
-  return guarded(comm, [&] {
-    return VerifiedRequest::make(call, comm, true, request, [&](Request* place) {
-      return StagedRequest::make(call, comm, true, place, [&](const Call& readable, Request* made) {
-        return init_readable(*found.communicator, readable, call, info, made);
-      });
-    });
-  });
+  return init_request(call, comm, info, request, Reason::neighbours_between_nodes, init_by_host);
 }
 
 }  // namespace tutti::mpi

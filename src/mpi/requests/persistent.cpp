@@ -89,6 +89,10 @@ uint64_t Persistent::traced_number() const {
   return (opened_->number() + 1) << 32 | operation().number;
 }
 
+namespace {
+
+// Returns an MPI error code, which has been raised, and sets *reason if the host must make the
+// request.
 int make_persistent(Communicator& communicator, const Call& call, Request* request,
                     Reason* reason) {
   int code = success;
@@ -98,30 +102,13 @@ int make_persistent(Communicator& communicator, const Call& call, Request* reque
   return made != nullptr ? Persistent::hand_over(std::move(made), request) : code;
 }
 
-namespace {
-
-// The host makes the request as the program asked for it, and Tutti with buffers that it can read.
-int init_readable(Communicator& known, const Call& call, const Call& as_made, Info info,
-                  Request* request) {
-  const Comm comm = known.handle();
-  Reason reason = Reason::none;
-  const int found_records =
-      find_for_request(known, call, Reason::persistent_between_nodes, &reason);
-  if (found_records != success) return found_records;
-  if (reason == Reason::set_up_broken) return raise(comm, abi.err_other);
-  if (reason == Reason::none) {
-    const int code = make_persistent(known, call, request, &reason);
-    if (code != success || reason == Reason::none) return code;
-  }
-  if (reason == Reason::persistent_between_nodes && known.has_lanes()) {
-    reason = LanePersistent::make(known, call, request);
-    if (reason == Reason::none) return success;
-  }
+int init_by_host(Communicator& known, const Call& call, const Call& as_made, Info info,
+                 Reason reason, Request* request) {
   const uint64_t entry = tracer() != nullptr ? trace::ticks() : 0;
   int code = success;
   {
     const Inside inside;
-    code = call_host(as_made, comm, info, request);
+    code = call_host(as_made, known.handle(), info, request);
   }
   const size_t bytes = bytes_to_report(call);
   if (tracer() != nullptr) trace_host_call(entry, call.collective, reason, bytes, call.root);
@@ -133,14 +120,33 @@ int init_readable(Communicator& known, const Call& call, const Call& as_made, In
 }  // namespace
 
 int persistent_init(const Call& call, Comm comm, Info info, Request* request) {
+  return init_request(call, comm, info, request, Reason::persistent_between_nodes, init_by_host);
+}
+
+int init_request(const Call& call, Comm comm, Info info, Request* request, Reason between_nodes,
+                 InitByHost by_host) {
   const Found found = find(call, comm);
   if (found.code != success) return found.code;
   if (found.communicator == nullptr) return call_host(call, comm, info, request);
+  Communicator& known = *found.communicator;
+  const auto init_readable = [&](const Call& readable, Request* place) -> int {
+    Reason reason = Reason::none;
+    const int found_records = find_for_request(known, readable, between_nodes, &reason);
+    if (found_records != success) return found_records;
+    if (reason == Reason::set_up_broken) return raise(comm, abi.err_other);
+    if (reason == Reason::none) {
+      const int code = make_persistent(known, readable, place, &reason);
+      if (code != success || reason == Reason::none) return code;
+    }
+    if (reason == between_nodes && known.has_lanes()) {
+      reason = LanePersistent::make(known, readable, place);
+      if (reason == Reason::none) return success;
+    }
+    return by_host(known, readable, call, info, reason, place);
+  };
   return guarded(comm, [&] {
     return VerifiedRequest::make(call, comm, true, request, [&](Request* place) {
-      return StagedRequest::make(call, comm, true, place, [&](const Call& readable, Request* made) {
-        return init_readable(*found.communicator, readable, call, info, made);
-      });
+      return StagedRequest::make(call, comm, true, place, init_readable);
     });
   });
 }

@@ -21,9 +21,14 @@ namespace tutti::mpi {
 // MPI error code.
 int persistent_init(const Call& call, Comm comm, Info info, Request* request);
 
-// Makes the request on a communicator that serves it, also for a call among neighbours. Returns an
-// MPI error code, which has been raised, and sets *reason if the host must make the request.
-int make_persistent(Communicator& communicator, const Call& call, Request* request, Reason* reason);
+// The host's part of such a call: it makes the request as the program asked for it, for a reason.
+// `call` has buffers that Tutti can read.
+using InitByHost = int (*)(Communicator& known, const Call& call, const Call& as_made, Info info,
+                           Reason reason, Request* request);
+
+// The same for any call. `between_nodes`: the reason that holds over several nodes without lanes.
+int init_request(const Call& call, Comm comm, Info info, Request* request, Reason between_nodes,
+                 InitByHost by_host);
 
 class Persistent final : public RecordRequest {
  public:

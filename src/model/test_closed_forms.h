@@ -9,10 +9,6 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
-
-#include "model/machine.h"
-#include "placement/levels.h"
 
 namespace tutti::model {
 
@@ -47,13 +43,6 @@ struct Sockets {
   double tiled_reduce(double m) const;                   // (10)
   double allreduce_tiled(double m) const;                // (11)
 };
-
-// Equation (1) on a machine that is known: the leaves without congestion of a tree in the largest
-// innermost group of the levels (in all ranks, if these are on one level), from the machine's b and
-// B for vectors of `bytes` bytes. `levels` as in Question. The levels that the machine lacks are
-// left out.
-int32_t leaves_of(const Machine& machine, const std::vector<placement::SharedLevel>& levels,
-                  int32_t ranks, double bytes);
 
 // The time of a reduce of one cache line to the root (section 3.4) on two sockets of six ranks, by
 // the times of a read of modified data: in the rank's own cache, in another of the socket, and in

@@ -1,8 +1,7 @@
-#include "model/closed_forms.h"
+#include "model/test_closed_forms.h"
 
 #include <algorithm>
 #include <bit>
-#include <map>
 
 #include "algo/branch.h"
 
@@ -21,22 +20,6 @@ int32_t floor_log2(int32_t count) { return std::bit_width(static_cast<uint32_t>(
 }  // namespace
 
 int32_t Sockets::leaves() const { return algo::leaves_without_congestion(q, alpha.b, alpha.B); }
-
-int32_t leaves_of(const Machine& machine, const std::vector<placement::SharedLevel>& levels,
-                  int32_t ranks, double bytes) {
-  const LevelCost* cost = &machine.levels.front();
-  int32_t together = ranks;
-  for (const placement::SharedLevel& level : levels) {
-    const LevelCost* const inner = machine.find(level.name);
-    std::map<int32_t, int32_t> sizes;
-    int32_t most = 0;
-    for (const int32_t group : level.group_of.values()) most = std::max(most, ++sizes[group]);
-    if (inner == nullptr || most < 2) continue;
-    cost = inner;
-    together = most;
-  }
-  return algo::leaves_without_congestion(together, cost->add.at(bytes), cost->shared.at(bytes));
-}
 
 double Sockets::reduce_within(double m) const {
   if (q == 1) return 0;

@@ -1,4 +1,4 @@
-#include "kernels/reduce_reference.h"
+#include "kernels/test_reference.h"
 
 #include <cstring>
 #include <limits>
