@@ -117,6 +117,8 @@ def wrong_scatter(c, what):
         c.out[1][1] = c.inp[0][1]
     if what == "scratch":
         tp.algo.direct(c, scratch={0: c.tmp[0][0:1].block(0)})
+    if what == "argument":
+        tp.algo.direct(c, source=c.inp)
 
 
 @tp.collective("scan")
@@ -126,6 +128,11 @@ def wrong_scan(c, what):
 
 
 REFUSED = {
+    "argument": (
+        wrong_scatter,
+        "source=c.inp",
+        "direct: there is no 'source'; give some of collective, values, into, scratch",
+    ),
     "block": (wrong_alltoall, "c.out[1][3]", "out[1].0+3 has no block 3; its blocks are 0..2"),
     "source block": (wrong_alltoall, "[7]", "in[0].0+3 has no block 7"),
     "counts": (

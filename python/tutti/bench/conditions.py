@@ -13,7 +13,7 @@ from typing import Any
 
 from tutti.bench.measurements import Cell, Measurements
 from tutti.bench.peers import AgainstBest, against_best, against_best_json, peers_of
-from tutti.bench.results import comparison_of, measured_ranks
+from tutti.bench.results import Comparison, comparison_of, measured_ranks
 from tutti.bench.states import QUICK, SLOW, States, states_of
 from tutti.bench.statistics import Ratio, centre, compare, log_ratios, ratio_of_logs
 from tutti.bench.variants import Variant, host_of
@@ -93,6 +93,12 @@ class ConditionSummary:
         return [entry for entry in self.entries if entry.comparison.ratio.behind]
 
 
+def _logs(comparisons: Sequence[Comparison], repetitions: Sequence[int]) -> list[float]:
+    """For each repetition, the mean over the kinds of the logarithms of the ratios."""
+    by_kind = [log_ratios(*one.times) for one in comparisons]
+    return [fmean(logs[k] for logs in by_kind) for k in repetitions]
+
+
 class _Conditions:
     """The entries of each condition for one rank count and variant, and means over repetitions."""
 
@@ -109,19 +115,15 @@ class _Conditions:
             for kind in self.kinds
         ]
 
-    def logs(self, condition: str, repetitions: Sequence[int]) -> list[float]:
-        """For each repetition, the mean over the kinds of the logarithms of the ratios."""
-        by_kind = [log_ratios(*entry.comparison.times) for entry in self.entries[condition]]
-        return [fmean(logs[k] for logs in by_kind) for k in repetitions]
+    def over_best(self, condition: str) -> list[Comparison]:
+        return [entry.comparison for entry in self.entries[condition]]
 
-    def logs_over_host(self, condition: str, repetitions: Sequence[int]) -> list[float]:
+    def over_host(self, condition: str) -> list[Comparison]:
         if self.host is None:
             return []
         cells = [self.measurements.cells[kind.under(condition)] for kind in self.kinds]
-        pairs = [comparison_of(kind, cell[self.host.key], cell[self.variant.key])
-                 for kind, cell in zip(self.kinds, cells, strict=True)]  # fmt: skip
-        by_kind = [log_ratios(*pair.times) for pair in pairs]
-        return [fmean(logs[k] for logs in by_kind) for k in repetitions]
+        return [comparison_of(kind, cell[self.host.key], cell[self.variant.key])
+                for kind, cell in zip(self.kinds, cells, strict=True)]  # fmt: skip
 
     def variants(self, condition: str) -> list[str]:
         """Keys of all variants whose times enter the numbers of a condition."""
@@ -136,17 +138,13 @@ class _Conditions:
         repetitions = states.repetitions(self.ranks, keys, chosen, state) if state else list(every)
         if not repetitions or not self.kinds:
             return None
-        logs, over_host = (
-            self.logs(condition, repetitions),
-            self.logs_over_host(condition, repetitions),
-        )
+        logs = _logs(self.over_best(condition), repetitions)
+        over_host = self.over_host(condition)
         kept = None
         if alone is not None:
+            repeated = _logs(self.over_best(alone), repetitions)
             kept = ratio_of_logs(
-                [
-                    mixed - plain
-                    for mixed, plain in zip(logs, self.logs(alone, repetitions), strict=True)
-                ]
+                [mixed - plain for mixed, plain in zip(logs, repeated, strict=True)]
             )
         return ConditionSummary(
             self.ranks,
@@ -156,7 +154,7 @@ class _Conditions:
             len(repetitions),
             self.entries[condition],
             ratio_of_logs(logs),
-            ratio_of_logs(over_host) if over_host else None,
+            ratio_of_logs(_logs(over_host, repetitions)) if over_host else None,
             kept,
         )
 

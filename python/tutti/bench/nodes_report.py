@@ -25,7 +25,14 @@ from tutti.bench.remarks import load_json, load_text, loaded, remark
 from tutti.bench.results import compare_cells, pairs, summarise
 from tutti.bench.roots import root_comparisons_json, roots_tables
 from tutti.bench.statistics import centre
-from tutti.bench.texts import call_columns, cells_text, ratio_columns, size_text, time_text
+from tutti.bench.texts import (
+    call_columns,
+    cells_text,
+    ratio_columns,
+    sides_columns,
+    size_text,
+    time_text,
+)
 from tutti.bench.variants import Variant
 from tutti.bench.words import parse_lengths
 from tutti.figures import Bars, draw_bars, new_figure, save
@@ -50,10 +57,7 @@ def nodes_table(plan: Nodes, result: AtDelay, nodes: int, base: Variant, other: 
     ranks = plan.ranks(nodes)
     under_load = loaded(result.measurements, ranks, base, other)
     columns = [
-        *call_columns(lambda row: row.cell),
-        number("host, us", lambda row: time_text(row.centres[0])),
-        number("Tutti, us", lambda row: time_text(row.centres[1])),
-        *ratio_columns(lambda row: row.ratio),
+        *sides_columns(lambda row: row),
         number("host, delays", lambda row: delays_text(delays_of(result, row.cell, base))),
         number("Tutti, delays", lambda row: delays_text(delays_of(result, row.cell, other))),
         number("", lambda row: remark(row, under_load)),

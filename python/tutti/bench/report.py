@@ -30,6 +30,7 @@ from tutti.bench.texts import (
     interval_text,
     ratio_columns,
     ratio_text,
+    sides_columns,
     size_text,
     time_text,
 )
@@ -53,10 +54,7 @@ def comparison_table(
     )
     under_load = loaded(measurements, ranks, base, other)
     columns = [
-        *call_columns(lambda row: row.cell),
-        number("host, us", lambda row: time_text(row.centres[0])),
-        number("Tutti, us", lambda row: time_text(row.centres[1])),
-        *ratio_columns(lambda row: row.ratio),
+        *sides_columns(lambda row: row),
         number("host mean", lambda row: time_text(centre(row.base.mean)), spare=True),
         number("Tutti mean", lambda row: time_text(centre(row.other.mean)), spare=True),
         number("ratio", lambda row: ratio_text(row.by_mean), spare=True),
@@ -189,12 +187,11 @@ def best_peers_table(measurements: Measurements, best: BestPeers) -> Table:
     def under_load(entry: Any) -> bool:
         return loaded(measurements, best.ranks, entry.peer, best.variant)
 
+    sides = sides_columns(lambda entry: entry.comparison, "peer")
     columns = [
-        *call_columns(lambda entry: entry.comparison.cell),
+        *sides[:2],
         words("best peer", lambda entry: entry.peer.label),
-        number("peer, us", lambda entry: time_text(entry.comparison.centres[0])),
-        number("Tutti, us", lambda entry: time_text(entry.comparison.centres[1])),
-        *ratio_columns(lambda entry: entry.comparison.ratio),
+        *sides[2:],
         words("", lambda entry: remark(entry.comparison, under_load(entry), "peer")),
     ]
     title = f"{best.ranks} ranks: {best.variant.label}, against the best peer in each cell"

@@ -138,6 +138,16 @@ def call_columns(get: Callable[[Any], Cell]) -> list[Column]:
     ]
 
 
+def sides_columns(get: Callable[[Any], Comparison], base: str = "host") -> list[Column]:
+    """The call of a comparison, its times without Tutti and with it, and their ratio."""
+    return [
+        *call_columns(lambda entry: get(entry).cell),
+        number(f"{base}, us", lambda entry: time_text(get(entry).centres[0])),
+        number("Tutti, us", lambda entry: time_text(get(entry).centres[1])),
+        *ratio_columns(lambda entry: get(entry).ratio),
+    ]
+
+
 def cells_text(slower: int, of: int | None = None) -> str:
     """How many cells are slower, for a table."""
     among = "" if of is None else f" of {of}"

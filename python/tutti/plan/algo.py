@@ -19,7 +19,7 @@ list of regions names parts that are not adjacent:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 from tutti.places import core
 from tutti.plan.context import Context
@@ -31,10 +31,24 @@ from tutti.plan.region import Region, Vectors
 from tutti.plan.trees import Tree
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
     from tutti._core import Plan
 
 # Whole vectors, for the functions that take no lists of regions.
 Whole = Vectors | Mapping[int, Region]
+
+
+class Part(TypedDict, total=False):
+    """The arguments that all parts take (see above)."""
+
+    collective: str | None
+    values: Regions | None
+    into: Regions | None
+    scratch: Regions | None
+
+
+PART = tuple(Part.__annotations__)
 
 
 def tree_reduce(
@@ -203,56 +217,24 @@ def _below(tree: Tree) -> dict[int, Ranks]:
     return {rank: Ranks(found[rank]) for rank in tree.children}
 
 
-def all_read_all(
-    c: Context,
-    ranks: Sequence[int] | None = None,
-    *,
-    collective: str | None = None,
-    values: Regions | None = None,
-    into: Regions | None = None,
-    scratch: Regions | None = None,
-) -> None:
+def all_read_all(c: Context, ranks: Sequence[int] | None = None, **part: Unpack[Part]) -> None:
     """Every rank publishes its data and reads all that it needs after one hand-over.
 
     This suits few ranks and few bytes. Collectives: barrier, allreduce, allgather, alltoall,
     reduce_scatter, scan and exscan; an allreduce in plans of other collectives.
     """
-    _included(
-        c,
-        "all_read_all",
-        ranks,
-        values,
-        into,
-        scratch,
-        collective or _own(c, "all_read_all", "allreduce"),
-    )
+    _included(c, "all_read_all", ranks, part, "allreduce")
 
 
 def levels(
-    c: Context,
-    ranks: Sequence[int] | None = None,
-    *,
-    form: str = "",
-    collective: str | None = None,
-    values: Regions | None = None,
-    into: Regions | None = None,
-    scratch: Regions | None = None,
+    c: Context, ranks: Sequence[int] | None = None, *, form: str = "", **part: Unpack[Part]
 ) -> None:
     """Trees within the groups of the machine's levels, and a tree among their leaders.
 
     Collectives: barrier, bcast, reduce, allreduce, gather and scatter. `form` has the algorithm's
     parameters, such as `binomial:flat:push` (docs/algorithms.md).
     """
-    _included(
-        c,
-        _spec("levels", form),
-        ranks,
-        values,
-        into,
-        scratch,
-        collective or c.collective,
-        by_levels=True,
-    )
+    _included(c, _spec("levels", form), ranks, part, by_levels=True)
 
 
 def hierarchical(
@@ -262,10 +244,7 @@ def hierarchical(
     between: str = "",
     within: str = "",
     leaders: int = 1,
-    collective: str | None = None,
-    values: Regions | None = None,
-    into: Regions | None = None,
-    scratch: Regions | None = None,
+    **part: Unpack[Part],
 ) -> None:
     """One algorithm among the leaders of the machine's nodes, and one within each node.
 
@@ -275,20 +254,13 @@ def hierarchical(
     """
     if within and not between:
         raise fault(f"hierarchical: within={within!r} without between; name both")
-    form = "".join("+" + part for part in (between, within) if part)
+    form = "".join("+" + one for one in (between, within) if one)
     spec = f"hierarchical:leaders={leaders}{form}"
-    _included(c, spec, ranks, values, into, scratch, collective or c.collective, by_levels=True)
+    _included(c, spec, ranks, part, by_levels=True)
 
 
 def tiled(
-    c: Context,
-    ranks: Sequence[int] | None = None,
-    *,
-    form: str = "",
-    collective: str | None = None,
-    values: Regions | None = None,
-    into: Regions | None = None,
-    scratch: Regions | None = None,
+    c: Context, ranks: Sequence[int] | None = None, *, form: str = "", **part: Unpack[Part]
 ) -> None:
     """Every rank combines one tile of the vector, then all ranks, or the root, collect the tiles.
 
@@ -297,74 +269,41 @@ def tiled(
     of blocks of the vectors must be a multiple of the number of ranks (with `levels`, of the ranks
     in the largest NUMA region); see `c.blocks`.
     """
-    whole = collective or _own(c, "tiled", "allreduce")
-    _included(
-        c, _spec("tiled", form), ranks, values, into, scratch, whole, by_levels=form == "levels"
-    )
+    _included(c, _spec("tiled", form), ranks, part, "allreduce", form == "levels")
 
 
-def doubling(
-    c: Context,
-    ranks: Sequence[int] | None = None,
-    *,
-    collective: str | None = None,
-    values: Regions | None = None,
-    into: Regions | None = None,
-    scratch: Regions | None = None,
-) -> None:
+def doubling(c: Context, ranks: Sequence[int] | None = None, **part: Unpack[Part]) -> None:
     """Pairs of ranks at doubling distances exchange all that they have.
 
     Collectives: barrier, allreduce, allgather, scan and exscan; an allreduce in plans of others.
     """
-    whole = collective or _own(c, "doubling", "allreduce")
-    _included(c, "doubling", ranks, values, into, scratch, whole)
+    _included(c, "doubling", ranks, part, "allreduce")
 
 
-def halving(
-    c: Context,
-    ranks: Sequence[int] | None = None,
-    *,
-    collective: str | None = None,
-    values: Regions | None = None,
-    into: Regions | None = None,
-    scratch: Regions | None = None,
-) -> None:
+def halving(c: Context, ranks: Sequence[int] | None = None, **part: Unpack[Part]) -> None:
     """Pairs of ranks exchange halves.
 
     Collectives: allreduce, reduce, reduce_scatter and bcast; an allreduce in plans of others. But
     for reduce_scatter the number of blocks of the vectors must be a multiple of the largest power
     of two that is not above the number of ranks; see `c.blocks`.
     """
-    _included(
-        c, "halving", ranks, values, into, scratch, collective or _own(c, "halving", "allreduce")
-    )
+    _included(c, "halving", ranks, part, "allreduce")
 
 
-def bruck(
-    c: Context,
-    ranks: Sequence[int] | None = None,
-    *,
-    collective: str | None = None,
-    values: Regions | None = None,
-    into: Regions | None = None,
-    scratch: Regions | None = None,
-) -> None:
+def bruck(c: Context, ranks: Sequence[int] | None = None, **part: Unpack[Part]) -> None:
     """Parts travel distances that are powers of two.
 
     Collectives: allgather and alltoall; an allgather in plans of others.
     """
-    _included(c, "bruck", ranks, values, into, scratch, collective or _own(c, "bruck", "allgather"))
+    _included(c, "bruck", ranks, part, "allgather")
 
 
 def direct(
     c: Context,
     ranks: Sequence[int] | None = None,
     *,
-    collective: str | None = None,
     window: int | None = None,
-    values: Regions | None = None,
-    into: Regions | None = None,
-    scratch: Regions | None = None,
+    **part: Unpack[Part],
 ) -> None:
     """Every part goes directly from its source to its destination.
 
@@ -373,18 +312,10 @@ def direct(
     is among the ranks, else the first of them.
     """
     algorithm = "direct" if window is None else f"direct:{window}"
-    _included(c, algorithm, ranks, values, into, scratch, collective or c.collective)
+    _included(c, algorithm, ranks, part)
 
 
-def ring(
-    c: Context,
-    ranks: Sequence[int] | None = None,
-    *,
-    collective: str | None = None,
-    values: Regions | None = None,
-    into: Regions | None = None,
-    scratch: Regions | None = None,
-) -> None:
+def ring(c: Context, ranks: Sequence[int] | None = None, **part: Unpack[Part]) -> None:
     """In each of p - 1 steps every rank reads from its left neighbour the result of the step
     before.
 
@@ -392,30 +323,21 @@ def ring(
     an allreduce or a bcast the number of blocks of the vectors must be a multiple of the number of
     ranks; see `c.blocks`.
     """
-    _included(c, "ring", ranks, values, into, scratch, collective or _own(c, "ring", "allgather"))
+    _included(c, "ring", ranks, part, "allgather")
 
 
-def chain(
-    c: Context,
-    ranks: Sequence[int] | None = None,
-    *,
-    collective: str | None = None,
-    values: Regions | None = None,
-    into: Regions | None = None,
-    scratch: Regions | None = None,
-) -> None:
+def chain(c: Context, ranks: Sequence[int] | None = None, **part: Unpack[Part]) -> None:
     """Each rank combines its left neighbour's result with its own value.
 
     Collectives: scan and exscan; a scan in plans of others.
     """
-    _included(c, "chain", ranks, values, into, scratch, collective or _own(c, "chain", "scan"))
+    _included(c, "chain", ranks, part, "scan")
 
 
 def _own(c: Context, algorithm: str, otherwise: str) -> str:
     """The plan's collective if this algorithm serves it, else `otherwise`."""
-    served = next(
-        entry["collectives"] for entry in core().algorithms() if entry["name"] == algorithm
-    )
+    name = algorithm.partition(":")[0]
+    served = next(entry["collectives"] for entry in core().algorithms() if entry["name"] == name)
     return c.collective if c.collective in served else otherwise
 
 
@@ -427,18 +349,22 @@ def _included(
     c: Context,
     algorithm: str,
     ranks: Sequence[int] | None,
-    values: Regions | None,
-    into: Regions | None,
-    scratch: Regions | None,
-    collective: str,
+    part: Part,
+    otherwise: str = "",
     by_levels: bool = False,
 ) -> None:
+    """`otherwise`: the collective in plans of those that the algorithm does not serve; empty: such
+    plans must name one."""
+    if unknown := part.keys() - PART:
+        raise fault(f"{algorithm}: there is no '{min(unknown)}'; give some of {', '.join(PART)}")
+    usual = _own(c, algorithm, otherwise) if otherwise else c.collective
+    collective = part.get("collective") or usual
     members = list(c.ranks if ranks is None else ranks)
     rooted: bool = collective in core().collectives() and core().rooted(collective)
     root = members.index(c.root) if rooted and c.root in members else 0
     shared = c.tree.levels(members) if by_levels else ""
     plan: Plan = builtin(algorithm, collective, len(members), root, shared)
-    c.include(plan, members, inp=values, out=into, tmp=scratch)
+    c.include(plan, members, inp=part.get("values"), out=part.get("into"), tmp=part.get("scratch"))
 
 
 def dissemination(c: Context, ranks: Sequence[int] | None = None) -> None:

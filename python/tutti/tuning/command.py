@@ -37,7 +37,7 @@ from tutti.tuning.by_model import Outcome, choose
 from tutti.tuning.jobs import TuneSettings
 from tutti.tuning.keeping import existing_table
 from tutti.tuning.measuring import Measuring, chosen_by, still_racing
-from tutti.tuning.writing import default_of, show_summary, table_text
+from tutti.tuning.writing import Served, default_of, show_summary, table_text
 
 MEASUREMENTS_OF_STEPS = 5  # the model takes the medians of these
 DEFAULT_SIZES = "8,64,512,4K,32K,256K,1M"
@@ -90,28 +90,21 @@ def _placement(settings: TuneSettings, ranks: int) -> Placement:
     return placement_here(ranks, "slots")
 
 
-def _levels_and_nodes(settings: TuneSettings, ranks: int) -> tuple[str, tuple[int, ...]]:
-    """The levels and nodes of ranks that are bound, as those that the model knows; else none."""
-    if settings.mpi is not None:
-        return "", ()
-    placement = _placement(settings, ranks)
-    return placement.levels, placement.nodes
+def _served(one: Pick, settings: TuneSettings, table: str = "") -> Served:
+    """Tells what serves a cell, by a table or else by default. The caller has cleared the
+    environment."""
+    cell, levels = one.cell, ""
+    nodes: tuple[int, ...] = ()
+    if settings.mpi is None:  # the ranks are bound, as the model has them
+        placement = _placement(settings, cell.ranks)
+        levels, nodes = placement.levels, placement.nodes
+    many, heap = cell.ranks > settings.cores, settings.shared_heap
+    return default_of(cell.collective, cell.bytes, cell.ranks, many, heap, levels, nodes, table)
 
 
 def _defaults(picks: list[Pick], settings: TuneSettings) -> dict[Pick, str]:
     with chosen_by(None):
-        return {
-            one: default_of(
-                one.cell.collective,
-                one.cell.bytes,
-                one.cell.ranks,
-                one.cell.ranks > settings.cores,
-                settings.shared_heap,
-                *_levels_and_nodes(settings, one.cell.ranks),
-            ).label
-            for one in picks
-            if one.label is not None
-        }
+        return {one: _served(one, settings).label for one in picks if one.label is not None}
 
 
 def _write(path: Path, text: str, console: Console) -> None:
@@ -126,26 +119,9 @@ def report_older_rules(
     picks: list[Pick], settings: TuneSettings, table: Path, console: Console
 ) -> None:
     """Prints the older rules that decide cells for which the default was measured best."""
-    places = []
     with chosen_by(None):
-        for one in picks:
-            oversubscribed = one.cell.ranks > settings.cores
-            levels, nodes = _levels_and_nodes(settings, one.cell.ranks)
-            found = core().explain(
-                one.cell.collective,
-                one.cell.bytes,
-                one.cell.ranks,
-                0,
-                oversubscribed,
-                [],
-                str(table),
-                reached=settings.shared_heap,
-                levels=levels,
-                node_of=list(nodes),
-            )
-            place = found["considered"][found["chosen"]]["place"]
-            if one.label is None and place.startswith(f"{table}:"):
-                places.append(place)
+        found = [_served(one, settings, str(table)).place for one in picks if one.label is None]
+    places = [place for place in found if place.startswith(f"{table}:")]
     if places:
         lines = ", ".join(dict.fromkeys(places))
         console.print(
