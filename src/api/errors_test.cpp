@@ -63,9 +63,10 @@ TEST(ApiErrors, DifferentReductionsAreNamed) {
           const auto [type, op] = rank == 0 ? others[other] : std::pair{TUTTI_FLOAT32, TUTTI_SUM};
           if (call(group, in.data(), out.data(), count, type, op) == TUTTI_OK) return;
           const std::string told = tutti_error_message();
-          EXPECT_NE(told.find(names[other]), std::string::npos) << told;
+          const bool from_second = told.find("third rank") != std::string::npos;
+          EXPECT_TRUE(from_second || told.find(names[other]) != std::string::npos) << told;
+          EXPECT_TRUE(from_second || told.find("sum of float32") != std::string::npos) << told;
           EXPECT_NE(told.find("bytes"), std::string::npos) << told;
-          EXPECT_NE(told.find("sum of float32"), std::string::npos) << told;
           if (&call == &calls[4]) EXPECT_NE(told.find("root 2"), std::string::npos) << told;
           ++mismatches;
         });

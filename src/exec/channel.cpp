@@ -127,15 +127,21 @@ Code Channel::fail_thrown(uint64_t call) noexcept {
 }
 
 // A rank that finds the mismatch at once has not yet said which call it is in, and ranks that wait
-// for it must learn that.
+// for it must learn that. Those that made the same call as this rank must learn that it will not go
+// on, so it enters a call that no rank makes.
 Code Channel::fail_mismatch(int peer, const Operation& operation) {
   if (told_ != 0 && has_told(peer) && tell_alike()) return Code::ok;
   say_waits(operation);
+  constexpr uint64_t call_of_nobody = 1;
+  say_entered(*own_, base_, call_of_nobody);
+  const uint64_t theirs = shm::load_relaxed(control(peer).call);
+  const std::string other = "rank " + std::to_string(rank_of(peer));
+  const std::string how = theirs == operation.call
+                              ? ", as " + other + " did, which met another call of a third rank"
+                              : " while " + other + " called " + describe(theirs);
   return fail(
       Code::mismatch,
-      "rank " + std::to_string(rank_) + " called " + describe(operation.call) + " while rank " +
-          std::to_string(rank_of(peer)) + " called " +
-          describe(shm::load_relaxed(control(peer).call)) +
+      "rank " + std::to_string(rank_) + " called " + describe(operation.call) + how +
           "; all ranks of a communicator must make the same collective calls in the same order");
 }
 
