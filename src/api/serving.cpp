@@ -30,7 +30,7 @@ void read_map(const std::string& file, SaturationMaps& maps) {
                                             "; name one of each that `tutti bench saturation` has "
                                             "measured");
   place = std::move(map);
-  if (of_node) maps.file_of_node = file;
+  (of_node ? maps.file_of_node : maps.file_between_nodes) = file;
   log_line(LogLevel::info, "%s the saturation map %s",
            of_node ? "servers follow" : "transfers between nodes follow", file.c_str());
 }

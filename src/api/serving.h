@@ -26,7 +26,7 @@ rma::Policy policy_for(uint64_t least_bytes, const rma::Crew& crew);
 // node says so in one line, and all go on without it.
 struct SaturationMaps {
   std::optional<rma::SaturationMap> node, between_nodes;
-  std::string file_of_node;  // for the report; empty: none
+  std::string file_of_node, file_between_nodes;  // for the report; empty: none
 };
 const SaturationMaps& saturation_maps();
 

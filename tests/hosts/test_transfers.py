@@ -322,7 +322,9 @@ def test_the_map_says_which_transfers_servers_get(program, tmp_path, mpi):
         file.write_text(json.dumps(found | {"bytes": [1 << 20]}))
         selective = SERVERS | {"TUTTI_SATURATION": str(file)}
         expect_ok(mpi, 2, program(mpi), "random", report=report, **selective)
-        done = json.loads(report.read_text())["endpoints"]
+        written = json.loads(report.read_text())
+        assert written["servers"]["saturation_map"] == str(file)
+        done = written["endpoints"]
         assert done["count"] == 2 and (done["handed"] > 0) == served
 
 

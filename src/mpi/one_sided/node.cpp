@@ -522,8 +522,11 @@ void Node::record() {
   record_between_nodes(far);
   report::record_one_sided(done);
   for (const int unit : units_) report::record_server_unit(static_cast<uint64_t>(unit));
-  if (const std::string& file = api::saturation_maps().file_of_node; !file.empty())
-    report::record_saturation(file);
+  const api::SaturationMaps& maps = api::saturation_maps();
+  std::string files = maps.file_of_node;
+  if (far.endpoints > 0 && !maps.file_between_nodes.empty())
+    files += (files.empty() ? "" : ", ") + maps.file_between_nodes;
+  if (!files.empty()) report::record_saturation(std::move(files));
 }
 
 void Node::end_groups() {
