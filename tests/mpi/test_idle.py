@@ -29,7 +29,8 @@ def test_a_rank_that_waits_for_a_message_of_large_count(host_named, compiled, na
 def check_that_ranks_sleep(host, ranks, program):
     command = [host.launcher, "-n", ranks, TUTTI_RUN, "--idle", "sleep", program, 0.2, 3]
     result = expect_ok(run(command, environment=clean_environment() | host.environment))
-    shares = dict(re.findall(r"^(\w+): ([\d.]+) % of a core", result.stdout, re.MULTILINE))
+    said = result.stdout + result.stderr
+    shares = dict(re.findall(r"^(\w+): ([\d.]+) % of a core", said, re.MULTILINE))
     assert len(shares) == CALLS
     assert all(float(share) < 20 for share in shares.values()), shares
 

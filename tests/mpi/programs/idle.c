@@ -275,7 +275,8 @@ int main(int argc, char** argv) {
   if (world_rank == 0) be_late(seconds);
   MPI_Finalize();
   if (world_rank == 1)
-    printf("Finalize: %.2f %% of a core\n", 100 * (core_seconds() - used_before) / (now() - begin));
+    fprintf(stderr, "Finalize: %.2f %% of a core\n",
+            100 * (core_seconds() - used_before) / (now() - begin));
   if (world_rank == 0) puts("ok");
   return 0;
 }
