@@ -36,17 +36,6 @@ Buffer all_parts(const tutti_group* group, const void* data, size_t part_bytes) 
   return {data, bytes, static_cast<size_t>(group->rank) * part_bytes};
 }
 
-tutti::group::Call reduction(Collective collective, const void* in, void* out, size_t count,
-                             int root, const tutti::exec::Combine& combine, uint64_t kind) {
-  return {.collective = collective,
-          .in = in,
-          .out = out,
-          .count = count,
-          .root = root,
-          .combine = &combine,
-          .kind = kind};
-}
-
 constexpr const char* in_is_own_part = "in = out + rank * part_bytes";
 constexpr const char* out_is_own_part = "out = in + rank * part_bytes";
 
@@ -157,8 +146,8 @@ tutti_status tutti_reduce(tutti_group* group, const void* in, void* out, size_t 
     const size_t bytes = bytes_of(count, combine.element, 1);
     if (!is_root(group, root)) out = nullptr;
     require_buffers({in, bytes}, is_root(group, root) ? Buffer{out, bytes} : Buffer{});
-    return outcome(group, ready(group).run(reduction(Collective::reduce, in, out, count, root,
-                                                     combine, kind_of(type, op))));
+    return outcome(group, ready(group).run({Collective::reduce, in, out, count, root, &combine},
+                                           kind_of(type, op)));
   });
 }
 
@@ -169,8 +158,8 @@ tutti_status tutti_allreduce(tutti_group* group, const void* in, void* out, size
     const tutti::exec::Combine combine = combine_of(type, op);
     const size_t bytes = bytes_of(count, combine.element, 1);
     require_buffers({in, bytes}, {out, bytes});
-    return outcome(group, ready(group).run(reduction(Collective::allreduce, in, out, count, 0,
-                                                     combine, kind_of(type, op))));
+    return outcome(group, ready(group).run({Collective::allreduce, in, out, count, 0, &combine},
+                                           kind_of(type, op)));
   });
 }
 
@@ -221,8 +210,9 @@ tutti_status tutti_reduce_scatter(tutti_group* group, const void* in, void* out,
     const tutti::exec::Combine combine = combine_of(type, op);
     const size_t all_bytes = bytes_of(count, combine.element, group->ranks);
     require_buffers({in, all_bytes}, {out, count * combine.element});
-    return outcome(group, ready(group).run(reduction(Collective::reduce_scatter, in, out, count, 0,
-                                                     combine, kind_of(type, op))));
+    return outcome(group,
+                   ready(group).run({Collective::reduce_scatter, in, out, count, 0, &combine},
+                                    kind_of(type, op)));
   });
 }
 
@@ -233,8 +223,8 @@ tutti_status tutti_scan(tutti_group* group, const void* in, void* out, size_t co
     const tutti::exec::Combine combine = combine_of(type, op);
     const size_t bytes = bytes_of(count, combine.element, 1);
     require_buffers({in, bytes}, {out, bytes});
-    return outcome(group, ready(group).run(reduction(Collective::scan, in, out, count, 0, combine,
-                                                     kind_of(type, op))));
+    return outcome(group, ready(group).run({Collective::scan, in, out, count, 0, &combine},
+                                           kind_of(type, op)));
   });
 }
 
@@ -246,8 +236,8 @@ tutti_status tutti_exscan(tutti_group* group, const void* in, void* out, size_t 
     const size_t bytes = bytes_of(count, combine.element, 1);
     if (group->rank == 0) out = nullptr;
     require_buffers({in, bytes}, group->rank == 0 ? Buffer{} : Buffer{out, bytes});
-    return outcome(group, ready(group).run(reduction(Collective::exscan, in, out, count, 0, combine,
-                                                     kind_of(type, op))));
+    return outcome(group, ready(group).run({Collective::exscan, in, out, count, 0, &combine},
+                                           kind_of(type, op)));
   });
 }
 

@@ -37,10 +37,6 @@ struct Call {
   // unknown_length: the ranks then agree on the length first, and short parts move with this
   // agreement (exec/record.h).
   size_t longest = 0;
-
-  // A number that all ranks must have in common, besides the collective, the root and the length,
-  // or that makes the call fail (exec::kind_shift); 0: none. A v-collective does not use it.
-  uint64_t kind = 0;
 };
 
 }  // namespace tutti::group

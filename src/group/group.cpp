@@ -275,12 +275,12 @@ exec::Operation Group::operation_of(const Call& call, size_t element) const {
           exec::call_signature(call.collective, bytes, call.root)};
 }
 
-Code Group::run_alike(const Call& call) {
+Code Group::run_alike(const Call& call, uint64_t kind) {
   const Selector selector = selector_of(call);
   const Entry& entry = entry_for(selector, call.count * selector.element);
   exec::Operation operation = operation_of(call, selector.element);
   last_ = {operation.call, &entry};
-  operation.call |= call.kind << exec::kind_shift;
+  operation.call |= kind << exec::kind_shift;
   if (entry.served > 0) return run_by_servers(by_servers(call, entry));
   return run_entry(entry, operation, selector.element);
 }

@@ -126,8 +126,11 @@ class Group {
     return channel_.bind(std::move(own));
   }
 
-  Code run(const Call& call) {
-    return call.parts == nullptr ? run_alike(call) : v_collective(call);
+  // `kind`: a number that all ranks must have in common, besides the collective, the root and the
+  // length, or that makes the call fail (exec::kind_shift); 0: none. A v-collective does not use
+  // it.
+  Code run(const Call& call, uint64_t kind = 0) {
+    return call.parts == nullptr ? run_alike(call, kind) : v_collective(call);
   }
 
   // Finds a call that note() has stored; null if there is none. The result is valid until the next
@@ -341,7 +344,7 @@ class Group {
   size_t served_at_once(plan::Collective collective, std::string_view algorithm) const;
   const Entry* served_v();  // the entry of an alltoallv; null: its parts are messages
   Code run_by_servers(const ByServers& served);
-  Code run_alike(const Call& call);  // vectors, or parts of one length
+  Code run_alike(const Call& call, uint64_t kind);  // vectors, or parts of one length
   exec::Operation operation_of(const Call& call, size_t element) const;
   void cut(const Entry& entry, exec::Operation& operation, size_t element) const;
   Code v_collective(const Call& call);

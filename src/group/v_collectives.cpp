@@ -277,7 +277,7 @@ Code Group::v_collective(const Call& call) {
 }
 
 Code Group::v_in_pairs(const Call& call) {
-  const auto [collective, in, out, count, root, combine, given, longest, kind] = call;
+  const auto [collective, in, out, count, root, combine, given, longest] = call;
   const BetweenNodes& messages = between_nodes(collective, root);
   exec::VParts parts{given->in, given->out};
   // In place, an arriving part overwrites one that may be leaving.
