@@ -6,13 +6,14 @@ import os
 from pathlib import Path
 
 import pytest
-from open_mpi import WITHOUT_LIBFABRIC
+from open_mpi import OWN_SESSIONS, WITHOUT_LIBFABRIC
 
 # Each job fails at its end if Tutti leaves a handle of the host's, a descriptor, a mapping or a
 # thread (src/mpi/abi/ledger.h).
 os.environ.setdefault("TEST_TUTTI_LEDGER", "1")
 for name, value in WITHOUT_LIBFABRIC.items():
     os.environ.setdefault(name, value)
+os.environ.update(OWN_SESSIONS)
 
 ROOT = Path(__file__).resolve().parents[1]
 BUILD = Path(os.environ.get("TEST_TUTTI_BUILD", ROOT / "build"))

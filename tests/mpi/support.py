@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from expected_hangs import read_until, started
-from open_mpi import WITHOUT_LIBFABRIC
+from open_mpi import OWN_SESSIONS, WITHOUT_LIBFABRIC
 from retries import note_retry
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -28,13 +28,17 @@ MPICH_POLITE = {"MPIR_CVAR_POLLS_BEFORE_YIELD": "1"} | {
     f"MPIR_CVAR_{name}_POSIX_INTRA_ALGORITHM": "mpir"
     for name in ("BCAST", "REDUCE", "ALLREDUCE", "BARRIER")
 }
-OPENMPI_POLITE = WITHOUT_LIBFABRIC | {
-    "OMPI_MCA_mpi_yield_when_idle": "1",
-    "OMPI_MCA_rmaps_base_oversubscribe": "1",
-    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
-    "OMPI_ALLOW_RUN_AS_ROOT": "1",
-    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-}
+OPENMPI_POLITE = (
+    WITHOUT_LIBFABRIC
+    | OWN_SESSIONS
+    | {
+        "OMPI_MCA_mpi_yield_when_idle": "1",
+        "OMPI_MCA_rmaps_base_oversubscribe": "1",
+        "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+        "OMPI_ALLOW_RUN_AS_ROOT": "1",
+        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    }
+)
 
 
 # For programs that allocate long buffers for every call and free them. glibc returns their pages to
