@@ -148,3 +148,8 @@ def grid_of(rows: Iterable[tuple[str, ...]]) -> RichTable:
     for row in rows:
         grid.add_row(*map(_as_it_is, row))
     return grid
+
+
+def unwrapped() -> RichColumn:
+    """A column of a progress bar that keeps its text in one line on a narrow terminal."""
+    return RichColumn(no_wrap=True)

@@ -12,7 +12,8 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
-from rich.table import Column
+
+from tutti.tables import unwrapped
 
 Result = TypeVar("Result")
 ONCE_IN_A_WHILE = 0.2  # a second
@@ -36,10 +37,10 @@ def with_progress(
     """
     columns = (
         BarColumn(BAR),
-        MofNCompleteColumn(table_column=Column(no_wrap=True)),
-        TimeElapsedColumn(table_column=Column(no_wrap=True)),
+        MofNCompleteColumn(table_column=unwrapped()),
+        TimeElapsedColumn(table_column=unwrapped()),
         TextColumn("left"),
-        TimeRemainingColumn(table_column=Column(no_wrap=True)),
+        TimeRemainingColumn(table_column=unwrapped()),
         TextColumn("{task.description}"),
     )
     console = Console(stderr=True)
