@@ -49,10 +49,14 @@ def test_ps(compiled, mpi):
     def ps(*words):
         return on("node2", sys.executable, "-m", "tutti.cli", "ps", *words)
 
+    def jobs_on_node():
+        return {job["name"]: job for job in json.loads(ps("--json"))}
+
+    earlier = jobs_on_node()  # ranks of another test may not have ended yet
     with running_job(mpi, compiled(mpi, "hangs"), "endless_loop"):
         end, jobs = time.monotonic() + 100, []
         while time.monotonic() < end and [job["here"] for job in jobs] != [[2, 3]]:
-            jobs = json.loads(ps("--json"))
+            jobs = [job for name, job in jobs_on_node().items() if name not in earlier]
         [job] = jobs
         assert (job["ranks"], job["here"]) == (RANKS, [2, 3])
         places = {}
