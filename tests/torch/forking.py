@@ -5,22 +5,14 @@ parents', and leave them as they are.
 import os
 import signal
 import tempfile
-from collections.abc import Callable
 
 import torch
 import torch.distributed as dist
 import torch.multiprocessing as mp
 import tutti.torch  # noqa: F401 (registers the backend)
+from values import error_of
 
 LIMIT = 60  # seconds of a process
-
-
-def error_of(call: Callable[[], object]) -> str:
-    try:
-        call()
-    except RuntimeError as error:
-        return str(error)
-    return "no error"
 
 
 def main(rank: int, store: str) -> None:
