@@ -281,7 +281,8 @@ def examine_task_groups() -> list[Finding]:
     says = (
         "the kernel schedules each session as a group: if there are more ranks than cores and the "
         "launcher starts each rank in a session of its own, as MPICH's does, a rank that yields "
-        "keeps its core"
+        "keeps its core; with any launcher some kernels (Linux 6.18) leave ranks without a core "
+        "for seconds"
     )
     return [
         Finding("task groups", POOR, says, "for such jobs: sysctl kernel.sched_autogroup_enabled=0")

@@ -221,7 +221,7 @@ void Waiter::sleep() {
     slack_before_ = std::max(prctl(PR_GET_TIMERSLACK), 1);
     prctl(PR_SET_TIMERSLACK, 1UL);
   }
-  usleep(static_cast<useconds_t>(next_sleep_.count()));
+  usleep(static_cast<useconds_t>(std::max(next_sleep_, least_sleep()).count()));
   next_sleep_ = std::min(2 * next_sleep_, pace_.longest_sleep);
 }
 
@@ -255,6 +255,13 @@ void Waiter::look_at_clock() {
 microseconds Waiter::sleep_limit(microseconds most) const {
   if (!last_progress_) return most;
   return std::min(most, std::chrono::duration_cast<microseconds>(idle()) / 4);
+}
+
+// Threads that sleep and wake thousands of times a second can make the kernel's scheduler fail, as
+// those can that yield (docs/decisions/waiting-with-more-ranks-than-cores.md). A 32nd of the time
+// since something came adds little to any wait.
+microseconds Waiter::least_sleep() const {
+  return std::min(std::chrono::duration_cast<microseconds>(idle()) / 32, one_sleep);
 }
 
 void Waiter::share_core() {

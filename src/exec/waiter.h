@@ -6,6 +6,7 @@
 // lines and doorbells. Its user polls, and decides what a dead peer or a stall means.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -113,7 +114,7 @@ class Waiter {
   void sleep_on(shm::Doorbell& bell, Ready ready, std::chrono::microseconds most) {
     const IdleBells* const bells = idle_bells();
     if (bells == nullptr)
-      bell.sleep_unless(ready, sleep_limit(most));
+      bell.sleep_unless(ready, sleep_limit(std::max(most, least_sleep())));
     else
       was_rung_for_ =
           idle_sleeps_.sleep_beside(*bells, bell, ready, sleep_limit(bells->longest_sleep));
@@ -130,6 +131,8 @@ class Waiter {
   using Clock = std::chrono::steady_clock;
 
   static void yield();
+  // Sleeps of a wait that lasts are no shorter than this.
+  std::chrono::microseconds least_sleep() const;
   void sleep();
   bool sleep_on_bell();
   void look_at_clock();

@@ -99,6 +99,19 @@ TEST(Waiter, YieldsAgainAfterMessagesHaveProgressed) {
   EXPECT_LT(waiter.sleep_limit(most), waiter.elapsed() / 4);
 }
 
+// Frequent short sleeps can make the kernel's scheduler fail. No sleep is shorter than was asked
+// for, so the number of sleeps has a limit on any machine.
+TEST(Waiter, SleepsOfALongWaitGrow) {
+  Pace pace;
+  pace.sleeps_after = microseconds(0);
+  pace.shortest_sleep = pace.longest_sleep = microseconds(1);
+  pace.sleeps_exactly = true;
+  Waiter waiter(pace);
+  int polls = 0;
+  waiter.until([&] { return ++polls, waiter.elapsed() >= milliseconds(100); }, looks_at_nothing);
+  EXPECT_LT(polls, 400);
+}
+
 // Yields without end can make the kernel's scheduler fail.
 TEST(Waiter, EveryWaitThatBecomesLongSleeps) {
   for (const WaitStyle style : {WaitStyle::spin, WaitStyle::yield}) {
