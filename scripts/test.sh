@@ -59,6 +59,18 @@ masked_failures() {
     "$(closed_with xpassed) expected to fail that passed, $(wc -l <"$TEST_TUTTI_RETRIES") tried again"
 }
 
+# ungroup_sessions: has the kernel schedule each thread by itself, and not each session as a group,
+# until the tests end, where this user may. The groups of Linux 6.18 can starve ranks for a minute
+# (docs/decisions/waiting-with-more-ranks-than-cores.md).
+ungroup_sessions() {
+  local setting=/proc/sys/kernel/sched_autogroup_enabled
+  [[ -w $setting && $(<"$setting") == 1 ]] || return 0
+  say "sessions are not scheduled as groups until the tests end (kernel.sched_autogroup_enabled=0)"
+  echo 0 >"$setting"
+  # shellcheck disable=SC2064 # the name is known now
+  trap "echo 1 >$setting" EXIT
+}
+
 # begin_tree NAME COMMAND...: begins to build a tree that a later part needs, at the lowest priority,
 # because tests of threads leave cores idle.
 begin_tree() {
@@ -103,6 +115,7 @@ pytest_line='^=+ .* in [0-9.]+s'
 export TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=1:second_deadlock_stack=1}
 export ASAN_OPTIONS=${ASAN_OPTIONS:-strict_string_checks=1:detect_stack_use_after_return=1}
 
+ungroup_sessions
 case $mode in
   quick)
     part "unit tests" "$ctest_line" run_ctest build -L quick
