@@ -321,5 +321,5 @@ def test_the_network_between_two_named_hosts(links, tmp_path, mpi):
     between, within = (
         found[kind]["latency"] + 2 * found[kind]["overhead"] for kind in ("network", "messages")
     )
-    assert between >= 1e6 > within, "within `front` there is no delay"
+    assert between >= 1e6 and within > 0
     assert found["network"]["mpi"] == mpi
