@@ -358,9 +358,31 @@ TUTTI_API tutti_status tutti_put(tutti_group* group, int target, void* to, const
 TUTTI_API tutti_status tutti_get(tutti_group* group, int target, void* to, const void* from,
                                  size_t bytes, tutti_handle* handle);
 
-/* The same with `blocks` blocks of `block_bytes` bytes each; block i is `i * to_stride` and
- * `i * from_stride` bytes from `to` and `from`. Strides may be negative. At most 2^31 - 1 blocks.
- */
+/* Like tutti_put, and then adds `bytes` to *signal, a word of the target's, aligned to 8 bytes and
+ * outside of the data. So the target learns of the data without a message. A long put moves in
+ * pieces, in any order, and each adds its bytes when it is there: once *signal has grown by all
+ * bytes that were put, by whichever ranks, all of them are there. A put of 0 bytes changes nothing.
+ * The target sets the word before the first put, and then only puts change it. Between processes
+ * `to` and `signal` are memory from tutti_alloc of the target's, or the result is
+ * TUTTI_INVALID_ARGUMENT; TUTTI_UNAVAILABLE: this process does not reach the target's heap. Servers
+ * get the put only if the target is on another node; if one dies that has begun it, the completion
+ * returns TUTTI_DEAD_PEER, and *signal may count any part of it. Source: OpenSHMEM 1.5, section
+ * 9.8, a put with a signal and SHMEM_SIGNAL_ADD, whose number is here that of the bytes. */
+TUTTI_API tutti_status tutti_put_signal(tutti_group* group, int target, void* to, const void* from,
+                                        size_t bytes, uint64_t* signal, tutti_handle* handle);
+/* Returns when *signal, a word of this rank's, is at least `least` bytes: the data that was counted
+ * there may be read. Between processes the word is memory from tutti_alloc, or the result is
+ * TUTTI_INVALID_ARGUMENT, because no put could reach it. The call answers ranks of other nodes
+ * meanwhile, and goes on with the puts that this rank has started. TUTTI_DEAD_PEER: the host MPI
+ * has failed to exchange messages with other nodes. A wait that takes TUTTI_STALL_SECONDS says so;
+ * with TUTTI_STALL=abort the result is TUTTI_DEAD_PEER, or the job ends if the group spans nodes. A
+ * program may also look itself, by a load with acquire and calls of tutti_test. */
+TUTTI_API tutti_status tutti_signal_wait(tutti_group* group, const uint64_t* signal,
+                                         uint64_t least);
+
+/* tutti_put and tutti_get with `blocks` blocks of `block_bytes` bytes each; block i is
+ * `i * to_stride` and `i * from_stride` bytes from `to` and `from`. Strides may be negative. At
+ * most 2^31 - 1 blocks. */
 TUTTI_API tutti_status tutti_put_strided(tutti_group* group, int target, void* to,
                                          ptrdiff_t to_stride, const void* from,
                                          ptrdiff_t from_stride, size_t block_bytes, size_t blocks,

@@ -5,7 +5,11 @@
 #include <new>
 
 #include "base/error.h"
+#include "base/log.h"
+#include "base/options.h"
+#include "base/text_or_short.h"
 #include "api/serving.h"
+#include "rma/signal.h"
 
 namespace tutti::api {
 namespace {
@@ -81,7 +85,8 @@ OneSided::OneSided(Services& services, int rank)
       mask_(0),
       served_from_(&services.served_from()),
       services_(&services),
-      rank_(rank) {}
+      rank_(rank),
+      style_(services.style()) {}
 
 OneSided::OneSided(Processes processes)
     : mask_(SIZE_MAX),
@@ -89,7 +94,10 @@ OneSided::OneSided(Processes processes)
       own_peers_(std::move(processes.peers)),
       targets_(std::move(processes.targets)),
       process_client_(std::move(processes.client)),
-      crew_(processes.crew) {
+      crew_(processes.crew),
+      own_heap_(processes.heap),
+      progress_(processes.progress),
+      style_(processes.style) {
   peers_ = own_peers_.data();
   tag_ = new_tag();
 }
@@ -131,6 +139,23 @@ void OneSided::require_begun() const {
     throw Error(Code::unavailable,
                 "the group has no one-sided transfers: its ranks are processes without MPI, or "
                 "MPI_Finalize was called, or this process was forked from the rank");
+}
+
+rma::Outcome OneSided::wait_for_signal(const shm::Word& signal, uint64_t least) const {
+  if (far_ != nullptr) return far_->wait_for_signal(signal, least);
+  const auto has_come = [&] { return shm::observe(signal) >= least; };
+  if (has_come()) return {};
+  rma::Outcome outcome;
+  exec::Waiter waiter(exec::pace_between_calls(style_), progress_);
+  waiter.until(has_come, [&] {
+    if (!waiter.stalls()) return Code::ok;
+    const std::string what = text_or_short([&] { return rma::describe_signal(signal, least); });
+    log_line(LogLevel::warning, "has waited %d s %s", options().stall_seconds, what.c_str());
+    if (options().stall != StallAction::abort_job) return Code::ok;
+    outcome = {Code::dead_peer, "stalled " + what + "; ended because TUTTI_STALL=abort"};
+    return outcome.code;
+  });
+  return outcome;
 }
 
 size_t OneSided::most_outstanding() const {

@@ -92,7 +92,10 @@ class OneSided {
     std::vector<rma::Peer> peers;  // indexed by rank of the group
     std::vector<int> targets;      // indexed by rank: the number by which the mover knows it
     const shm::Word* served_from = nullptr;
-    rma::Crew crew;  // the node's crew, apart from the number of servers
+    rma::Crew crew;                 // the node's crew, apart from the number of servers
+    rma::Extent heap{};             // this rank's heap
+    exec::ProgressHook progress{};  // for waits for other ranks
+    exec::WaitStyle style{};
     std::unique_ptr<rma::Client> client;
   };
 
@@ -119,6 +122,10 @@ class OneSided {
   bool executes(size_t bytes) const { return bytes < shm::load_relaxed(*served_from_); }
 
   const rma::Peer& peer(int rank) const { return peers_[mask_ & static_cast<size_t>(rank)]; }
+  // Returns the memory of this rank in which it waits for signals: a process's heap.
+  rma::Extent own_heap() const {
+    return services_ == nullptr ? own_heap_ : rma::Extent{peers_->first, peers_->bytes};
+  }
   // Returns the number by which the client's mover knows a rank.
   int target(int rank) const { return mask_ == 0 ? rank : targets_[static_cast<size_t>(rank)]; }
 
@@ -129,6 +136,8 @@ class OneSided {
 
   // Throws Error(unavailable) after end().
   void require_begun() const;
+  // Returns when the word, to which puts signal, is at least `least`. Not after end().
+  rma::Outcome wait_for_signal(const shm::Word& signal, uint64_t least) const;
   // So many transfers may be outstanding at each server.
   size_t most_outstanding() const;
 
@@ -164,6 +173,9 @@ class OneSided {
   std::unique_ptr<rma::Client> process_client_;
   rma::FarRanks* far_ = nullptr;
   rma::Crew crew_;
+  rma::Extent own_heap_;
+  exec::ProgressHook progress_;
+  exec::WaitStyle style_{};
   uint64_t policy_is_for_ = UINT64_MAX;  // the value of *served_from_
   Counts ended_;                         // the counts of the client that has ended
 };

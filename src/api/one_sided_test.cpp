@@ -128,6 +128,44 @@ TEST(OneSided, BlocksAndStrictTransfers) {
   EXPECT_EQ(matrix[0], 77);
 }
 
+// Every rank puts to all others, and reads what they have put as soon as its signal says so. Two
+// halves of the memory take turns, so nobody waits for anything else.
+TEST(OneSided, PutsThatSignal) {
+  constexpr int ranks = 4, rounds = 200;
+  constexpr size_t count = 100, half = count * ranks;
+  for (const int servers : {0, 1}) {
+    Team team(ranks);
+    if (servers > 0) {
+      ASSERT_EQ(tutti_servers_start(team.team, servers, TUTTI_SERVE_ALL), TUTTI_OK);
+    }
+    Heaps heaps(ranks, std::vector<int64_t>(2 * half));
+    std::vector<std::vector<uint64_t>> signals(ranks, std::vector<uint64_t>(2));
+    team.run([&](tutti_group* group, int rank) {
+      std::vector<int64_t> mine(count);
+      const auto me = static_cast<size_t>(rank);
+      for (int round = 0; round < rounds; ++round) {
+        const auto turn = static_cast<size_t>(round % 2);
+        std::iota(mine.begin(), mine.end(), 1000 * round + 100 * rank);
+        for (size_t target = 0; target < ranks; ++target) {
+          tutti_handle handle;
+          ASSERT_EQ(tutti_put_signal(group, static_cast<int>(target),
+                                     &heaps[target][turn * half + me * count], mine.data(),
+                                     count * sizeof(int64_t), &signals[target][turn], &handle),
+                    TUTTI_OK)
+              << tutti_error_message();
+          ASSERT_EQ(tutti_wait(group, &handle), TUTTI_OK);
+        }
+        const uint64_t sum = half * sizeof(int64_t) * static_cast<uint64_t>(round / 2 + 1);
+        ASSERT_EQ(tutti_signal_wait(group, &signals[me][turn], sum), TUTTI_OK);
+        for (int from = 0; from < ranks; ++from)
+          for (size_t i = 0; i < count; ++i)
+            ASSERT_EQ(heaps[me][turn * half + static_cast<size_t>(from) * count + i],
+                      1000 * round + 100 * from + static_cast<int64_t>(i));
+      }
+    });
+  }
+}
+
 void expect_refused(tutti_status status, const std::string& culprit) {
   EXPECT_EQ(status, TUTTI_INVALID_ARGUMENT);
   EXPECT_NE(std::string(tutti_error_message()).find(culprit), std::string::npos)
@@ -152,6 +190,20 @@ TEST(OneSided, MistakesAreNamed) {
   expect_refused(tutti_put_strided(group, 0, &to, PTRDIFF_MAX, &from, 8, 8, 3, &handle), "stride");
   expect_refused(tutti_put_strided(group, 0, &to, 0, &from, 0, 0, size_t{1} << 40, &handle),
                  "blocks");
+  uint64_t words[2] = {};
+  auto* const odd = reinterpret_cast<uint64_t*>(reinterpret_cast<char*>(words) + 4);
+  auto* const nowhere = reinterpret_cast<uint64_t*>(8);
+  expect_refused(tutti_put_signal(group, 2, &to, &from, 8, words, &handle), "target 2");
+  expect_refused(tutti_put_signal(group, 1, &to, &from, 8, nullptr, &handle), "signal is null");
+  expect_refused(tutti_put_signal(group, 1, &to, &from, 8, odd, &handle), "not aligned");
+  expect_refused(tutti_put_signal(group, 1, words, &from, 8, words, &handle), "overlap");
+  expect_refused(tutti_put_signal(group, 1, &to, &from, 8, nowhere, &handle),
+                 "signal is not within the shared heap of rank 1");
+  expect_refused(tutti_signal_wait(nullptr, words, 1), "group is null");
+  expect_refused(tutti_signal_wait(group, nullptr, 1), "signal is null");
+  expect_refused(tutti_signal_wait(group, odd, 1), "not aligned");
+  EXPECT_EQ(tutti_put_signal(group, 1, nullptr, nullptr, 0, words, nullptr), TUTTI_OK);
+  EXPECT_EQ(words[0] + words[1], 0u);
   expect_refused(tutti_wait(group, nullptr), "handle is null");
   expect_refused(tutti_test(group, &handle, nullptr), "complete is null");
   expect_refused(tutti_servers_start(team.team, 0, TUTTI_SERVE_ALL), "number of servers");

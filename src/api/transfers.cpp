@@ -6,6 +6,7 @@
 #include "api/arguments.h"
 #include "api/guard.h"
 #include "api/team.h"
+#include "rma/signal.h"
 #include "tutti/tutti.h"
 
 namespace {
@@ -225,6 +226,52 @@ tutti_status execute(tutti_group* group, int target, const Transfer& transfer) {
   return status == TUTTI_OK ? before : status;
 }
 
+constexpr const char* misaligned =
+    "signal is not aligned to 8 bytes; pass the address of a uint64_t";
+
+// The memory of a rank in which puts with a signal have their data and their signal. The group has
+// one-sided transfers with the rank.
+tutti::rma::Extent memory_for_signals(const tutti_group* group, int rank) {
+  const tutti::api::OneSided& side = group->one_sided;
+  const tutti::rma::Peer& peer = side.peer(rank);
+  if (rank == group->rank) return side.own_heap();
+  if (peer.elsewhere) return side.far()->heap(rank);
+  return {peer.first, peer.bytes};
+}
+
+// The caller executes it unless the target is on another node (rma/signal.h).
+tutti_status put_signal(tutti_group* group, int target, void* to, const void* from, size_t bytes,
+                        uint64_t* signal, tutti_handle* handle) {
+  require_group(group);
+  require_target(group, target);
+  require_bytes(group, target, to, from, bytes);
+  const auto there = reinterpret_cast<uint64_t>(to), address = reinterpret_cast<uint64_t>(signal);
+  require(signal != nullptr, "signal is null; pass its address at the target");
+  require(address % alignof(tutti::shm::Word) == 0, misaligned);
+  require(bytes == 0 || (address - there >= bytes && there - address >= sizeof *signal),
+          "signal and to overlap; pass a signal of its own");
+  tutti::api::OneSided& side = group->one_sided;
+  side.require_begun();
+  const tutti::rma::Peer& peer = side.peer(target);
+  if (!peer.elsewhere || side.far() != nullptr) {
+    const tutti::rma::Extent heap = memory_for_signals(group, target);
+    tutti::rma::require_in_heap(heap, {there, bytes}, "to", target);
+    tutti::rma::require_in_heap(heap, {address, sizeof *signal}, "signal", target);
+  }
+  Transfer transfer = transfer_of(group, Kind::put, target, {to, 0}, {from, 0}, {bytes, 1});
+  if (handle != nullptr) *handle = {};
+  if (peer.elsewhere) {
+    transfer.kind = Kind::put_signal;
+    transfer.remote_stride = static_cast<int64_t>(address);
+    return start_far(group, target, transfer, handle);
+  }
+  side.count_copy();
+  const tutti::Code code = side.client().execute(transfer);
+  auto* const word = reinterpret_cast<tutti::shm::Word*>(peer.here(address, sizeof *signal));
+  if (code == tutti::Code::ok) tutti::shm::add(*word, bytes);
+  return ended(code);
+}
+
 // The general path, apart from the short one, whose callers then save no registers.
 template <Kind kind>
 [[gnu::noinline]] tutti_status started(tutti_group* group, int target, void* to, const void* from,
@@ -294,6 +341,25 @@ tutti_status tutti_put(tutti_group* group, int target, void* to, const void* fro
 tutti_status tutti_get(tutti_group* group, int target, void* to, const void* from, size_t bytes,
                        tutti_handle* handle) {
   return transfer<Kind::get>(group, target, to, from, bytes, handle);
+}
+
+tutti_status tutti_put_signal(tutti_group* group, int target, void* to, const void* from,
+                              size_t bytes, uint64_t* signal, tutti_handle* handle) {
+  return guarded([&] { return put_signal(group, target, to, from, bytes, signal, handle); });
+}
+
+tutti_status tutti_signal_wait(tutti_group* group, const uint64_t* signal, uint64_t least) {
+  return guarded([&] {
+    require_group(group);
+    require(signal != nullptr, "signal is null; pass its address");
+    require(reinterpret_cast<uint64_t>(signal) % alignof(tutti::shm::Word) == 0, misaligned);
+    const tutti::api::OneSided& side = group->one_sided;
+    side.require_begun();
+    const auto address = reinterpret_cast<uint64_t>(signal);
+    tutti::rma::require_in_heap(memory_for_signals(group, group->rank), {address, sizeof *signal},
+                                "signal", group->rank);
+    return ended(side.wait_for_signal(*reinterpret_cast<const tutti::shm::Word*>(signal), least));
+  });
 }
 
 tutti_status tutti_put_strided(tutti_group* group, int target, void* to, ptrdiff_t to_stride,

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/text_or_short.h"
+#include "shm/order.h"
 
 namespace tutti::rma {
 namespace {
@@ -64,12 +65,24 @@ bool Answering::advance(Answer& answer) {
   return false;
 }
 
+// Moves the data of a put, and then signals. Moves nothing if this process has not mapped the
+// signal.
+Code Answering::move_and_signal(const Transfer& put) {
+  const Peer& target = peers_[static_cast<size_t>(put.target)];
+  std::byte* const signal =
+      target.here(static_cast<uint64_t>(put.remote_stride), sizeof(shm::Word));
+  if (signal == nullptr) return Code::unavailable;
+  const Code code = move(put);
+  if (code == Code::ok) shm::add(*reinterpret_cast<shm::Word*>(signal), put.bytes());
+  return code;
+}
+
 // Moves the data of a request that has arrived, and sends the reply. Does nothing if memory has run
 // out and other replies use the spare one.
 int Answering::reply(Answer& answer) {
   Asked request;
   std::memcpy(&request, answer.request.data(), sizeof request);
-  const bool puts = request.kind == Kind::put;
+  const bool puts = is_put(request.kind);
   const size_t bytes = request.block_bytes * request.blocks;
   answer.reply = replies_.take(sizeof(Reply) + (puts ? 0 : bytes));
   if (answer.reply.data() == nullptr) return Wire::success;
@@ -83,8 +96,8 @@ int Answering::reply(Answer& answer) {
                           .blocks = request.blocks,
                           .kind = request.kind,
                           .target = static_cast<int32_t>(request.target)};
-  constexpr int buffers = 0;  // the mover's only client
-  const Reply result{.code = static_cast<uint32_t>(mover_.move(transfer, buffers))};
+  const Code code = transfer.kind == Kind::put_signal ? move_and_signal(transfer) : move(transfer);
+  const Reply result{.code = static_cast<uint32_t>(code)};
   std::memcpy(answer.reply.data(), &result, sizeof result);
   bytes_ += answer.reply.size();
   answer.replies = true;

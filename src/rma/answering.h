@@ -6,6 +6,10 @@
 // loads and stores, all other by the system's copies within this process, which find out whether it
 // exists. No function waits. One thread at a time.
 //
+// The pieces of a put that signals may come in any order, and several threads and processes may
+// answer them. Each adds the bytes of its piece to the signal after it has stored them. A rank that
+// sees the sum of all of them there sees the data.
+//
 // Where memory has run out, requests are received and answered one after another through spare
 // buffers; the others stay with the host.
 #pragma once
@@ -51,6 +55,12 @@ class Answering {
   bool prepare(size_t bytes);
   bool take_new();
   void release(std::list<Answer>::iterator answer);
+  // Between a buffer and the memory of a target.
+  Code move(const Transfer& transfer) {
+    constexpr int buffers = 0;  // the mover's only client
+    return mover_.move(transfer, buffers);
+  }
+  Code move_and_signal(const Transfer& put);
   int reply(Answer& answer);
   void fail(int client, int code);
 

@@ -25,7 +25,7 @@ Transfer packed(const Transfer& piece) {
   return between;
 }
 
-const char* name(Kind kind) { return kind == Kind::put ? "put" : "get"; }
+const char* name(Kind kind) { return is_put(kind) ? "put" : "get"; }
 
 std::string hexadecimal(uint64_t address) {
   char text[24];
@@ -160,7 +160,7 @@ void Asking::add_place() {
 bool Asking::send(uint64_t number, Moving& moving) {
   Cutter after = moving.cutter;
   const Transfer transfer = after.next();
-  const bool puts = transfer.kind == Kind::put;
+  const bool puts = is_put(transfer.kind);
   if (free_places_.empty()) {
     try {
       add_place();

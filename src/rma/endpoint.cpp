@@ -2,14 +2,16 @@
 
 namespace tutti::rma {
 
-void Endpoint::start(const Transfer& transfer, std::byte* here, int64_t stride, uint64_t label) {
+bool Endpoint::start(const Transfer& transfer, std::byte* here, int64_t stride, uint64_t label) {
   Transfer between = transfer;
   between.local = reinterpret_cast<uint64_t>(here);
   between.local_stride = stride;
   const Way& way = ways_[static_cast<size_t>(transfer.far_rank())];
   const std::lock_guard lock(mutex_);
+  if (!asking_.failure().empty()) return false;
   asking_.start(between,
                 {.answers = way.answers, .number = way.number, .rank = transfer.far_rank()}, label);
+  return true;
 }
 
 std::byte* Endpoint::here(const Transfer& transfer, size_t client) const {

@@ -46,8 +46,9 @@ class Endpoint {
   void take() { shm::publish(taken_, 1); }
   void give_back() { shm::publish(taken_, 0); }
   // Starts a transfer with another node. `here` is the caller's side, where the server has it; its
-  // blocks lie `stride` bytes apart. Throws bad_alloc, and has then started nothing.
-  void start(const Transfer& transfer, std::byte* here, int64_t stride, uint64_t label);
+  // blocks lie `stride` bytes apart. False if the wire has failed, which then carries nothing.
+  // Throws bad_alloc, and has then started nothing.
+  bool start(const Transfer& transfer, std::byte* here, int64_t stride, uint64_t label);
   // Where the server has the caller's side of a transfer of a client; null: it does not reach it.
   std::byte* here(const Transfer& transfer, size_t client) const;
   // Sends, receives and answers without waiting. True if something has moved. Then tells the labels

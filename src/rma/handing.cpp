@@ -16,11 +16,6 @@ Transfer packed(const Transfer& transfer) {
   return packed;
 }
 
-bool within(const Extent& part, const Extent& whole) {
-  const uint64_t offset = part.first - whole.first;
-  return offset < whole.bytes && part.bytes <= whole.bytes - offset;
-}
-
 }  // namespace
 
 Handing::Handing(const Domain& domain, int32_t place, const Settings& settings)
@@ -52,17 +47,17 @@ bool Handing::prepare(const Transfer& transfer, bool reaches_all, Transfer* hand
   const auto* const local = reinterpret_cast<const std::byte*>(transfer.local);
   if (transfer.may_carry()) {
     handed->carries = 1;
-    if (transfer.kind == Kind::put) std::memcpy(handed->carried(), local, transfer.block_bytes);
+    if (is_put(transfer.kind)) std::memcpy(handed->carried(), local, transfer.block_bytes);
     return true;
   }
-  if (reaches_all || within(extent_of(transfer.local, transfer.local_stride, transfer), heap_))
+  if (reaches_all || is_within(extent_of(transfer.local, transfer.local_stride, transfer), heap_))
     return true;
   if (transfer.bytes() > slot_bytes || free_slots_.empty()) return false;
   *slot = free_slots_.back();
   free_slots_.pop_back();
   handed->staged = 1;
   handed->local = *slot;
-  if (transfer.kind == Kind::put) copy_blocks(packed(transfer), domain_.slot(place_, *slot), local);
+  if (is_put(transfer.kind)) copy_blocks(packed(transfer), domain_.slot(place_, *slot), local);
   return true;
 }
 
@@ -123,8 +118,12 @@ Handing::State Handing::look(uint64_t number, bool closely) {
   const uint64_t position = position_of(number);
   Producer& queue = queues_[nth];
   if (queue.is_done(position)) {
-    if (queue.content(position).result == Code::ok) return State::done;
-    return State::own;  // it then finds out more than a server tells
+    const Code result = queue.content(position).result;
+    if (result == Code::ok) return State::done;
+    // It then finds out more than a server tells. But a second put could signal twice.
+    if (result != Code::dead_peer || transfer(number).kind != Kind::put_signal) return State::own;
+    ++counts_.lost;
+    return State::lost;
   }
   ServerState& state = server(nth);
   const bool serves = runs(state);
@@ -151,7 +150,7 @@ Handing::State Handing::look(uint64_t number, bool closely) {
 void Handing::unpack(uint64_t number) {
   const Started& started = started_at(number);
   const Transfer& transfer = started.transfer;
-  if (transfer.kind == Kind::put) return;
+  if (is_put(transfer.kind)) return;
   if (started.slot != no_slot)
     copy_blocks(packed(transfer), reinterpret_cast<std::byte*>(transfer.local),
                 domain_.slot(place_, started.slot));
@@ -179,7 +178,7 @@ std::string Handing::describe(uint64_t number) const {
   const uint64_t process = shm::load_relaxed(server(nth).process);
   return "for server " + std::to_string(servers_.first + static_cast<int32_t>(nth)) + " (process " +
          std::to_string(process) + stopped_note(process) + ") to exchange a " +
-         (one.kind == Kind::put ? "put" : "get") + " of " + std::to_string(one.bytes()) +
+         (is_put(one.kind) ? "put" : "get") + " of " + std::to_string(one.bytes()) +
          " bytes with rank " + std::to_string(one.far_rank()) + ", on another node";
 }
 

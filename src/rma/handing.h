@@ -10,7 +10,8 @@
 // A client takes back what no server has begun, if the server has ended or died, or begins nothing
 // for long. A server that has died may have given a message to the network, which stores a put's
 // data perhaps much later. So such a put is lost: its caller cannot know what the target's memory
-// holds, or will hold. Gets are executed again.
+// holds, or will hold. Gets are executed again. So are puts of a wire that has failed, apart from
+// those that signal, which could signal twice.
 //
 // One thread at a time. No function waits.
 #pragma once
@@ -52,7 +53,7 @@ class Handing {
     under_way,
     done,
     own,   // no server executes it, and its caller must
-    lost,  // it was a put that had begun, and its server has died
+    lost,  // it was a put that had begun, and its server has died or, if it signals, its wire
   };
   // `closely`: also by calls of the system; to be done now and then in a wait.
   State look(uint64_t number, bool closely);

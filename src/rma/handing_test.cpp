@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <memory>
@@ -191,6 +192,69 @@ TEST(Handing, BlocksAtDistances) {
   for (size_t i = 0; i < got.size(); ++i) EXPECT_EQ(got[i], i % 50 < 10 ? from[i] : 0) << i;
 }
 
+// Puts that signal, by all servers and in pieces. The target knows nothing but the sum of its
+// signal, and reads the data as soon as that is there, of two halves of its memory in turn.
+TEST(Handing, PutsThatSignal) {
+  constexpr int clients = 3, rounds = 60;
+  constexpr size_t lengths[] = {1, 8, 2500, slot_bytes};
+  constexpr size_t part = 8192, half = clients * part;
+  constexpr size_t sum = clients * (1 + 8 + 2500 + slot_bytes);
+  for (const int servers : {1, 2, 4}) {
+    Nodes both(servers, clients);
+    for (auto& node : both.nodes) node->start();
+    std::atomic<int> turn{0};  // the rounds that the target has read
+    uint8_t* const heap = both.nodes[1]->heap.data();
+    auto* const signals = reinterpret_cast<shm::Word*>(heap + 2 * half);
+    std::vector<std::thread> threads;
+    for (int place = 0; place < clients; ++place)
+      threads.emplace_back([&, place] {
+        const auto client = both.nodes[0]->client(place);
+        std::vector<uint8_t> data(slot_bytes);
+        for (int round = 0; round < rounds; ++round) {
+          while (turn < round - 1) std::this_thread::yield();
+          std::fill(data.begin(), data.end(), static_cast<uint8_t>(round + place));
+          uint8_t* at = heap + size_t(round % 2) * half + static_cast<size_t>(place) * part;
+          std::vector<uint64_t> numbers;
+          for (const size_t bytes : lengths) {
+            Transfer put = transfer(Kind::put_signal, data.data(), at, bytes, 1);
+            put.remote_stride = reinterpret_cast<int64_t>(&signals[round % 2]);
+            numbers.push_back(client->start(put));
+            ASSERT_TRUE(Handing::is_number(numbers.back()));
+            at += bytes;
+          }
+          for (const uint64_t number : numbers)
+            ASSERT_EQ(wait(*client, number), Handing::State::done);
+        }
+      });
+    int wrong = 0;
+    for (int round = 0; round < rounds; ++round) {
+      const uint64_t least = sum * static_cast<uint64_t>(round / 2 + 1);
+      while (shm::observe(signals[round % 2]) < least) std::this_thread::yield();
+      EXPECT_EQ(shm::observe(signals[round % 2]), least);
+      for (size_t place = 0; place < clients; ++place)
+        for (size_t i = 0; i < sum / clients; ++i)
+          if (heap[size_t(round % 2) * half + place * part + i] !=
+              static_cast<uint8_t>(size_t(round) + place))
+            ++wrong;
+      turn = round + 1;
+    }
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(wrong, 0);
+  }
+}
+
+// A server that cannot add to a signal moves nothing. The client then executes the put.
+TEST(Handing, ASignalThatAServerDoesNotReach) {
+  Nodes both(1, 1);
+  for (auto& node : both.nodes) node->start();
+  const auto client = both.nodes[0]->client(0);
+  uint64_t word = 1;
+  Transfer put = transfer(Kind::put_signal, &word, both.nodes[1]->heap.data(), 8, 1);
+  put.remote_stride = 64;
+  EXPECT_EQ(wait(*client, client->start(put)), Handing::State::own);
+  EXPECT_EQ(both.nodes[1]->heap[0], 0);
+}
+
 // A client that never completes what it has started uses up its own slots and entries alone.
 TEST(Handing, AClientThatNeverComesBackHindersNobody) {
   Nodes both(2, 2);
@@ -257,8 +321,25 @@ TEST(Handing, AWireThatFails) {
   EXPECT_EQ(wait(*client, number), Handing::State::own);
 }
 
+// It may have carried a put that signals, which a second one would do again.
+TEST(Handing, APutThatSignalsIsLostWithItsWire) {
+  Nodes both(1, 1);
+  both.nodes[0]->start();
+  const auto client = both.nodes[0]->client(0);
+  uint64_t word = 1;
+  Transfer put = transfer(Kind::put_signal, &word, both.nodes[1]->heap.data(), 8, 1);
+  put.remote_stride = reinterpret_cast<int64_t>(both.nodes[1]->heap.data() + 8);
+  const uint64_t number = client->start(put);
+  both.wires[0]->fail();
+  EXPECT_EQ(wait(*client, number), Handing::State::lost);
+  EXPECT_EQ(client->counts().lost, 1u);
+  // A wire that has failed before carries no part of it.
+  EXPECT_EQ(wait(*client, client->start(put)), Handing::State::own);
+  EXPECT_EQ(client->counts().lost, 1u);
+}
+
 // The process of a server ends: transfers that it had not begun are the client's, and so is a get
-// that was away. A put that was away is lost.
+// that was away. A put that was away is lost, also one that signals.
 TEST(Handing, AServerWhoseProcessHasDied) {
   Nodes both(1, 1);
   TestNode& here = *both.nodes[0];
@@ -271,20 +352,21 @@ TEST(Handing, AServerWhoseProcessHasDied) {
   const auto client = here.client(0);
   uint64_t word = 1;
   std::vector<uint64_t> numbers;
-  for (const Kind kind : {Kind::put, Kind::get, Kind::put})
+  for (const Kind kind : {Kind::put, Kind::get, Kind::put_signal, Kind::put})
     numbers.push_back(client->start(transfer(kind, &word, both.nodes[1]->heap.data(), 8, 1)));
   Consumer queue(here.domain.entries(0, 0), here.shape.entries, standing(state).generation);
-  for (int begun = 0; begun < 2; ++begun) {
+  for (int begun = 0; begun < 3; ++begun) {
     ASSERT_NE(queue.take(), nullptr);
     queue.send_away();
   }
   EXPECT_EQ(client->look(numbers[0], false), Handing::State::under_way);
   EXPECT_EQ(client->look(numbers[0], true), Handing::State::lost);
   EXPECT_EQ(client->look(numbers[1], true), Handing::State::own);
-  EXPECT_EQ(client->look(numbers[2], true), Handing::State::own);
+  EXPECT_EQ(client->look(numbers[2], true), Handing::State::lost);
+  EXPECT_EQ(client->look(numbers[3], true), Handing::State::own);
   EXPECT_NE(client->describe(numbers[0]).find("put of 8 bytes with rank 1"), std::string::npos);
   for (const uint64_t number : numbers) client->end(number, false);
-  EXPECT_EQ(client->counts().lost, 1u);
+  EXPECT_EQ(client->counts().lost, 2u);
   EXPECT_EQ(client->start(transfer(Kind::put, &word, both.nodes[1]->heap.data(), 8, 1)), 0u);
 }
 

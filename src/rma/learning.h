@@ -96,7 +96,7 @@ class Learning {
   static size_t class_of(const Situation& now) {
     const size_t size = std::min<size_t>(sizes - 1, std::bit_width(now.bytes) / 2);
     const size_t count = std::min<size_t>(counts, std::bit_width(now.waiting)) - 1;
-    return ((now.kind == Kind::put ? 0 : 1) * sizes + size) * counts + count;
+    return ((is_put(now.kind) ? 0 : 1) * sizes + size) * counts + count;
   }
   // So that each server gets one batch of the transfers that are started together.
   uint32_t batch_of(size_t waiting) const {

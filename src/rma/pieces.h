@@ -25,7 +25,7 @@ inline constexpr int first_reply_tag = 1;
 
 struct Asked {
   uint64_t address = 0;  // the address of the first block, as its owner has it
-  int64_t stride = 0;    // the distance of the blocks there
+  int64_t stride = 0;    // the distance of the blocks there, or the address of the signal
   uint64_t block_bytes = 0;
   uint32_t blocks = 0;
   Kind kind = Kind::put;

@@ -41,7 +41,7 @@ struct Policy {
   std::vector<Rule> puts{};
   std::vector<Rule> gets{};
 
-  const std::vector<Rule>& rules(Kind kind) const { return kind == Kind::put ? puts : gets; }
+  const std::vector<Rule>& rules(Kind kind) const { return is_put(kind) ? puts : gets; }
 };
 
 // The facts that a client knows when it starts a transfer.

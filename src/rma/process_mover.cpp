@@ -91,7 +91,7 @@ Code ProcessMover::move(const Transfer& transfer, int caller) {
   const int rank = rank_of_.empty() ? caller : rank_of_[static_cast<size_t>(caller)];
   const Side local = side(rank, transfer.local, transfer.local_stride);
   const Side remote = side(transfer.target, transfer.remote, transfer.remote_stride);
-  const bool puts = transfer.kind == Kind::put;
+  const bool puts = is_put(transfer.kind);
   const Side &to = puts ? remote : local, &from = puts ? local : remote;
   if (to.here != nullptr && from.here != nullptr) {
     copy_blocks(transfer, to.here, from.here);
@@ -107,7 +107,7 @@ Code ProcessMover::move(const Transfer& transfer, int caller) {
 Code ProcessMover::move_carried(Transfer& transfer) {
   const Peer& peer = peers_[static_cast<size_t>(transfer.target)];
   const size_t bytes = transfer.block_bytes;
-  const bool puts = transfer.kind == Kind::put;
+  const bool puts = is_put(transfer.kind);
   std::byte* const there = peer.here(transfer.remote, bytes);
   if (there != nullptr) {
     std::memcpy(puts ? there : transfer.carried(), puts ? transfer.carried() : there, bytes);

@@ -65,6 +65,11 @@ struct Extent {
   uint64_t first = 0;
   uint64_t bytes = 0;
 };
+// True if all bytes of `part` are bytes of `whole`.
+inline bool is_within(const Extent& part, const Extent& whole) {
+  const uint64_t offset = part.first - whole.first;
+  return offset < whole.bytes && part.bytes <= whole.bytes - offset;
+}
 Extent extent_of(uint64_t start, int64_t stride, const Transfer& transfer);
 
 }  // namespace tutti::rma

@@ -52,7 +52,7 @@ struct SaturationMap {
   Scope scope = Scope::node;
 
   double bandwidth(Kind kind, size_t cores_at, size_t messages_at, size_t bytes_at) const {
-    const std::vector<double>& all = kind == Kind::put ? puts : gets;
+    const std::vector<double>& all = is_put(kind) ? puts : gets;
     return all[(cores_at * messages.size() + messages_at) * bytes.size() + bytes_at];
   }
   // The largest bandwidth at this size, over all numbers of cores and messages.

@@ -44,7 +44,7 @@ Server::~Server() {
 }
 
 // Gives a transfer that was taken to the endpoint. False if this server cannot exchange it. If
-// memory has run out, the client executes it itself.
+// memory has run out or the wire has failed before, the client executes it itself.
 bool Server::send_away(size_t client, Transfer& transfer) {
   if (endpoint_ == nullptr) return false;
   std::byte* here = nullptr;
@@ -60,10 +60,14 @@ bool Server::send_away(size_t client, Transfer& transfer) {
   if (here == nullptr) return false;
   Consumer& queue = queues_[client];
   const uint64_t position = queue.send_away();
+  bool started = false;
   try {
-    endpoint_->start(transfer, here, stride, label_of(client, position));
-    ++away_;
+    started = endpoint_->start(transfer, here, stride, label_of(client, position));
   } catch (const std::bad_alloc&) {
+  }
+  if (started) {
+    ++away_;
+  } else {
     transfer.result = Code::unavailable;
     queue.finish(position);
   }

@@ -7,7 +7,7 @@
 namespace tutti::rma {
 
 void copy_blocks(const Transfer& transfer, std::byte* to, const std::byte* from) {
-  const bool puts = transfer.kind == Kind::put;
+  const bool puts = is_put(transfer.kind);
   const auto from_stride = puts ? transfer.local_stride : transfer.remote_stride;
   const auto to_stride = puts ? transfer.remote_stride : transfer.local_stride;
   if (transfer.blocks == 1) return kernels::copy(to, from, transfer.block_bytes);
@@ -19,7 +19,7 @@ void copy_blocks(const Transfer& transfer, std::byte* to, const std::byte* from)
 }
 
 Code MemoryMover::move(const Transfer& transfer, int) {
-  const bool puts = transfer.kind == Kind::put;
+  const bool puts = is_put(transfer.kind);
   copy_blocks(transfer, reinterpret_cast<std::byte*>(puts ? transfer.remote : transfer.local),
               reinterpret_cast<const std::byte*>(puts ? transfer.local : transfer.remote));
   return Code::ok;
@@ -27,7 +27,7 @@ Code MemoryMover::move(const Transfer& transfer, int) {
 
 Code MemoryMover::move_carried(Transfer& transfer) {
   auto* const there = reinterpret_cast<std::byte*>(transfer.remote);
-  const bool puts = transfer.kind == Kind::put;
+  const bool puts = is_put(transfer.kind);
   std::memcpy(puts ? there : transfer.carried(), puts ? transfer.carried() : there,
               transfer.block_bytes);
   return Code::ok;

@@ -8,7 +8,9 @@
 
 namespace tutti::rma {
 
-enum class Kind : uint32_t { put, get };
+enum class Kind : uint32_t { put, get, put_signal };
+// A put that signals moves bytes as any other one, and then adds their number to a word.
+constexpr bool is_put(Kind kind) { return kind != Kind::get; }
 
 // Blocks of one length at even distances; one block is a contiguous transfer. Addresses are those
 // of the processes that own the memory. A plain value, which lies in shared memory.
@@ -17,6 +19,8 @@ struct Transfer {
   uint64_t remote = 0;  // the target's memory
   uint64_t block_bytes = 0;
   int64_t local_stride = 0;  // bytes from the start of a block to the start of the next
+  // A put that signals has one block. This is then the address of its signal, a word in the
+  // target's heap.
   int64_t remote_stride = 0;
   uint32_t blocks = 1;
   Kind kind = Kind::put;

@@ -76,8 +76,8 @@ inline void count_in(Word& uses) { uses.fetch_add(1, std::memory_order_relaxed);
 inline void count_out(Word& uses) { uses.fetch_sub(1, std::memory_order_release); }
 
 // For a word that several ranks change at once, and by which they hand memory over: what each of
-// them did before its change is visible to all that change the word later. Both return the value
-// before.
+// them did before its change is visible to all that change the word later, or observe it then. Both
+// return the value before.
 inline uint64_t add(Word& word, uint64_t value) {
   return word.fetch_add(value, std::memory_order_acq_rel);
 }

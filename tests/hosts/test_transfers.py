@@ -249,6 +249,30 @@ def test_a_target_that_does_not_answer(program, mpi):
     assert "stalled for 2 s; ended because TUTTI_STALL=abort" in result.stderr
 
 
+@pytest.mark.parametrize("mpi", MPIS)
+def test_a_put_that_signals_and_that_no_server_begins(program, tmp_path, mpi):
+    """Its rank executes it while it waits for a signal of the target, which waits for the put."""
+    report = tmp_path / "report.json"
+    settings = SERVERS | {"TUTTI_SERVE": "all"}
+    placement = ("--per-node", 2)
+    expect_ok(mpi, 4, program(mpi), "taken_back", placement=placement, report=report, **settings)
+    done = json.loads(report.read_text())["endpoints"]
+    assert done["taken_back"] == 1 and done["lost"] == 0
+
+
+@pytest.mark.parametrize("settings", [SERVERS, {}])
+@pytest.mark.parametrize("mpi", MPIS)
+def test_a_signal_that_does_not_come(program, mpi, settings):
+    """With TUTTI_STALL=abort the rank that waits says so, and ends the job."""
+    words = mpi_words(mpi, 2, TUTTI_RUN, program(mpi), "waits")[1:]
+    stall = {"TUTTI_STALL_SECONDS": "2", "TUTTI_STALL": "abort"}
+    result = script("mpiexec", *words, code=None, **settings, **stall)
+    assert result.returncode != 0 and "going" in result.stdout.split(), result.stderr
+    waited = r"has waited 2 s for puts to add to the signal at 0x\w+, which is 5 of 6"
+    assert re.search(waited, result.stderr), result.stderr
+    assert "stalled for 2 s; ended because TUTTI_STALL=abort" in result.stderr
+
+
 def measured(mpi, kind, *words, **settings):
     """The rows of a kind of tutti-ranks, on two nodes."""
     libraries = {"LD_LIBRARY_PATH": str(ROOT / ".mpi" / mpi / "lib")}

@@ -20,6 +20,7 @@
 #include "api/serving.h"
 #include "rma/look.h"
 #include "rma/saturation.h"
+#include "rma/signal.h"
 #include "shm/process_heap.h"
 
 namespace tutti::mpi {
@@ -179,6 +180,8 @@ uint64_t BetweenNodes::start(const rma::Transfer& transfer, int rank, rma::Outco
   require_heap(transfer, rank);
   uint64_t number = 0;
   bool exceeds = false, oversleeps = false;
+  std::map<uint64_t, rma::Handing::State> signal;
+  if (transfer.kind == rma::Kind::put_signal) signal[0] = rma::Handing::State::under_way;
   {
     const Inside inside;
     const std::lock_guard lock(mutex_);
@@ -189,11 +192,16 @@ uint64_t BetweenNodes::start(const rma::Transfer& transfer, int rank, rma::Outco
       number = settings_.handing->start(handed);
     }
     const bool handed = number != 0;
+    if (handed && !signal.empty()) {
+      auto node = signal.extract(signal.begin());
+      node.key() = number;
+      signals_.insert(std::move(node));
+    }
     if (!handed) {
       exceeds = asking_.outstanding() >= settings_.most;
       number = asking_.start(transfer, {.answers = rank, .rank = rank});
     }
-    (transfer.kind == rma::Kind::put ? done_.puts : done_.gets) += 1;
+    (rma::is_put(transfer.kind) ? done_.puts : done_.gets) += 1;
     done_.bytes += transfer.bytes();
     if (handed) return number;
     last_moved_ = Clock::now() + shortest_transfer;
@@ -214,18 +222,18 @@ bool BetweenNodes::is_outstanding(uint64_t number) {
 bool BetweenNodes::test(uint64_t number, rma::Outcome* outcome) {
   drive_between_nodes();
   const std::lock_guard lock(mutex_);
-  return is_complete(number, test_looks_closely(), outcome);
+  return is_complete(number, of_tests_.is_due(), outcome);
 }
 
-// For the usual test this costs a count. A look at the clock follows many tests, and a close look,
-// which calls the system, follows some of these.
-bool BetweenNodes::test_looks_closely() {
-  constexpr uint64_t tests_before_look_at_clock = 256;
+// For the usual look this costs a count. A look at the clock follows many looks, and a close look
+// follows some of these.
+bool BetweenNodes::CloseLooks::is_due() {
+  constexpr uint64_t looks_before_look_at_clock = 256;
   constexpr auto close_looks_every = std::chrono::milliseconds(100);
-  if (++tests_ % tests_before_look_at_clock != 0) return false;
+  if (++looks % looks_before_look_at_clock != 0) return false;
   const Clock::time_point now = Clock::now();
-  if (now < next_close_look_) return false;
-  next_close_look_ = now + close_looks_every;
+  if (now < next) return false;
+  next = now + close_looks_every;
   return true;
 }
 
@@ -248,13 +256,16 @@ bool BetweenNodes::finish_handed(uint64_t number, bool closely, rma::Outcome* ou
     handing.end(number, false);
     return true;
   }
-  const State state = handing.look(number, closely);
+  const auto signal = signals_.find(number);
+  const bool is_told = signal != signals_.end() && signal->second != State::under_way;
+  const State state = is_told ? signal->second : handing.look(number, closely);
   if (state == State::under_way || (state == State::own && execute(number))) return false;
+  signals_.erase(number);
   if (state == State::own) *outcome = {Code::unavailable, "out of memory"};
   if (state == State::lost)
     *outcome = {Code::dead_peer, "a put is lost: this rank has waited " + handing.describe(number) +
-                                     ", but the process has died; the data may arrive at any "
-                                     "time, or never"};
+                                     ", but the process has died or its messages have "
+                                     "failed; the data may arrive at any time, or never"};
   handing.end(number, state == State::done);
   return true;
 }
@@ -271,15 +282,40 @@ bool BetweenNodes::execute(uint64_t number) noexcept {
     std::map<uint64_t, uint64_t> one{{number, 0}};
     one[number] = asking_.start(transfer, {.answers = rank, .rank = rank});
     executed_.merge(one);
+    signals_.erase(number);
     return true;
   } catch (const std::bad_alloc&) {
     return false;
   }
 }
 
-// Describes the purpose of a wait: the transfer with this number; 0: for others to leave.
+// Executes puts that signal and that no server executes any more. Their targets may wait for them
+// while this rank waits for something else, perhaps for a signal of these targets, so it does not
+// leave them to their completion. Looks at one of them, in turn, and now and then closely at all.
+// True if something has moved.
+bool BetweenNodes::take_signals_back() noexcept {
+  using State = rma::Handing::State;
+  if (signals_.empty()) return false;
+  const bool closely = of_signals_.is_due();
+  bool moved = false;
+  for (size_t left = closely ? signals_.size() : 1; left > 0; --left) {
+    auto next = signals_.upper_bound(last_signal_);
+    if (next == signals_.end()) next = signals_.begin();
+    const uint64_t number = last_signal_ = next->first;
+    State& state = next->second;
+    if (state == State::under_way) state = settings_.handing->look(number, closely);
+    // The completion finds again that a server has executed it.
+    if (state == State::done)
+      signals_.erase(next);
+    else if (state == State::own)
+      moved = execute(number) || moved;
+    if (signals_.empty()) break;
+  }
+  return moved;
+}
+
+// Describes the transfer with this number as the purpose of a wait.
 std::string BetweenNodes::describe(uint64_t number) {
-  if (number == 0) return "for other ranks to free their groups or to call MPI_Finalize";
   const std::lock_guard lock(mutex_);
   const auto executed = executed_.find(number);
   if (rma::Handing::is_number(number) && executed == executed_.end())
@@ -291,9 +327,9 @@ std::string BetweenNodes::describe(uint64_t number) {
          " it answers only inside calls of Tutti";
 }
 
-// While `done` is false, drives all sides. `number`: for describe().
-template <class Done>
-void BetweenNodes::wait_until(Done done, uint64_t number) {
+// While `done` is false, drives all sides.
+template <class Done, class Describe>
+void BetweenNodes::wait_until(Done done, Describe describe) {
   const Helping helping(helpers_);
   exec::Waiter waiter(exec::pace_of_messages(settings_.style));
   bool closely = false;
@@ -306,7 +342,7 @@ void BetweenNodes::wait_until(Done done, uint64_t number) {
     closely = waiter.looks_closely();
     if (!waiter.stalls()) return Code::ok;
     log_line(LogLevel::warning, "has waited %d s %s", options().stall_seconds,
-             text_or_short([&] { return describe(number); }).c_str());
+             text_or_short(describe).c_str());
     if (options().stall != StallAction::abort_job) return Code::ok;
     log_line(LogLevel::error, "stalled for %d s; ended because TUTTI_STALL=abort",
              options().stall_seconds);
@@ -321,7 +357,23 @@ rma::Outcome BetweenNodes::wait(uint64_t number) {
     const std::lock_guard lock(mutex_);
     if (is_complete(number, false, &outcome)) return outcome;
   }
-  wait_until([&](bool closely) { return is_complete(number, closely, &outcome); }, number);
+  wait_until([&](bool closely) { return is_complete(number, closely, &outcome); },
+             [&] { return describe(number); });
+  return outcome;
+}
+
+rma::Outcome BetweenNodes::wait_for_signal(const shm::Word& signal, uint64_t least) {
+  const auto has_come = [&] { return shm::observe(signal) >= least; };
+  if (has_come()) return {};
+  rma::Outcome outcome;
+  const auto is_over = [&](bool) {
+    const std::string& failure =
+        asking_.failure().empty() ? answering_.failure() : asking_.failure();
+    if (has_come()) return true;
+    if (!failure.empty()) outcome = {Code::dead_peer, failure};
+    return !failure.empty();
+  };
+  wait_until(is_over, [&] { return rma::describe_signal(signal, least); });
   return outcome;
 }
 
@@ -341,7 +393,9 @@ rma::Outcome BetweenNodes::wait_for_all() {
 }
 
 void BetweenNodes::wait_for_end() {
-  wait_until([this](bool) { return has_ended(); }, 0);
+  wait_until(
+      [this](bool) { return has_ended(); },
+      [] { return std::string("for other ranks to free their groups or to call MPI_Finalize"); });
 }
 
 void BetweenNodes::leave() {
@@ -390,6 +444,7 @@ bool BetweenNodes::drive_all(uint64_t* answered) {
   const uint64_t before = answering_.answered();
   bool moved = asking_.drive();
   moved = answering_.drive() || moved;
+  moved = take_signals_back() || moved;
   moved = drive_end() || moved;
   *answered += answering_.answered() - before;
   if (moved) last_moved_ = Clock::now();

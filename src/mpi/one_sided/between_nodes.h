@@ -70,10 +70,12 @@ class BetweenNodes final : public rma::FarRanks {
   ~BetweenNodes() override;
 
   uint64_t start(const rma::Transfer& transfer, int rank, rma::Outcome* outcome) override;
+  rma::Extent heap(int rank) const override { return heaps_[static_cast<size_t>(rank)]; }
   bool is_outstanding(uint64_t number) override;
   bool test(uint64_t number, rma::Outcome* outcome) override;
   rma::Outcome wait(uint64_t number) override;
   rma::Outcome wait_for_all() override;
+  rma::Outcome wait_for_signal(const shm::Word& signal, uint64_t least) override;
   void drive() override { drive_between_nodes(); }
   size_t most_outstanding() const override { return settings_.most; }
 
@@ -108,14 +110,14 @@ class BetweenNodes final : public rma::FarRanks {
   bool plan_look();
   bool drive_all(uint64_t* answered);
   bool drive_end();
-  bool test_looks_closely();
+  bool take_signals_back() noexcept;
   bool is_complete(uint64_t number, bool closely, rma::Outcome* outcome);
   bool finish_handed(uint64_t number, bool closely, rma::Outcome* outcome);
   bool execute(uint64_t number) noexcept;
   void require_heap(const rma::Transfer& transfer, int rank) const;
-  // Calls done(closely).
-  template <class Done>
-  void wait_until(Done done, uint64_t number);
+  // Calls done(closely), and describe() for the purpose of the wait.
+  template <class Done, class Describe>
+  void wait_until(Done done, Describe describe);
 
   std::vector<rma::Extent> heaps_;  // indexed by rank; make() fills it
   const Settings settings_;
@@ -137,8 +139,17 @@ class BetweenNodes final : public rma::FarRanks {
   // Transfers that servers had and that this rank executes, indexed by number: their numbers in
   // asking_.
   std::map<uint64_t, uint64_t> executed_;
-  uint64_t tests_ = 0;
-  Clock::time_point next_close_look_{};  // the time of test()'s next close look
+  // Puts that signal and that servers have, indexed by number. State::own: no server executes it,
+  // and memory had run out when this rank was to do so.
+  std::map<uint64_t, rma::Handing::State> signals_;
+  uint64_t last_signal_ = 0;  // the number at which take_signals_back() has looked last
+  // Says which looks of many, each of which costs little, are close ones, which call the system.
+  struct CloseLooks {
+    bool is_due();
+    uint64_t looks = 0;
+    Clock::time_point next{};
+  };
+  CloseLooks of_tests_, of_signals_;
 };
 
 // Has the server of this process look at once, because the node's servers were told something.

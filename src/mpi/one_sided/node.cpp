@@ -17,6 +17,7 @@
 #include "base/options.h"
 #include "exec/waiter.h"
 #include "mpi/communicators/registry.h"
+#include "mpi/job/drive_host.h"
 #include "mpi/one_sided/at_all.h"
 #include "api/serving.h"
 #include "rma/server.h"
@@ -300,6 +301,10 @@ api::OneSided::Processes Node::processes(const std::vector<int>& members, int ow
   processes.targets[static_cast<size_t>(own_rank)] = member_;
   processes.served_from = &domain().served_from();
   processes.crew = crew(1);
+  if (const auto* const heap = shm::process_heap(); heap != nullptr)
+    processes.heap = {reinterpret_cast<uint64_t>(heap->base()), heap->bytes()};
+  processes.progress = {.call = [](void*) { return drive_transfers(); }};
+  processes.style = wait_style();
   const std::lock_guard lock(mutex_);
   rma::ServerRange servers{0, 0};
   *place = -1;

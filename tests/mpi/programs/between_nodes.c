@@ -134,6 +134,57 @@ static void strict(void) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
+// Every rank puts to all ranks. The signals alone say when the data is there, and two halves of
+// each slice take turns, so nobody waits for anything else.
+static void signals(int rounds) {
+  enum { parts = 4, half = slice / 2 };
+  static const size_t lengths[parts] = {1, 8, 1000, 140000};
+  const uint64_t sum = 141009 * (uint64_t)ranks;
+  uint64_t* const mine = tutti_alloc(2 * sizeof *mine);
+  mine[0] = mine[1] = 0;
+  uint64_t** const theirs = (uint64_t**)addresses_of(mine);
+  unsigned char* const here = malloc(slice);
+  tutti_handle* const handles = malloc((size_t)(2 * parts * ranks) * sizeof *handles);
+  memset(handles, 0, (size_t)(2 * parts * ranks) * sizeof *handles);
+  for (int round = 0; round < rounds; ++round) {
+    const size_t turn = (size_t)(round % 2) * half;
+    tutti_handle* handle = handles + round % 2 * parts * ranks;
+    for (int i = 0; i < parts * ranks; ++i) ok(tutti_wait(group, &handle[i]));
+    memset(here + turn, round + rank, half);
+    for (int i = 0; i < ranks; ++i) {
+      const int target = (rank + i) % ranks;
+      unsigned char* to = there[target] + (size_t)rank * slice + turn;
+      for (int part = 0; part < parts; to += lengths[part++])
+        ok(tutti_put_signal(group, target, to, here + turn, lengths[part],
+                            theirs[target] + round % 2, handle++));
+    }
+    const uint64_t all = sum * (uint64_t)(round / 2 + 1);
+    ok(tutti_signal_wait(group, mine + round % 2, all));
+    CHECK(mine[round % 2] == all, "%ld", (long)mine[round % 2]);
+    for (int writer = 0; writer < ranks; ++writer)
+      for (uint64_t i = 0; i < sum / (uint64_t)ranks; ++i) {
+        const unsigned char got = area[(size_t)writer * slice + turn + i];
+        CHECK(got == (unsigned char)(round + writer), "%d at %ld of rank %d in round %d", got,
+              (long)i, writer, round);
+      }
+  }
+  ok(tutti_wait_all(group));
+  MPI_Barrier(MPI_COMM_WORLD);
+  free(handles);
+  free(here);
+  free(theirs);
+  tutti_free(mine);
+}
+
+// Nobody puts anything.
+static void waits_for_a_signal(void) {
+  uint64_t* const mine = tutti_alloc(sizeof *mine);
+  *mine = 5;
+  ok(tutti_signal_wait(group, mine, 5));
+  if (rank == 0) printf("going\n"), fflush(stdout);
+  ok(tutti_signal_wait(group, mine, 6));
+}
+
 // The first rank that is on another node.
 static int rank_elsewhere(void) {
   MPI_Comm node;
@@ -170,6 +221,16 @@ static void mistakes(void) {
   refused(tutti_fence(group), TUTTI_INVALID_ARGUMENT, name);
   refused(tutti_get_strict(group, next, &byte, (void*)64, 1), TUTTI_INVALID_ARGUMENT, name);
   ok(tutti_wait_all(group));
+  uint64_t* const word = (uint64_t*)(there[next] + (size_t)rank * slice);
+  refused(tutti_put_signal(group, next, (void*)64, &byte, 1, word, NULL), TUTTI_INVALID_ARGUMENT,
+          "to is not within the shared heap of");
+  refused(tutti_put_signal(group, next, there[next], &byte, 1, (uint64_t*)64, NULL),
+          TUTTI_INVALID_ARGUMENT, "signal is not within the shared heap of");
+  refused(tutti_put_signal(group, next, word, &byte, 1, word, NULL), TUTTI_INVALID_ARGUMENT,
+          "signal and to overlap");
+  static uint64_t private_word;
+  refused(tutti_signal_wait(group, &private_word, 1), TUTTI_INVALID_ARGUMENT,
+          "signal is not within the shared heap of");
   // A handle is of one group, and is told once.
   tutti_group* other;
   ok(tutti_group_of_comm(MPI_COMM_WORLD, &other));
@@ -317,6 +378,40 @@ static void loses_server(int number) {
   pause_for(60);
 }
 
+// The second rank stops the first one, whose process has the server of both. So no server begins
+// the second rank's put, and it executes that itself while it waits for the last rank, which waits
+// for the put. The last rank uses no server.
+static void takes_signals_back(void) {
+  const int last = ranks - 1;
+  const unsigned char byte = 1;
+  uint64_t* const mine = tutti_alloc(sizeof *mine);
+  *mine = 0;
+  uint64_t** const theirs = (uint64_t**)addresses_of(mine);
+  pid_t first = getpid();
+  MPI_Bcast(&first, sizeof first, MPI_BYTE, 0, MPI_COMM_WORLD);
+  if (rank == last) ok(tutti_servers_disable(tutti_node_team()));
+  MPI_Barrier(MPI_COMM_WORLD);
+  others_have_left();
+  if (rank == 0) MPI_Send(NULL, 0, MPI_BYTE, 1, 0, MPI_COMM_WORLD);
+  if (rank == 1) {
+    MPI_Recv(NULL, 0, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    kill(first, SIGSTOP);
+    pause_for(1);
+    ok(tutti_put_signal(group, last, there[last], &byte, 1, theirs[last], NULL));
+    ok(tutti_signal_wait(group, mine, 1));
+    kill(first, SIGCONT);
+    CHECK(area[0] == 1, "%d", area[0]);
+  } else if (rank == last) {
+    ok(tutti_signal_wait(group, mine, 1));
+    CHECK(area[0] == 1, "%d", area[0]);
+    ok(tutti_put_signal(group, 1, there[1], &byte, 1, theirs[1], NULL));
+  }
+  ok(tutti_wait_all(group));
+  MPI_Barrier(MPI_COMM_WORLD);
+  free(theirs);
+  tutti_free(mine);
+}
+
 // The first rank is in MPI_Finalize while another one gets something from it. Ends the process.
 static void ends(void) {
   long got = 0;
@@ -395,9 +490,10 @@ int main(int argc, char** argv) {
   area = in_heap ? tutti_alloc((size_t)ranks * slice) : static_area;
   memset(area, 0, (size_t)ranks * slice);
   there = addresses_of(area);
-  if (strcmp(what, "random") == 0) random_transfers(9), strict();
+  if (strcmp(what, "random") == 0) random_transfers(9), strict(), signals(9);
   if (!in_heap) random_transfers(3);
   if (strcmp(what, "mistakes") == 0) mistakes(), groups(), forks();
+  if (strcmp(what, "waits") == 0) waits_for_a_signal();
   if (strcmp(what, "computes") == 0) computes();
   if (strcmp(what, "disabled") == 0) disabled(2);
   if (strcmp(what, "stopped") == 0) stopped();
@@ -406,6 +502,7 @@ int main(int argc, char** argv) {
   if (strcmp(what, "killed") == 0) is_late(1);
   if (strcmp(what, "server_killed") == 0) loses_server(SIGKILL);
   if (strcmp(what, "server_stopped") == 0) loses_server(SIGSTOP);
+  if (strcmp(what, "taken_back") == 0) takes_signals_back();
   const int code = finish();
   refused(tutti_put(group, (rank + 1) % ranks, there[0], area, 1, NULL), TUTTI_UNAVAILABLE,
           "MPI_Finalize");

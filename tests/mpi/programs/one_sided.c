@@ -68,6 +68,30 @@ static void strided(tutti_group* group, int rank, int ranks) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
+// A ring: each rank's signal is in its heap behind what the rank before it puts there.
+static void signals(tutti_group* group, int rank, int ranks) {
+  enum { count = 1000, rounds = 50 };
+  const int next = (rank + 1) % ranks, before = (rank + ranks - 1) % ranks;
+  uint64_t* const signal = (uint64_t*)(there[rank] + 2 * count);
+  uint64_t* const its_signal = (uint64_t*)(there[next] + 2 * count);
+  signal[0] = 0;
+  MPI_Barrier(MPI_COMM_WORLD);
+  for (int round = 0; round < rounds; ++round) {
+    const int turn = round % 2 * count;
+    tutti_handle handle;
+    for (int i = 0; i < count; ++i) mine[i] = 1000000L * rank + 1000L * round + i;
+    ok(tutti_put_signal(group, next, there[next] + turn, mine, count * sizeof(long), its_signal,
+                        &handle));
+    ok(tutti_wait(group, &handle));
+    ok(tutti_signal_wait(group, signal, (uint64_t)(round + 1) * count * sizeof(long)));
+    for (int i = 0; i < count; ++i)
+      CHECK(there[rank][turn + i] == 1000000L * before + 1000L * round + i, "%ld in round %d",
+            there[rank][turn + i], round);
+    // No signal tells the rank before that this one has read, unless they are two.
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+}
+
 static void mistakes(tutti_group* group, int rank, int ranks, int private_too) {
   const int next = (rank + 1) % ranks;
   const size_t huge = (size_t)1 << 46;
@@ -78,6 +102,16 @@ static void mistakes(tutti_group* group, int rank, int ranks, int private_too) {
           "overlap");
   refused(tutti_put(group, next, there[next], mine, huge, NULL), TUTTI_INVALID_ARGUMENT,
           "beyond the end of the heap");
+  refused(tutti_put_signal(group, next, static_memory, mine, 8, (uint64_t*)there[next], NULL),
+          TUTTI_INVALID_ARGUMENT, "to is not within the shared heap");
+  refused(tutti_put_signal(group, next, there[next], mine, 8, (uint64_t*)static_memory, NULL),
+          TUTTI_INVALID_ARGUMENT, "signal is not within the shared heap");
+  refused(tutti_put_signal(group, next, there[next], mine, 8, (uint64_t*)there[next], NULL),
+          TUTTI_INVALID_ARGUMENT, "overlap");
+  refused(tutti_put_signal(group, rank, there[rank], mine, 8, (uint64_t*)static_memory, NULL),
+          TUTTI_INVALID_ARGUMENT, "signal is not within the shared heap");
+  refused(tutti_signal_wait(group, (uint64_t*)static_memory, UINT64_MAX), TUTTI_INVALID_ARGUMENT,
+          "signal is not within the shared heap");
   refused(tutti_barrier(group), TUTTI_INVALID_ARGUMENT, "MPI_Barrier");
   refused(tutti_servers_start(tutti_node_team(), 65, TUTTI_SERVE_ALL), TUTTI_INVALID_ARGUMENT,
           "number of servers");
@@ -133,6 +167,7 @@ int main(int argc, char** argv) {
   exchange(group, rank, ranks, 1, there[(rank + 1) % ranks]);
   exchange(group, rank, ranks, numbers, there[(rank + 1) % ranks]);
   strided(group, rank, ranks);
+  signals(group, rank, ranks);
   if (private_too) {
     void** statics = addresses_of(static_memory, ranks);  // they differ between processes
     exchange(group, rank, ranks, 1500, statics[(rank + 1) % ranks]);
