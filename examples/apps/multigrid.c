@@ -1,6 +1,7 @@
 /* Solves a u - laplace(u) = f on a periodic block of boxes by geometric multigrid:
  *
- *   mpiexec -n RANKS multigrid [--exchange messages|get|tutti_get|neighbours|started|persistent]
+ *   mpiexec -n RANKS multigrid [--exchange messages|get|tutti_get|tutti_put|neighbours|started|
+ *                                         persistent]
  *                              [--side N] [--boxes N] [--cycles N] [--solves N]
  *                              [--threads N] [--together N] [--bottom gradients|sweeps] [--poisson]
  *
@@ -9,7 +10,7 @@
  * of 32, 64 or 128 cells in each direction, and before each step over the cells it exchanges the
  * faces of its boxes with the six ranks around it. On coarse levels the faces are small and the
  * cells few, so that an exchange there is little more than six messages and their latency.
- * multigrid_ghosts.h has six ways to make it; multigrid_cycle.h says how the equation is solved.
+ * multigrid_ghosts.h has seven ways to make it; multigrid_cycle.h says how the equation is solved.
  * The equation is solved several times, `--together N` solves at a time: as many right-hand sides
  * would be. (Here they are the same, so that all solves can be verified.) While the messages of one
  * travel, the others are computed.

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "multigrid_transfers.h"
 
@@ -9,8 +10,12 @@
 #define HAS_PERSISTENT_NEIGHBOURS 1
 #endif
 
-const char* const way_names[ways] = {"messages",   "get",     "tutti_get",
+const char* const way_names[ways] = {"messages",   "get",     "tutti_get", "tutti_put",
                                      "neighbours", "started", "persistent"};
+
+static int by_tutti(const Neighbourhood* a) {
+  return a->way == ways_tutti_get || a->way == ways_tutti_put;
+}
 
 /* An edge to another rank leaves for each direction d, in ascending order. The data that a rank
  * sends in direction d comes from the opposite side of the receiver, so the receivers list their
@@ -43,11 +48,11 @@ const char* neighbourhood_make(Neighbourhood* a, Way way, const int dims[3]) {
     if (dims[axis] == 1) a->neighbour[2 * axis] = a->neighbour[2 * axis + 1] = MPI_PROC_NULL;
   }
   make_graph(a);
-  return way == ways_tutti_get ? transfers_begin(a->grid, &a->group) : NULL;
+  return by_tutti(a) ? transfers_begin(a->grid, &a->group) : NULL;
 }
 
 void neighbourhood_free(Neighbourhood* a) {
-  if (a->way == ways_tutti_get) transfers_end(a->group);
+  if (by_tutti(a)) transfers_end(a->group);
   MPI_Comm_free(&a->graph);
   MPI_Comm_free(&a->grid);
 }
@@ -60,12 +65,17 @@ static void* reserve(size_t bytes) {
   return NULL;
 }
 
-/* Tells each neighbour where this rank's `out` is, and asks for the place of its one. */
-static void exchange_places(Ghosts* g) {
+/* Tells each neighbour where `memory` of this rank is, and asks for the place of its one. */
+static void exchange_places(Ghosts* g, double* memory) {
   const Neighbourhood* a = g->around;
   for (int d = 0; d < directions; ++d)
-    MPI_Sendrecv(&g->out, sizeof g->out, MPI_BYTE, a->neighbour[d ^ 1], 0, &g->theirs[d],
+    MPI_Sendrecv(&memory, sizeof memory, MPI_BYTE, a->neighbour[d ^ 1], 0, &g->theirs[d],
                  sizeof g->theirs[d], MPI_BYTE, a->neighbour[d], 0, a->grid, MPI_STATUS_IGNORE);
+}
+
+/* With puts: the signal of a half of the `in` of this rank or another one. It lies behind both. */
+static uint64_t* signal_of(const Ghosts* g, double* in, int half) {
+  return (uint64_t*)(in + 2 * directions * g->count) + half;
 }
 
 void ghosts_make(Ghosts* g, const Neighbourhood* around, int boxes, int side) {
@@ -78,7 +88,8 @@ void ghosts_make(Ghosts* g, const Neighbourhood* around, int boxes, int side) {
                 .moving = {"ghosts", PHASE_COMMUNICATION, 0, 0},
                 .packing = {"pack", PHASE_COMPUTATION, 0, 0}};
   const size_t bytes = (size_t)directions * (size_t)g->count * sizeof(double);
-  g->in = reserve(bytes);
+  g->in = around->way == ways_tutti_put ? transfers_alloc(2 * bytes + 2 * sizeof(uint64_t))
+                                        : reserve(bytes);
   for (int edge = 0; edge < around->edges; ++edge) {
     g->counts[edge] = g->count;
     g->send_places[edge] = around->sends[edge] * g->count;
@@ -90,9 +101,10 @@ void ghosts_make(Ghosts* g, const Neighbourhood* around, int boxes, int side) {
     MPI_Win_lock_all(MPI_MODE_NOCHECK, g->window);
     return;
   }
-  if (around->way == ways_tutti_get) {
+  if (by_tutti(around)) {
     g->out = transfers_alloc(2 * bytes);
-    exchange_places(g);
+    if (around->way == ways_tutti_put) memset(signal_of(g, g->in, 0), 0, 2 * sizeof(uint64_t));
+    exchange_places(g, around->way == ways_tutti_put ? g->in : g->out);
     return;
   }
   g->out = reserve(bytes);
@@ -104,11 +116,16 @@ void ghosts_make(Ghosts* g, const Neighbourhood* around, int boxes, int side) {
 #endif
 }
 
+static void complete_puts(Ghosts* g, int half) {
+  for (int d = 0; d < directions; ++d) transfers_complete(g->around->group, &g->puts[half][d]);
+}
+
 void ghosts_free(Ghosts* g) {
   if (g->window != MPI_WIN_NULL) {
     MPI_Win_unlock_all(g->window);
     MPI_Win_free(&g->window);
-  } else if (g->around->way == ways_tutti_get) {
+  } else if (by_tutti(g->around)) {
+    for (int half = 0; half < 2; ++half) complete_puts(g, half);
     MPI_Request all_are_here; /* neighbours have taken the last faces */
     MPI_Ibarrier(g->around->grid, &all_are_here);
     ghosts_wait(g, &all_are_here);
@@ -117,7 +134,10 @@ void ghosts_free(Ghosts* g) {
     free(g->out);
   }
   if (g->request != MPI_REQUEST_NULL) MPI_Request_free(&g->request);
-  free(g->in);
+  if (g->around->way == ways_tutti_put)
+    transfers_free(g->in);
+  else
+    free(g->in);
 }
 
 /* The cells of a box that are `layer` layers from its lower end of an axis, as a square. */
@@ -192,7 +212,9 @@ static void copy_local(const Ghosts* g, double* cells, int direction) {
 }
 
 static void pack_all(Ghosts* g, double* cells, int unpacking) {
-  double* const messages = unpacking ? g->in : g->out + g->half * directions * g->count;
+  const int from_half = g->around->way == ways_tutti_put ? g->half : 0;
+  double* const messages = unpacking ? g->in + from_half * directions * g->count
+                                     : g->out + g->half * directions * g->count;
   phase_begin(&g->packing);
   for (int d = 0; d < directions; ++d)
     if (g->around->neighbour[d] != MPI_PROC_NULL)
@@ -262,12 +284,29 @@ static void finish_tutti_gets(Ghosts* g) {
   g->half ^= 1;
 }
 
+/* Two halves of `in` suffice without a message that says that the faces were taken: a neighbour
+ * puts into this half again after it has this rank's next faces, which start when this exchange's
+ * are unpacked. */
+static void start_puts(Ghosts* g) {
+  const Neighbourhood* a = g->around;
+  const size_t bytes = (size_t)g->count * sizeof(double);
+  for (int d = 0; d < directions; ++d) {
+    if (a->neighbour[d] == MPI_PROC_NULL) continue;
+    const int face = g->half * directions + d, there = g->half * directions + (d ^ 1);
+    transfers_put(a->group, a->neighbour[d], g->theirs[d] + there * g->count,
+                  g->out + face * g->count, bytes, signal_of(g, g->theirs[d], g->half),
+                  &g->puts[g->half][d]);
+    g->arrived[g->half] += bytes;
+  }
+}
+
 static void start_moving(Ghosts* g) {
   const Neighbourhood* a = g->around;
   switch (a->way) {
     case ways_messages: start_messages(g); break;
     case ways_get:
     case ways_tutti_get: start_gets(g); break;
+    case ways_tutti_put: start_puts(g); break;
     case ways_neighbours:
       MPI_Neighbor_alltoallv(g->out, g->counts, g->send_places, MPI_DOUBLE, g->in, g->counts,
                              g->receive_places, MPI_DOUBLE, a->graph);
@@ -285,6 +324,9 @@ static void finish_moving(Ghosts* g) {
     case ways_messages: MPI_Waitall(2 * directions, g->messages, MPI_STATUSES_IGNORE); break;
     case ways_get: finish_gets(g); break;
     case ways_tutti_get: finish_tutti_gets(g); break;
+    case ways_tutti_put:
+      transfers_await(g->around->group, signal_of(g, g->in, g->half), g->arrived[g->half]);
+      break;
     case ways_neighbours: break;
     default: MPI_Wait(&g->request, MPI_STATUS_IGNORE);
   }
@@ -292,6 +334,11 @@ static void finish_moving(Ghosts* g) {
 
 void ghosts_start(Ghosts* g, double* cells) {
   ++g->exchanges;
+  if (g->around->way == ways_tutti_put) {
+    phase_begin(&g->moving);
+    complete_puts(g, g->half);
+    phase_end(&g->moving);
+  }
   pack_all(g, cells, 0);
   phase_begin(&g->moving);
   start_moving(g);
@@ -309,7 +356,7 @@ void ghosts_look(Ghosts* g) {
 }
 
 void ghosts_wait(const Ghosts* g, MPI_Request* request) {
-  if (g->around->way == ways_tutti_get)
+  if (by_tutti(g->around))
     transfers_wait(g->around->group, request);
   else
     MPI_Wait(request, MPI_STATUS_IGNORE);
@@ -320,4 +367,5 @@ void ghosts_finish(Ghosts* g, double* cells) {
   finish_moving(g);
   phase_end(&g->moving);
   pack_all(g, cells, 1);
+  if (g->around->way == ways_tutti_put) g->half ^= 1;
 }

@@ -1,4 +1,4 @@
-/* The exchange of ghost cells between the boxes of all ranks, in six ways.
+/* The exchange of ghost cells between the boxes of all ranks, in seven ways.
  *
  * Space is a periodic block of boxes. A rank has boxes^3 adjacent boxes of side^3 cells, and around
  * each box a layer of ghost cells, copies of the adjacent cells of the six boxes beside it. Boxes
@@ -10,6 +10,8 @@
  *   get          MPI_Get out of the neighbours' packed faces, after a message without data from
  *                each that says that they are there
  *   tutti_get    the same by tutti_get, whose servers move the faces if there are some
+ *   tutti_put    tutti_put_signal of the packed faces into the neighbours' memory: nobody is asked
+ *                or told, and a rank waits until its signal counts the bytes of all its faces
  *   neighbours   MPI_Neighbor_alltoallv
  *   started      MPI_Ineighbor_alltoallv, local copies, MPI_Wait
  *   persistent   MPI_Neighbor_alltoallv_init once; MPI_Start, local copies, MPI_Wait
@@ -34,11 +36,12 @@ typedef enum {
   ways_messages,
   ways_get,
   ways_tutti_get,
+  ways_tutti_put,
   ways_neighbours,
   ways_started,
   ways_persistent
 } Way;
-enum { ways = 6 };
+enum { ways = 7 };
 extern const char* const way_names[ways];
 
 /* Directions are numbered -x, +x, -y, +y, -z, +z: direction ^ 1 is the opposite one. */
@@ -52,20 +55,22 @@ typedef struct {
   MPI_Comm graph;            /* the edges to other ranks: one for each neighbour that is not NULL */
   int edges;
   int sends[directions], receives[directions]; /* the direction of each edge in, and out */
-  tutti_group* group;                          /* ways_tutti_get: the ranks of `grid` */
+  tutti_group* group;                          /* the ranks of `grid`, in the ways by Tutti */
 } Neighbourhood;
 
 typedef struct {
   const Neighbourhood* around;
   int boxes, side;  /* in each direction: boxes of this rank, and cells of a box */
   int count;        /* numbers in a message */
-  double *out, *in; /* [direction][count]; `out` has two such halves with gets */
+  double *out, *in; /* [direction][count]; `out` has two such halves with gets, both with puts */
   int counts[directions], send_places[directions], receive_places[directions]; /* indexed by edge */
   MPI_Win window;                       /* ways_get: over `out` */
-  double* theirs[directions];           /* ways_tutti_get: `out` of each neighbour */
+  double* theirs[directions];           /* `out` of each neighbour with tutti_get, `in` with put */
   tutti_handle gets[directions];        /* ways_tutti_get */
+  tutti_handle puts[2][directions];     /* ways_tutti_put, by half */
+  uint64_t arrived[2];                  /* the same: the bytes that the signal of a half counts */
   int asked;                            /* ways_tutti_get: the gets of the exchange have started */
-  int half;                             /* with gets: which half is packed next */
+  int half;                             /* with gets and puts: which half is packed next */
   MPI_Request request;                  /* ways_started and ways_persistent */
   MPI_Request messages[2 * directions]; /* ways_messages, and with gets: receives, sends */
   long exchanges;

@@ -397,16 +397,17 @@ def multigrid_answers(mpi, *words, arguments, **settings):
     return answers
 
 
+@pytest.mark.parametrize("exchange", ["tutti_get", "tutti_put"])
 @pytest.mark.parametrize("mpi", MPIS)
-def test_multigrid_answers_gets_while_it_waits_for_reductions(mpi):
+def test_multigrid_answers_while_it_waits_for_reductions(mpi, exchange):
     """Without servers. A rank that waited for a reduction in the host MPI would answer no get, and
     a neighbour that waits for the reply would not take part in the reduction.
     """
     several = ("--cycles", "2", "--solves", "16", "--together", "4")
     stall = {"TUTTI_STALL_SECONDS": "30", "TUTTI_STALL": "abort"}
     by_messages = multigrid_answers(mpi, arguments=several)
-    gets = (*several, "--exchange", "tutti_get")
-    assert multigrid_answers(mpi, TUTTI_RUN, arguments=gets, **stall) == by_messages
+    transfers = (*several, "--exchange", exchange)
+    assert multigrid_answers(mpi, TUTTI_RUN, arguments=transfers, **stall) == by_messages
 
 
 CORES = sorted(os.sched_getaffinity(0))
@@ -418,7 +419,7 @@ WAYS_TO_GIVE_CORES = CoreWays("multigrid", 1, (), len(CORES))
     ("mpi", "ways"),
     [("mpich", ["pinned", "selective"]), ("openmpi", ["best effort", "partitioned"])],
 )
-def test_multigrid_gets_its_ghosts_by_servers(tmp_path, mpi, ways):
+def test_multigrid_moves_its_ghosts_by_servers(tmp_path, mpi, ways):
     """Its solution has the same bits as with messages, however cores are given."""
     small = ("--cycles", "1", "--solves", "1", "--bottom", "sweeps")
 
@@ -431,6 +432,9 @@ def test_multigrid_gets_its_ghosts_by_servers(tmp_path, mpi, ways):
     for way in ways:
         options = WAYS_TO_GIVE_CORES.before_program(way, mpi)
         words = (TUTTI_RUN, f"--report={report}", *options)
+        assert answers(*words, exchange="tutti_put") == by_messages, way
+        done = json.loads(report.read_text())
+        assert done["transfers_between_nodes"]["puts"] > 0
         assert answers(*words, exchange="tutti_get") == by_messages, way
         done = json.loads(report.read_text())
         assert done["transfers_between_nodes"]["gets"] > 0

@@ -121,7 +121,7 @@ def test_parts_of_different_lengths(host_named, name, ranks, words):
 
 
 WAYS = ["messages", "get", "neighbours", "started", "persistent"]
-TUTTIS = ["tutti_get"]  # not without Tutti
+TUTTIS = ["tutti_get", "tutti_put"]  # not without Tutti
 SMALL = ("--side", "16", "--cycles", "8", "--solves", "1", "--bottom", "sweeps")
 
 
@@ -181,7 +181,11 @@ def test_conjugate_gradients(host_named, name, ranks):
         ("fft", "--overlap --ahead 9", "give a whole number from 0 to 8"),
         ("fft", "--fast", "unknown option '--fast'"),
         ("multigrid", "--exchange pigeons", "give messages, get"),
-        ("multigrid", "--exchange tutti_get", "needs Tutti; start the job under tutti-run"),
+        (
+            "multigrid",
+            "--exchange tutti_put",
+            "tutti_get and tutti_put need Tutti; start the job under tutti-run",
+        ),
         ("multigrid", "--side 24", "--side takes a power of two"),
         ("multigrid", "--side 8", "whole number from 16 to 256"),
         ("multigrid", "--boxes 9", "--boxes takes a cube"),

@@ -26,7 +26,7 @@ from tutti.bench.applications import (
 from tutti.bench.applications_report import draw, show
 from tutti.bench.applications_results import as_json, differences, runs_of, same_answer
 from tutti.bench.apps import AppOptions, run
-from tutti.bench.core_ways import BY_RANKS, MESSAGES, SERVED, CoreWays, parse_problems
+from tutti.bench.core_ways import BY_RANKS, MESSAGES, PUTS, SERVED, CoreWays, parse_problems
 from tutti.bench.core_ways_report import ways_json
 from tutti.bench.measurements import Settings
 from tutti.bench.mpis import Mpi
@@ -238,18 +238,19 @@ def ways_measured():
 def test_ways_to_give_cores(tmp_path):
     result = ways_measured()
     forms = [variant.form for variant in result.settings.variants(2)]
-    assert forms == [MESSAGES, BY_RANKS, *SERVED]
+    assert forms == [MESSAGES, BY_RANKS, PUTS, *SERVED]
     first, second = result.settings.places
     assert (first.text, second.problem) == ("32x1, 2 ranks", "64x8")
-    by_messages, _, effort, *_, selective = result.settings.variants(2)
+    by_messages, _, puts, effort, *_, selective = result.settings.variants(2)
     of = result.settings.arguments_of
     usual = ("--solves", "1", "--cycles", "7")
     common = ("--side", "64", "--boxes", "8", *usual, "--exchange")
     assert of(by_messages, second) == (*common, "messages", "--threads", "8")
+    assert of(puts, second) == (*common, "tutti_put", "--threads", "8")
     assert of(effort, second) == (*common, "tutti_get", "--threads", "8")
     assert of(selective, second) == (*common, "tutti_get", "--threads", "7")
     rows = ways_json(result)
-    assert len(rows) == 3 * 5 and [row["problem"] for row in rows[::5]] == ["32x1", "64x8", None]
+    assert len(rows) == 3 * 6 and [row["problem"] for row in rows[::6]] == ["32x1", "64x8", None]
     assert {row["over_messages"]["value"] for row in rows if row["way"] == BY_RANKS} == {0.75}
     for row in rows:
         if row["way"] in SERVED:

@@ -2,7 +2,8 @@
 of section 5 of "Exploiting Communication Concurrency on High Performance Computing Systems".
 
 A program communicates by messages and by one-sided transfers. Its ranks start the transfers
-themselves (by ranks), as the paper's programs without servers do, or N servers of each node get them:
+themselves (by ranks), as the paper's programs without servers do, or N servers of each node get them.
+Where the program has them, its ranks also start puts that signal, which the paper's do not (puts).
 
   best effort   servers and the ranks' threads run where the system likes
   pinned        servers have cores, on which the ranks' threads may run, too
@@ -19,7 +20,7 @@ from dataclasses import dataclass, field, replace
 from tutti.bench.variants import Variant
 from tutti.errors import UserError
 
-MESSAGES, BY_RANKS = "messages", "by ranks"
+MESSAGES, BY_RANKS, PUTS = "messages", "by ranks", "puts"
 BEST_EFFORT, PINNED, PARTITIONED, SELECTIVE = SERVED = (
     "best effort",
     "pinned",
@@ -38,6 +39,7 @@ class Program:
     problems: str  # the usual ones
     messages: tuple[str, ...]  # arguments
     transfers: tuple[str, ...]
+    puts: tuple[str, ...] = ()  # empty: it has none
     usual: tuple[str, ...] = ()  # arguments, unless the user gives others
     threads: bool = False  # it has an option for its threads
     # Variables of its transfers by ranks, and by servers.
@@ -60,7 +62,8 @@ COMMUNICATING = {
         "32x1,32x8",
         ("--exchange", "messages"),
         ("--exchange", "tutti_get"),
-        ("--solves", "1", "--cycles", "7"),  # fewer cycles would fail its verification
+        puts=("--exchange", "tutti_put"),
+        usual=("--solves", "1", "--cycles", "7"),  # fewer cycles would fail its verification
         threads=True,
     ),
     "fft": Program(
@@ -102,9 +105,14 @@ class CoreWays:
     def program(self) -> Program:
         return COMMUNICATING[self.application]
 
+    @property
+    def ways(self) -> tuple[str, ...]:
+        """Those by transfers."""
+        return (BY_RANKS, *((PUTS,) if self.program.puts else ()), *SERVED)
+
     def variants(self, plain: Sequence[Variant]) -> Iterator[Variant]:
         for variant in plain:
-            for way in (BY_RANKS, *SERVED) if variant.tutti else (MESSAGES,):
+            for way in self.ways if variant.tutti else (MESSAGES,):
                 yield replace(variant, form=way)
 
     def cores_of_node(self, ranks: int) -> int:
@@ -123,7 +131,7 @@ class CoreWays:
         """The program's arguments; `ranks`: of a node."""
         program = self.program
         words = [*program.arguments_of(problem), *program.usual]
-        words += program.messages if way == MESSAGES else program.transfers
+        words += {MESSAGES: program.messages, PUTS: program.puts}.get(way, program.transfers)
         if program.threads:
             of_servers = self.servers if way in (PINNED, PARTITIONED, SELECTIVE) else 0
             words += ["--threads", str(max(1, (self.cores // nodes - of_servers) // ranks))]
@@ -132,12 +140,12 @@ class CoreWays:
     def variables(self, way: str) -> dict[str, str]:
         if way == MESSAGES:
             return {}
-        return self.program.by_ranks if way == BY_RANKS else self.program.served
+        return self.program.by_ranks if way in (BY_RANKS, PUTS) else self.program.served
 
     def before_program(self, way: str, abi: str) -> list[str]:
         """Options of tutti-run, and a command that starts the program."""
         mpi = ["--mpi", abi]
-        if way in (MESSAGES, BY_RANKS):
+        if way in (MESSAGES, BY_RANKS, PUTS):
             return []
         if way == BEST_EFFORT:  # tutti-run would set cores apart
             return [*mpi, "env", f"TUTTI_SERVERS={self.servers}", "TUTTI_SERVE=all"]

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from tutti.bench.applications import Applications, Place
 from tutti.bench.applications_results import times_of
-from tutti.bench.core_ways import BY_RANKS, MESSAGES, SERVED
+from tutti.bench.core_ways import BY_RANKS, MESSAGES
 from tutti.bench.reading import COMMUNICATION, WHOLE
 from tutti.bench.statistics import Ratio, centre, compare, geometric_mean
 from tutti.bench.texts import interval_text, ratio_text, time_text
@@ -18,7 +18,6 @@ from tutti.figures import colour_of, legend_below, legend_of, new_figure, save
 from tutti.tables import Table, number, table_of, words
 
 BASES = (MESSAGES, BY_RANKS)
-WAYS = (BY_RANKS, *SERVED)
 
 
 @dataclass(frozen=True)
@@ -38,6 +37,12 @@ class Group:
             one for one in ways if ((one.mpi, one.setting), one.heap, one.form) == (mine, heap, way)
         )
         return times_of(self.measured.of(place, found), name)
+
+    @property
+    def ways(self) -> tuple[str, ...]:
+        """Those by transfers."""
+        ways = self.measured.settings.core_ways
+        return () if ways is None else ways.ways
 
     def over(self, base: str, way: str, place: Place) -> Ratio:
         return compare(self.times(place, base), self.times(place, way))
@@ -83,7 +88,7 @@ def group_table(group: Group, base: str) -> Table:
         number(f"{base}, ms", milliseconds),
         number("communicating", fraction),
     ]
-    for way in WAYS:
+    for way in group.ways:
         if way != base:
             columns.append(number(way, lambda row, way=way: ratio(row, way)))
     title = (
@@ -117,7 +122,7 @@ def ways_json(measured: Applications) -> list[dict[str, Any]]:
         }
         for group in groups_of(measured)
         for place in (*group.places, None)
-        for way in WAYS
+        for way in group.ways
     ]
 
 
@@ -129,7 +134,7 @@ def draw_ways(measured: Applications, stem: Path) -> list[Path]:
     for row, group in zip(grid, groups, strict=True):
         names = [place.problem for place in group.places]
         for axes, base in zip(row, (None, *BASES), strict=True):
-            ways, most = [way for way in (MESSAGES, *WAYS) if way != base], 1.0
+            ways, most = [way for way in (MESSAGES, *group.ways) if way != base], 1.0
             for place, way in enumerate(ways):
                 if base is None:
                     heights = [100 * group.communicating(one, way) for one in group.places]
@@ -150,7 +155,7 @@ def draw_ways(measured: Applications, stem: Path) -> list[Path]:
                     yerr=errors,
                     error_kw={"elinewidth": 0.7},
                     label=way,
-                    color=colour_of((MESSAGES, *WAYS).index(way)),
+                    color=colour_of((MESSAGES, *group.ways).index(way)),
                 )
             axes.set_xticks(range(len(names)), names, fontsize=7)
             if base is not None:
