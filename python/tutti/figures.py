@@ -8,7 +8,7 @@ from typing import Any
 
 from tutti.bench.texts import size_text
 
-COLOURS = ("#1f77b4", "#d95f02", "#2ca02c", "#9467bd", "#8c564b", "#e377c2", "#17becf")
+COLOURS = ("#1f77b4", "#d95f02", "#2ca02c", "#9467bd", "#8c564b", "#e377c2")
 MARKERS = ("o", "x", "s", "^", "v", "d", "+")
 MOST_COLUMNS = 4
 

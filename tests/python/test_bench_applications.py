@@ -211,6 +211,15 @@ def test_bad_options_of_the_ways():
         ),
         (AppOptions(app="fft", core_ways=1, tutti=False), "--no-tutti: it does not go with"),
         (AppOptions(app="fft", problems="8x8x8"), "--problems: it needs --core-ways"),
+        (AppOptions(app="multigrid", transfers="puts"), "--transfers: it needs --core-ways"),
+        (
+            AppOptions(app="multigrid", core_ways=1, transfers="put"),
+            "--transfers: 'put' is not accepted; it is gets or puts",
+        ),
+        (
+            AppOptions(app="fft", core_ways=1, transfers="puts"),
+            "--transfers: fft has no puts that signal; multigrid has",
+        ),
     ):
         with pytest.raises(UserError, match=says):
             run(options)
@@ -238,19 +247,26 @@ def ways_measured():
 def test_ways_to_give_cores(tmp_path):
     result = ways_measured()
     forms = [variant.form for variant in result.settings.variants(2)]
-    assert forms == [MESSAGES, BY_RANKS, PUTS, *SERVED]
+    assert forms == [MESSAGES, BY_RANKS, *SERVED]
     first, second = result.settings.places
     assert (first.text, second.problem) == ("32x1, 2 ranks", "64x8")
-    by_messages, _, puts, effort, *_, selective = result.settings.variants(2)
+    by_messages, _, effort, *_, selective = result.settings.variants(2)
     of = result.settings.arguments_of
     usual = ("--solves", "1", "--cycles", "7")
     common = ("--side", "64", "--boxes", "8", *usual, "--exchange")
     assert of(by_messages, second) == (*common, "messages", "--threads", "8")
-    assert of(puts, second) == (*common, "tutti_put", "--threads", "8")
     assert of(effort, second) == (*common, "tutti_get", "--threads", "8")
     assert of(selective, second) == (*common, "tutti_get", "--threads", "7")
+    by_puts = replace(result.settings.core_ways, transfers=PUTS)
+    for way, exchange in (
+        (MESSAGES, "messages"),
+        (BY_RANKS, "tutti_put"),
+        (SERVED[0], "tutti_put"),
+    ):
+        words = by_puts.arguments(way, "64x8", nodes=1, ranks=2)
+        assert words == [*common, exchange, "--threads", "8"]
     rows = ways_json(result)
-    assert len(rows) == 3 * 6 and [row["problem"] for row in rows[::6]] == ["32x1", "64x8", None]
+    assert len(rows) == 3 * 5 and [row["problem"] for row in rows[::5]] == ["32x1", "64x8", None]
     assert {row["over_messages"]["value"] for row in rows if row["way"] == BY_RANKS} == {0.75}
     for row in rows:
         if row["way"] in SERVED:

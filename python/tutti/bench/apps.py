@@ -11,7 +11,15 @@ from tutti.bench.applications import APPLICATIONS, FORMS, AppSettings
 from tutti.bench.applications_report import draw, list_applications, show
 from tutti.bench.applications_results import as_json, differences
 from tutti.bench.asked import check_hosts, plan_of, settings_of
-from tutti.bench.core_ways import COMMUNICATING, SERVED, CoreWays, parse_problems
+from tutti.bench.core_ways import (
+    COMMUNICATING,
+    GETS,
+    PUTS,
+    SERVED,
+    CoreWays,
+    parse_problems,
+    parse_transfers,
+)
 from tutti.bench.core_ways_report import ways_json
 from tutti.bench.options import HERE, NODES, PLOT, Kind, Options
 from tutti.bench.present import WIDEST, WIDTH, Report
@@ -59,6 +67,14 @@ class AppOptions(Options):
             metavar="LIST",
         ),
     ] = None
+    transfers: Annotated[
+        str | None,
+        option(
+            f"With --core-ways: by which one-sided transfers, {GETS} or {PUTS} that signal, which "
+            f"multigrid has (default: {GETS}).",
+            metavar="KIND",
+        ),
+    ] = None
 
     RANGES: ClassVar[dict[str, tuple[int, int]]] = Options.RANGES | {"core_ways": (1, 64)}
 
@@ -87,8 +103,8 @@ def run(options: AppOptions) -> Report:
         )
     if options.core_ways and (wrong := options.given("--servers", "--bind", "--no-tutti")):
         raise UserError(f"{wrong[0]}: it does not go with --core-ways; leave one of them out")
-    if options.problems is not None and not options.core_ways:
-        raise UserError("--problems: it needs --core-ways")
+    if not options.core_ways and (alone := options.given("--problems", "--transfers")):
+        raise UserError(f"{alone[0]}: it needs --core-ways")
     check_hosts(
         options,
         ("--nodes", "--per-node", "--delay", "--servers"),
@@ -109,6 +125,7 @@ def run(options: AppOptions) -> Report:
             options.core_ways,
             parse_problems(options.app, options.problems),
             options.cores,
+            parse_transfers(options.app, options.transfers),
         )
         asked = replace(asked, core_ways=ways, bind="none")
     if options.hosts is not None:
@@ -141,7 +158,7 @@ def run(options: AppOptions) -> Report:
 
 KIND = Kind(
     run,
-    ("app", "words", *HERE, *NODES, "servers", "core_ways", "problems", "repetitions", "quick",
+    ("app", "words", *HERE, *NODES, "servers", "core_ways", "problems", "transfers", "repetitions", "quick",
      "mpi", "tutti", "seed", *PLOT),
     AppOptions,
 )  # fmt: skip

@@ -2,8 +2,8 @@
 of section 5 of "Exploiting Communication Concurrency on High Performance Computing Systems".
 
 A program communicates by messages and by one-sided transfers. Its ranks start the transfers
-themselves (by ranks), as the paper's programs without servers do, or N servers of each node get them.
-Where the program has them, its ranks also start puts that signal, which the paper's do not (puts).
+themselves (by ranks), as the paper's programs without servers do, or N servers of each node get
+them. The transfers are gets, as in the paper, or puts that signal (`--transfers puts`).
 
   best effort   servers and the ranks' threads run where the system likes
   pinned        servers have cores, on which the ranks' threads may run, too
@@ -20,7 +20,8 @@ from dataclasses import dataclass, field, replace
 from tutti.bench.variants import Variant
 from tutti.errors import UserError
 
-MESSAGES, BY_RANKS, PUTS = "messages", "by ranks", "puts"
+MESSAGES, BY_RANKS = "messages", "by ranks"
+GETS, PUTS = "gets", "puts"
 BEST_EFFORT, PINNED, PARTITIONED, SELECTIVE = SERVED = (
     "best effort",
     "pinned",
@@ -39,7 +40,7 @@ class Program:
     problems: str  # the usual ones
     messages: tuple[str, ...]  # arguments
     transfers: tuple[str, ...]
-    puts: tuple[str, ...] = ()  # empty: it has none
+    puts: tuple[str, ...] = ()  # the same by puts that signal; empty: it has none
     usual: tuple[str, ...] = ()  # arguments, unless the user gives others
     threads: bool = False  # it has an option for its threads
     # Variables of its transfers by ranks, and by servers.
@@ -77,6 +78,20 @@ COMMUNICATING = {
 }
 
 
+def parse_transfers(application: str, text: str | None) -> str:
+    """The kind of a program's transfers; they are gets unless the user says otherwise."""
+    if text is None:
+        return GETS
+    if text not in (GETS, PUTS):
+        raise UserError(f"--transfers: '{text}' is not accepted; it is {GETS} or {PUTS}")
+    if text == PUTS and not COMMUNICATING[application].puts:
+        with_puts = [name for name, program in COMMUNICATING.items() if program.puts]
+        raise UserError(
+            f"--transfers: {application} has no puts that signal; {' and '.join(with_puts)} has"
+        )
+    return text
+
+
 def parse_problems(application: str, text: str | None) -> tuple[str, ...]:
     program = COMMUNICATING[application]
     found = tuple((text or program.problems).split(","))
@@ -100,19 +115,15 @@ class CoreWays:
     servers: int
     problems: tuple[str, ...]
     cores: int  # this machine's
+    transfers: str = GETS  # their kind; puts signal
 
     @property
     def program(self) -> Program:
         return COMMUNICATING[self.application]
 
-    @property
-    def ways(self) -> tuple[str, ...]:
-        """Those by transfers."""
-        return (BY_RANKS, *((PUTS,) if self.program.puts else ()), *SERVED)
-
     def variants(self, plain: Sequence[Variant]) -> Iterator[Variant]:
         for variant in plain:
-            for way in self.ways if variant.tutti else (MESSAGES,):
+            for way in (BY_RANKS, *SERVED) if variant.tutti else (MESSAGES,):
                 yield replace(variant, form=way)
 
     def cores_of_node(self, ranks: int) -> int:
@@ -131,7 +142,8 @@ class CoreWays:
         """The program's arguments; `ranks`: of a node."""
         program = self.program
         words = [*program.arguments_of(problem), *program.usual]
-        words += {MESSAGES: program.messages, PUTS: program.puts}.get(way, program.transfers)
+        transfers = program.puts if self.transfers == PUTS else program.transfers
+        words += program.messages if way == MESSAGES else transfers
         if program.threads:
             of_servers = self.servers if way in (PINNED, PARTITIONED, SELECTIVE) else 0
             words += ["--threads", str(max(1, (self.cores // nodes - of_servers) // ranks))]
@@ -140,12 +152,12 @@ class CoreWays:
     def variables(self, way: str) -> dict[str, str]:
         if way == MESSAGES:
             return {}
-        return self.program.by_ranks if way in (BY_RANKS, PUTS) else self.program.served
+        return self.program.by_ranks if way == BY_RANKS else self.program.served
 
     def before_program(self, way: str, abi: str) -> list[str]:
         """Options of tutti-run, and a command that starts the program."""
         mpi = ["--mpi", abi]
-        if way in (MESSAGES, BY_RANKS, PUTS):
+        if way in (MESSAGES, BY_RANKS):
             return []
         if way == BEST_EFFORT:  # tutti-run would set cores apart
             return [*mpi, "env", f"TUTTI_SERVERS={self.servers}", "TUTTI_SERVE=all"]

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from tutti.bench.applications import Applications, Place
 from tutti.bench.applications_results import times_of
-from tutti.bench.core_ways import BY_RANKS, MESSAGES
+from tutti.bench.core_ways import BY_RANKS, MESSAGES, SERVED
 from tutti.bench.reading import COMMUNICATION, WHOLE
 from tutti.bench.statistics import Ratio, centre, compare, geometric_mean
 from tutti.bench.texts import interval_text, ratio_text, time_text
@@ -18,6 +18,7 @@ from tutti.figures import colour_of, legend_below, legend_of, new_figure, save
 from tutti.tables import Table, number, table_of, words
 
 BASES = (MESSAGES, BY_RANKS)
+WAYS = (BY_RANKS, *SERVED)
 
 
 @dataclass(frozen=True)
@@ -39,10 +40,10 @@ class Group:
         return times_of(self.measured.of(place, found), name)
 
     @property
-    def ways(self) -> tuple[str, ...]:
-        """Those by transfers."""
+    def transfers(self) -> str:
+        """Their kind."""
         ways = self.measured.settings.core_ways
-        return () if ways is None else ways.ways
+        return "" if ways is None else ways.transfers
 
     def over(self, base: str, way: str, place: Place) -> Ratio:
         return compare(self.times(place, base), self.times(place, way))
@@ -88,11 +89,12 @@ def group_table(group: Group, base: str) -> Table:
         number(f"{base}, ms", milliseconds),
         number("communicating", fraction),
     ]
-    for way in group.ways:
+    for way in WAYS:
         if way != base:
             columns.append(number(way, lambda row, way=way: ratio(row, way)))
     title = (
-        f"{group.measured.settings.application}, {group.label}: {base}, whole over that of a way"
+        f"{group.measured.settings.application} by {group.transfers}, {group.label}: {base}, whole "
+        "over that of a way"
     )
     return table_of(title, columns, [*group.places, None])
 
@@ -111,6 +113,7 @@ def ways_json(measured: Applications) -> list[dict[str, Any]]:
             "shared_heap": group.variant.heap,
             **asdict(place or group.places[0]),
             "problem": place.problem if place else None,
+            "transfers": group.transfers,
             "way": way,
             "over_messages": asdict(
                 group.over(MESSAGES, way, place) if place else group.mean(MESSAGES, way)
@@ -122,7 +125,7 @@ def ways_json(measured: Applications) -> list[dict[str, Any]]:
         }
         for group in groups_of(measured)
         for place in (*group.places, None)
-        for way in group.ways
+        for way in WAYS
     ]
 
 
@@ -134,7 +137,7 @@ def draw_ways(measured: Applications, stem: Path) -> list[Path]:
     for row, group in zip(grid, groups, strict=True):
         names = [place.problem for place in group.places]
         for axes, base in zip(row, (None, *BASES), strict=True):
-            ways, most = [way for way in (MESSAGES, *group.ways) if way != base], 1.0
+            ways, most = [way for way in (MESSAGES, *WAYS) if way != base], 1.0
             for place, way in enumerate(ways):
                 if base is None:
                     heights = [100 * group.communicating(one, way) for one in group.places]
@@ -155,7 +158,7 @@ def draw_ways(measured: Applications, stem: Path) -> list[Path]:
                     yerr=errors,
                     error_kw={"elinewidth": 0.7},
                     label=way,
-                    color=colour_of((MESSAGES, *group.ways).index(way)),
+                    color=colour_of((MESSAGES, *WAYS).index(way)),
                 )
             axes.set_xticks(range(len(names)), names, fontsize=7)
             if base is not None:
@@ -164,6 +167,7 @@ def draw_ways(measured: Applications, stem: Path) -> list[Path]:
             title = "percent in communication" if base is None else f"times as fast as {base}"
             axes.set_title(title, fontsize=9)
         row[0].set_ylabel(group.label, fontsize=7)
-    figure.suptitle(f"{measured.settings.application}: ways to give cores", fontsize=10)
+    kind = groups[0].transfers
+    figure.suptitle(f"{measured.settings.application} by {kind}: ways to give cores", fontsize=10)
     legend_below(figure, *legend_of(grid[0]), columns=6)
     return save(figure, stem)
