@@ -9,7 +9,7 @@ import tempfile
 import torch
 import torch.distributed as dist
 import torch.multiprocessing as mp
-import tutti.torch  # noqa: F401 (registers the backend)
+from tutti.torch import empty_shared
 from values import error_of
 
 LIMIT = 60  # seconds of a process
@@ -18,7 +18,9 @@ LIMIT = 60  # seconds of a process
 def main(rank: int, store: str) -> None:
     signal.alarm(LIMIT)
     torch.set_num_threads(1)
+    assert "call init_process_group" in error_of(lambda: empty_shared(3))
     dist.init_process_group("cpu:tutti", init_method=f"file://{store}", rank=rank, world_size=2)
+    shared = empty_shared(70000).fill_(rank)
     tensor = torch.ones(3)
     dist.all_reduce(tensor, async_op=True).get_future().wait()  # the helper thread is there
     work = dist.all_reduce(tensor, async_op=True)
@@ -30,10 +32,14 @@ def main(rank: int, store: str) -> None:
         refused.append(error_of(lambda: backend.send([torch.ones(3)], 1 - rank, 0)))
         refused.append(error_of(work.wait))
         del work
+        assert "call init_process_group" in error_of(lambda: empty_shared(3))
+        assert bool((shared == rank).all())  # a copy
+        shared.fill_(-1)
+        del shared
         os._exit(0 if all("was forked" in one for one in refused) else 1)
     assert os.waitpid(child, 0)[1] == 0
     work.wait()
-    assert tensor.tolist() == [4.0] * 3
+    assert tensor.tolist() == [4.0] * 3 and bool((shared == rank).all())
     dist.all_reduce(tensor, async_op=True).get_future().wait()
     assert tensor.tolist() == [8.0] * 3
     print("passed", flush=True)

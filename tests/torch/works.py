@@ -8,6 +8,7 @@ from collections.abc import Callable
 import torch
 import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
+from tutti.torch import empty_shared
 from tutti.torch.extension import load
 from values import Groups, alike_everywhere, error_of
 
@@ -121,6 +122,75 @@ def test_group_that_ends_late(groups: Groups) -> None:
     if rank != 0:
         backend.broadcast([given], dist.BroadcastOptions()).wait()
         assert bool((given == 0).all())
+
+
+def is_in_heap(tensor: torch.Tensor) -> bool:
+    with open("/proc/self/maps") as maps:
+        heap = [line.split()[0].split("-") for line in maps if "memfd:tutti-heap" in line]
+    return any(int(begin, 16) <= tensor.data_ptr() < int(end, 16) for begin, end in heap)
+
+
+left_at_exit = []  # ends with the process, after its groups
+
+
+def test_shared_tensors(groups: Groups) -> None:
+    rank, ranks, group = dist.get_rank(), dist.get_world_size(), groups["tutti"]
+    for size in (0, 1, 5000, 300000):
+        for dtype in (None, torch.bfloat16, torch.int64):
+            given, got = empty_shared(size, dtype=dtype), empty_shared((ranks, size), dtype=dtype)
+            assert given.dtype == (dtype or torch.get_default_dtype()) and got.is_contiguous()
+            assert size == 0 or (is_in_heap(given) and is_in_heap(got))
+            for number in range(3):
+                given.fill_(10 * number + rank)
+                got.fill_(-1)
+                dist.all_gather_into_tensor(got, given, group=group)
+                given.fill_(7)  # this rank's again
+                want = 10 * number + torch.arange(ranks)[:, None].expand(ranks, size)
+                assert torch.equal(got, want.to(got.dtype))
+                dist.all_reduce(given, group=group)
+                assert bool((given == 7 * ranks).all())
+                given.fill_(rank)
+                part = empty_shared(size, dtype=dtype)
+                dist.reduce_scatter_tensor(part, got.fill_(rank), group=group)
+                assert bool((part == sum(range(ranks))).all())
+                dist.all_to_all_single(got, got.clone() + 1, group=group)
+                assert torch.equal(got[:, :1], (want + 1 - 10 * number)[:, :1].to(got.dtype))
+    # A rank that waits for nobody, and whose tensor goes at once.
+    dist.all_reduce(empty_shared(70000).fill_(1), group=group, async_op=True)
+    dist.barrier(group=group)
+
+
+def test_shared_tensors_are_read_where_they_are(groups: Groups) -> None:
+    """A rank that writes to its tensor too early, which no program may, shows whether it is."""
+    for make, read in ((torch.empty, 1), (empty_shared, 2)):
+        tensor = make(70000).fill_(1 if dist.get_rank() == 0 else 0)
+        if dist.get_rank() == 0:
+            work = dist.broadcast(tensor, 0, group=groups["tutti"], async_op=True)
+            tensor.fill_(2)
+            dist.barrier(group=groups["gloo"])
+            work.wait()
+        else:
+            dist.barrier(group=groups["gloo"])
+            dist.broadcast(tensor, 0, group=groups["tutti"])
+            assert bool((tensor == read).all()), (make, tensor)
+
+
+def test_memory_of_shared_tensors(groups: Groups) -> None:
+    """It is given back, and outlives groups. The heap has 64 GiB of addresses at most."""
+    for _ in range(80):
+        assert is_in_heap(empty_shared(2**30, dtype=torch.uint8))
+    group = dist.new_group(backend="cpu:tutti")
+    tensor = empty_shared(2, 50000).fill_(1)
+    dist.all_reduce(tensor, group=group)
+    dist.destroy_process_group(group)
+    assert bool((tensor == dist.get_world_size()).all())
+    half = tensor[1]
+    del tensor
+    dist.all_reduce(half, group=groups["tutti"])
+    assert bool((half == dist.get_world_size() ** 2).all())
+    left_at_exit.append(half)
+    assert "no memory for 1125899906842624 bytes" in error_of(lambda: empty_shared(2**48))
+    assert "negative dimension -1" in error_of(lambda: empty_shared(3, -1))
 
 
 def test_subgroups(groups: Groups) -> None:

@@ -516,7 +516,24 @@ c10::intrusive_ptr<c10d::Backend> create(const c10::intrusive_ptr<c10d::Store>& 
                    torch_store.failure.empty() ? "" : " (" + torch_store.failure + ")",
                    "; tutti serves ranks of one node: for several use gloo");
   require_ok(tutti_team_join(group->team, rank, &group->group));
+  has_group = true;
   return c10::make_intrusive<TuttiBackend>(group, rank, size, timeout);
+}
+
+// Memory for a tensor like this one, which may be on the device "meta". A forked child keeps its
+// copy of its parent's tensors, because a thread of the parent's may have held the heap's lock.
+at::Tensor empty_shared(const at::Tensor& like) {
+  TORCH_CHECK_WITH(
+      DistBackendError, has_group,
+      "tutti: empty_shared takes memory of the shared heap, which this process's first "
+      "group of the backend \"tutti\" makes; call init_process_group before");
+  void* const memory = tutti_alloc(like.nbytes());
+  TORCH_CHECK(memory != nullptr, "tutti: empty_shared finds no memory for ", like.nbytes(),
+              " bytes; free other tensors first, or take a smaller one");
+  const auto give_back = [made_after = forks.load()](void* its) {
+    if (forks == made_after) tutti_free(its);
+  };
+  return at::from_blob(memory, like.sizes(), give_back, like.options().device(at::kCPU));
 }
 
 }  // namespace
@@ -524,10 +541,12 @@ c10::intrusive_ptr<c10d::Backend> create(const c10::intrusive_ptr<c10d::Store>& 
 PYBIND11_MODULE(TORCH_EXTENSION_NAME, module) {
   pthread_atfork(nullptr, nullptr, [] {
     ++forks;
+    has_group = false;
     Group::forget_all();
     Helper::replace();
   });
   const pybind11::call_guard<pybind11::gil_scoped_release> unlocked{};
   module.def("create", &create, unlocked);
+  module.def("empty_shared", &empty_shared, unlocked);
   module.def("flush", &Group::flush_all, unlocked);
 }

@@ -50,6 +50,9 @@ inline void require_ok(tutti_status status) {
 // How often this process has been forked from one that used this extension.
 inline std::atomic<int> forks{0};
 
+// True if this process has made a group, and the shared heap with it. Its forked children have not.
+inline std::atomic<bool> has_group{false};
+
 // True in the helper thread.
 inline thread_local bool is_helper = false;
 
