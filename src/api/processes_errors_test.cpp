@@ -130,10 +130,13 @@ TEST(Processes, KilledRanksLeaveNothing) {
   constexpr int ranks = 3;
   for (int round = 0; round < 12; ++round) {
     const Directory directory;
+    int formed[2];  // each rank writes a byte when the team is there
+    ASSERT_EQ(pipe(formed), 0);
     std::vector<pid_t> children;
     for (int rank = 0; rank < ranks; ++rank)
       children.push_back(start([&] {
         Rank own(directory.path, "all", rank, ranks);
+        REQUIRE(write(formed[1], "f", 1) == 1);
         std::vector<int> in(4000, 1), out(4000);
         for (;;) {
           tutti_request* request = nullptr;
@@ -148,7 +151,11 @@ TEST(Processes, KilledRanksLeaveNothing) {
           REQUIRE(status == TUTTI_OK);
         }
       }));
-    usleep(static_cast<useconds_t>(100000 + 3300 * round));
+    close(formed[1]);
+    char byte = 0;
+    for (int rank = 0; rank < ranks; ++rank) EXPECT_EQ(read(formed[0], &byte, 1), 1);
+    close(formed[0]);
+    usleep(static_cast<useconds_t>(1000 + 3300 * round));
     for (const pid_t child : children) EXPECT_FALSE(has_named_memory(child));
     kill(children[static_cast<size_t>(round % ranks)], SIGKILL);
     for (int rank = 0; rank < ranks; ++rank) {

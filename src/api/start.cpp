@@ -3,6 +3,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -35,6 +36,40 @@ constexpr const char* group_was_aborted = "the group was aborted";
 
 std::string name_of(int late) {
   return late < 0 ? "every other rank" : "rank " + std::to_string(late);
+}
+
+[[noreturn]] void throw_ended(const tutti_request& request, int late) {
+  throw Error(Code::dead_peer,
+              name_of(late) + " has ended, or has stalled, before " + request.described());
+}
+
+// The rank whose process has ended, or does so within a moment; -1: there is none. A process that
+// ends closes its files before it has ended.
+int find_ended(const Started& all) {
+  constexpr int looks = 100;
+  for (int look = 0; look < looks; ++look) {
+    for (int rank = 0; rank < all.ranks(); ++rank)
+      if (rank != all.rank() && all.is_gone(rank)) return rank;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return -1;
+}
+
+// Calls a function that may map memory of other ranks. If a rank was killed before this one has
+// mapped its memory, that fails, and the result is Error(dead_peer) with the rank.
+template <class Call>
+auto name_ended(const tutti_request& request, Call call) {
+  try {
+    return call();
+  } catch (const Error& error) {
+    if (error.code() != Code::unavailable) throw;
+    if (const int ended = find_ended(request.started); ended >= 0) throw_ended(request, ended);
+    throw;
+  }
+}
+
+bool is_ready(tutti_request& request, int* late) {
+  return name_ended(request, [&] { return request.is_ready(late); });
 }
 
 // A started collective.
@@ -87,7 +122,8 @@ class CollectiveRequest final : public tutti_request, private records::Waits {
   void finish() override {
     records::Outcome outcome;
     try {
-      outcome = records::take(started.sequence(), operation_, scratch_, *this);
+      outcome = name_ended(
+          *this, [&] { return records::take(started.sequence(), operation_, scratch_, *this); });
     } catch (const Error& error) {
       outcome = {.code = error.code(), .failure = described() + ": " + error.what()};
     }
@@ -252,11 +288,6 @@ bool has_ended(const Started& all, int late) {
   return true;
 }
 
-[[noreturn]] void throw_ended(const tutti_request& request, int late) {
-  throw Error(Code::dead_peer,
-              name_of(late) + " has ended, or has stalled, before " + request.described());
-}
-
 void require_not_aborted(const Started& all) {
   if (all.is_aborted()) throw Error(Code::unavailable, group_was_aborted);
 }
@@ -266,14 +297,14 @@ void require_not_aborted(const Started& all) {
 bool poll(tutti_request& request) {
   constexpr auto between_looks = std::chrono::milliseconds(100);
   int late = -1;
-  if (request.is_ready(&late)) return true;
+  if (is_ready(request, &late)) return true;
   require_not_aborted(request.started);
   const Clock::time_point now = Clock::now();
   if (now < request.next_look) return false;
   const bool is_first = request.next_look == Clock::time_point();
   request.next_look = now + between_looks;
   if (is_first || !has_ended(request.started, late)) return false;
-  if (!request.is_ready(&late)) throw_ended(request, late);
+  if (!is_ready(request, &late)) throw_ended(request, late);
   return true;
 }
 
@@ -284,14 +315,14 @@ bool await(tutti_request& request, double seconds) {
   int late = -1;
   exec::Waiter waiter(exec::pace_between_calls(all.style()));
   const Code code = waiter.until(
-      [&] { return request.is_ready(&late); },
+      [&] { return is_ready(request, &late); },
       [&]() -> Code {
         if (late >= 0) waiter.note_peer(all.process(late));
         require_not_aborted(all);
         if (seconds >= 0 && waiter.elapsed() >= std::chrono::duration<double>(seconds))
           return Code::unavailable;
         if (!waiter.looks_closely()) return Code::ok;
-        if (has_ended(all, late) && !request.is_ready(&late)) return Code::dead_peer;
+        if (has_ended(all, late) && !is_ready(request, &late)) return Code::dead_peer;
         if (!waiter.stalls()) return Code::ok;
         log_line(LogLevel::warning, "no progress for %d s in %s: %s has not started it",
                  options().stall_seconds, request.described().c_str(), name_of(late).c_str());
