@@ -1,5 +1,5 @@
-// Thread ranks with bound threads, on a machine that TUTTI_TOPOLOGY describes: two numa regions of
-// one core each.
+// Ranks that are bound, which are threads or processes, on a machine that TUTTI_TOPOLOGY describes:
+// two numa regions of one core each.
 #include <sched.h>
 
 #include <atomic>
@@ -8,7 +8,10 @@
 #include <cstdlib>
 #include <string>
 #include <thread>
+#include <vector>
 
+#include "api/test_calls.h"
+#include "api/test_processes.h"
 #include "api/test_ranks.h"
 
 namespace {
@@ -53,9 +56,33 @@ class ApiLevels : public testing::Test {
         },
         std::chrono::seconds(60), before_join);
     sched_setaffinity(0, sizeof before_, &before_);
+    return levels_in(testing::internal::GetCapturedStderr());
+  }
+
+  // The same line of a team of processes, each of which is bound to one unit.
+  std::string levels_of_processes(int ranks, const std::function<int(int)>& unit_of) {
+    const tutti::test::Directory directory;
+    testing::internal::CaptureStderr();
+    std::vector<pid_t> children;
+    for (int rank = 0; rank < ranks; ++rank)
+      children.push_back(tutti::test::start([&] {
+        const cpu_set_t set = only(unit_of(rank));
+        REQUIRE(sched_setaffinity(0, sizeof set, &set) == 0);
+        const tutti::test::Rank own(directory.path, "bound", rank, ranks);
+        for (const size_t count : {size_t{1}, size_t{100}, size_t{5000}})
+          tutti::test::use_all(own, count);
+      }));
+    int failed = 0;
+    for (const pid_t child : children) failed += tutti::test::status_of(child) != 0;
     const std::string said = testing::internal::GetCapturedStderr();
-    const size_t at = said.find("thread ranks: ");
-    return at == std::string::npos ? "" : said.substr(at + 14, said.find('\n', at) - at - 14);
+    EXPECT_EQ(failed, 0) << said;
+    return levels_in(said);
+  }
+
+  static std::string levels_in(const std::string& said) {
+    const std::string before = " ranks: ";
+    const size_t line = said.find("levels of "), at = said.find(before, line) + before.size();
+    return line == std::string::npos ? "" : said.substr(at, said.find('\n', at) - at);
   }
 
   cpu_set_t before_{};
@@ -71,6 +98,12 @@ TEST_F(ApiLevels, AreThoseOfTheThreadsBindings) {
   EXPECT_EQ(levels_of(6, bind([](int rank) { return rank % 2; })), "numa:0,1,0,1,0,1");
   EXPECT_EQ(levels_of(7, bind([](int rank) { return rank < 3 ? 1 : 0; })), "numa:0,0,0,1,1,1,1");
   EXPECT_EQ(levels_of(4, bind([](int) { return 0; })), "");
+}
+
+TEST_F(ApiLevels, AreThoseOfTheProcessesBindings) {
+  EXPECT_EQ(levels_of_processes(4, [](int rank) { return rank % 2; }), "numa:0,1,0,1");
+  EXPECT_EQ(levels_of_processes(5, [](int rank) { return rank < 2 ? 1 : 0; }), "numa:0,0,1,1,1");
+  EXPECT_EQ(levels_of_processes(3, [](int) { return 1; }), "");
 }
 
 TEST_F(ApiLevels, AreUnknownIfARankIsUnbound) {

@@ -9,6 +9,7 @@
 #include "api/arguments.h"
 #include "api/guard.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "base/options.h"
 #include "group/group.h"
 #include "group/system_copies.h"
@@ -119,6 +120,8 @@ ProcessTeam::ProcessTeam(team::Store& store, const std::string& name, int rank, 
     team::touch_area(segment_->address(page_) + static_cast<size_t>(rank) * layout_.stride(),
                      layout_.stride());
   team_.meet();
+  if (rank == 0 && !team_.levels().one_level())
+    log_line(LogLevel::info, "levels of %d ranks: %s", ranks, team_.levels().contents().c_str());
 }
 
 bool ProcessTeam::is_own() const { return getpid() == maker_; }
