@@ -62,6 +62,12 @@ def test_torchrun(run_torch: Callable[..., str]) -> None:
     assert all(f"rank {rank} of 2 passed" in told for rank in (0, 1))
 
 
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_distributed_tensors(run_torch: Callable[..., str], ranks: int) -> None:
+    told = run_torch(HERE / "distributed_tensors.py", str(ranks))
+    assert all(f"rank {rank} of {ranks} passed" in told for rank in range(ranks))
+
+
 def test_rounds_of_kill(run_torch: Callable[..., str]) -> None:
     """A short form: 1,000 rounds take half an hour. The seed differs each time, and errors name it."""
     told = run_torch(HERE / "kill_rounds.py", "8", str(random.randrange(10**6)), "10")
