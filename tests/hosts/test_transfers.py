@@ -404,7 +404,7 @@ def test_multigrid_answers_while_it_waits_for_reductions(mpi, exchange):
     a neighbour that waits for the reply would not take part in the reduction.
     """
     several = ("--cycles", "2", "--solves", "16", "--together", "4")
-    stall = {"TUTTI_STALL_SECONDS": "30", "TUTTI_STALL": "abort"}
+    stall = {"TUTTI_STALL_SECONDS": "60", "TUTTI_STALL": "abort"}
     by_messages = multigrid_answers(mpi, arguments=several)
     transfers = (*several, "--exchange", exchange)
     assert multigrid_answers(mpi, TUTTI_RUN, arguments=transfers, **stall) == by_messages
