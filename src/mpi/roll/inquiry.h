@@ -49,8 +49,11 @@ class Inquiry {
   // For the poll of the owner. The descriptor is -1, which poll ignores, if nothing is to come.
   pollfd waits() const;
   void go_on(short events);
-  // Gives the connection of a rank that has greeted to the caller.
-  Descriptor release() { return std::move(connection_); }
+  // Gives the connection of a rank that has greeted to the caller, with what has come behind the
+  // first line, because both may come at once.
+  std::pair<Descriptor, std::string> release() {
+    return {std::move(connection_), std::move(text_)};
+  }
 
  private:
   void try_door();

@@ -16,6 +16,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -343,14 +344,21 @@ class Watchdog final : private Server {
     for (Watched& one : watched_) {
       if (one.connection || one.has_ended) continue;
       Inquiry inquiry(ranks_of_job_.doors_of({one.rank}), std::string(ask_watch));
-      if (is_taken(&inquiry)) one.connection = inquiry.release();
+      if (!is_taken(&inquiry)) continue;
+      std::string text;
+      std::tie(one.connection, text) = inquiry.release();
+      note_farewell(&one, text);
     }
+  }
+
+  static void note_farewell(Watched* one, const std::string& text) {
+    one->said_bye = one->said_bye || text.starts_with("bye");
   }
 
   void hear(Watched* one) {
     std::string text;
     const bool is_connected = receive_more(one->connection, &text);
-    one->said_bye = one->said_bye || text.starts_with("bye");
+    note_farewell(one, text);
     if (is_connected) return;
     one->connection.close();
     one->has_ended = true;
