@@ -14,15 +14,16 @@
 //              buffer.
 //
 // The ring goes through the ranks of other nodes than the root's, in the order of levels. Ranks on
-// the root's node copy at any time and need no token (NUMACol's condition 1). So on one node nobody
-// waits for a token. With `within` only the ranks of the root's outermost group need none: then
-// ranks of one node take turns, too, and on one level all ranks are in the ring. (One rank on each
-// node is one level; tokens among such nodes need the word.) A part that is no longer than T needs
-// no token either (condition 2); calls that short take `direct` (served_as in algo.h). Without a
-// threshold a rank passes the token on after each segment, and tokens go round from one segment to
-// the next: the first ranks of a segment wait for the last ones of the segment before. Parts go
-// through the root's slot in groups of `most_window` (parts.h), with a threshold of two: no more
-// ranks copy at once.
+// the root's node copy at any time and need no token. (By NUMACol's condition 1 they wait for it,
+// and hand it on before they copy.) So on one node nobody waits for a token. With `within` only the
+// ranks of the root's outermost group need none: then ranks of one node take turns, too, and on one
+// level all ranks are in the ring. (One rank on each node is one level; tokens among such nodes
+// need the word.) A part that is no longer than T needs no token either (by condition 2 the token
+// is handed on first); calls that short take `direct` (served_as in algo.h). Without a threshold a
+// rank passes the token on after each segment, and tokens go round from one segment to the next:
+// the first ranks of a segment wait for the last ones of the segment before. Parts go through the
+// root's slot in groups of `most_window` (parts.h), with a threshold of two: no more ranks copy at
+// once.
 // When: long parts, and many ranks behind a link that a few of them fill. Short parts are faster
 // without tokens (`direct`).
 // Cost: (p - 1) (alpha / N + m beta) for N tokens.

@@ -17,8 +17,8 @@
 //              own tree.
 //
 // When: degree 2 for few hand-overs with many ranks; one hand-over (flat) if ranks share a cache or
-// a core; levels if transfers between groups are expensive. fixed costs one hand-over more and
-// serves programs that keep one tree; here it is measured against the other form.
+// a core; levels if transfers between groups are expensive. fixed costs one hand-over more, and
+// saves no work here, because each root has its own program anyway. It is for comparisons.
 // Cost, per phase and level: ceil(log_d q) (alpha + (d - 1) m beta) for groups of q, and m gamma
 // for each source combined. Stepwise, what is combined below the last child is done before that
 // child is ready. With `leaves`: alpha + (q - d) m beta' and then ceil(log2 d) (alpha + m

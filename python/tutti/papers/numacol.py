@@ -306,6 +306,49 @@ NUMACOL = (
     ),
     _on_finis_terrae("6", "gather", "gather, Finis Terrae, 1,024 ranks: as scatter"),
     Row(
+        "numacol/6-superdome",
+        "gather on the Superdome: as scatter",
+        CONTRADICTED,
+        (_parts("gather", "superdome", 128, "64K"),),
+        (
+            Value(
+                "ring over flat",
+                54 / 37,
+                lambda f: f.us(RING, "64K") / f.us("flat", "64K"),
+                0.75,
+                1.25,
+                "x",
+            ),
+            Value(
+                "tree over flat",
+                54 / 2.75,
+                lambda f: f.us("binomial", "64K") / f.us("flat", "64K"),
+                0.75,
+                1.25,
+                "x",
+            ),
+        ),
+        why="the paper's best flat gather is by push; our flat one is by the root, and the ring, which "
+        "has no tokens on one node, is such a push",
+    ),
+    Row(
+        "numacol/6-svg",
+        "gather on SVG: as scatter, the ring suffers from the latency of its tokens",
+        CONTRADICTED,
+        (_parts("gather", "svg", 192, "16K", "--messages"),),
+        (
+            Value(
+                "ring over flat, 16 KiB",
+                None,
+                lambda f: f.us(RING, "16K") / f.us("flat", "16K"),
+                1.05,
+                inf,
+                "x",
+            ),
+        ),
+        why="a rank hands the token on when its part has left, so the root's link is always busy",
+    ),
+    Row(
         "numacol/7",
         "broadcast beside MPI on JuRoPA: 1 MB, MPI is ahead from 64 to 2,048 ranks and behind with "
         "4,096; 16 KB, MPI is ahead with more than 256",
