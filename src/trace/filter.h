@@ -1,5 +1,5 @@
-// The filter of a trace says which calls and steps it has. PATHS's trace wrappers stand wherever
-// somebody wants to look (section 2).
+// The filter of a trace says which calls and steps it has. It chooses no place in a plan, where
+// PATHS's trace wrappers stand anywhere in a path (section 2).
 //
 //   collectives=allreduce,bcast ranks=0..3,8 steps=waiting,reduce from=0.5 until=2
 //
