@@ -392,8 +392,9 @@ TUTTI_API tutti_status tutti_get_strided(tutti_group* group, int target, void* t
                                          ptrdiff_t from_stride, size_t block_bytes, size_t blocks,
                                          tutti_handle* handle);
 
-/* Executed by the caller in the order of its strict calls, and complete when they return. They are
- * not ordered against transfers that are outstanding: tutti_fence comes before. */
+/* Strict transfers are complete when they return. Each begins when all transfers of the group that
+ * this rank has started are complete. The caller executes it; with a target on another node a
+ * server may. */
 TUTTI_API tutti_status tutti_put_strict(tutti_group* group, int target, void* to, const void* from,
                                         size_t bytes);
 TUTTI_API tutti_status tutti_get_strict(tutti_group* group, int target, void* to, const void* from,
