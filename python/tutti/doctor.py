@@ -109,8 +109,9 @@ def examine_servers(tree: Any) -> Finding:
         f"with N servers (tutti-run --servers N) and at most {cores} - N ranks on this node, each "
         f"server has a core of its own (one server: processing unit {last}); else they share the "
         "ranks' cores. They are threads of the ranks' processes, unless --servers-as says "
-        "processes. Between nodes one thread of each process answers one-sided transfers and "
-        "drives collectives; the report counts what it did"
+        "processes. Between nodes those that are threads exchange one-sided transfers, and one more "
+        "thread of each process answers the ranks' own and drives collectives; the report counts "
+        "what they did"
     )
     return Finding("servers", GOOD, says)
 
