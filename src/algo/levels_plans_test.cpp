@@ -152,10 +152,11 @@ TEST(Levels, LeavesTakeTurnsInSubphases) {
 }
 
 // HMPI 2.4 with the one-stage broadcast of 2.2: every rank copies each tile from its result's
-// owner.
+// owner. Each group has as many of the results.
 TEST(Levels, TilesReadInOneStage) {
   const Levels halves = placement::read_levels("numa:0,0,1,1");
   const Plan plan = generate(Collective::allreduce, "tiled:levels:one_stage", 4, 0, halves);
+  std::map<int32_t, int32_t> results;  // indexed by group
   for (int32_t tile = 0; tile < plan.blocks; ++tile) {
     std::vector<int32_t> owners;
     for (const plan::Transfer& transfer : plan.transfers) {
@@ -163,9 +164,19 @@ TEST(Levels, TilesReadInOneStage) {
                            transfer.dst.buffer == plan::Buffer::out && transfer.dst.first == tile;
       if (is_copy) owners.push_back(transfer.src.front().rank);
     }
-    EXPECT_EQ(owners.size(), 3U) << tile;
+    ASSERT_EQ(owners.size(), 3U) << tile;
     EXPECT_EQ(std::set<int32_t>(owners.begin(), owners.end()).size(), 1U) << tile;
+    ++results[owners.front() / 2];
   }
+  EXPECT_EQ(results[0], results[1]);
+}
+
+TEST(Levels, TheDataOfABcastIsReadInOneStage) {
+  const Levels halves = placement::read_levels("numa:0,0,0,0,1,1,1,1");
+  const Plan plan = generate(Collective::bcast, "levels:binomial:one_stage", 8, 5, halves);
+  EXPECT_EQ(plan.transfers.size(), 7U);
+  for (const plan::Transfer& transfer : plan.transfers)
+    EXPECT_EQ(transfer.src.front().rank, 5) << transfer.dst.rank;
 }
 
 // HMPI's two-stage broadcast after a binary reduction: the leaders of the outermost groups read the
