@@ -274,7 +274,8 @@ SERVERS = (
         CONTRADICTED,
         (MULTIGRID.format("edison"),),
         (Value("share, 64 boxes of 32 over 1 of 128, is above 1", None, _shares, 1.05, inf, "x"),),
-        why="all faces for a neighbour are one message here, so the volume decides",
+        why="all faces for a neighbour are one message, as in the paper, so the volume decides here; "
+        "what a box costs beside messages is not simulated",
     ),
     Row(
         "servers/6-left",
@@ -315,7 +316,7 @@ SERVERS = (
         CONTRADICTED,
         (MULTIGRID.format("carver"),),
         (Value("gain, most", 1.8, _v_cycles("all", max), 0.9, 1.1, "x"),),
-        why="three of a socket's four cores are servers' here; 56% faster at most, 86% with two "
-        "servers and selective transfers",
+        why="three of a socket's four cores are servers', so one is left to compute; 56% faster at "
+        "most, 86% with two servers and selective transfers",
     ),
 )
