@@ -83,8 +83,8 @@ void add_rows(const rma::SaturationMap& map) {
   row_text("scope", of_node ? "node" : "between nodes");
   row_end();
   add_bandwidths(map, "saturation", map.puts, map.gets, 0);
-  const rma::SaturationMap::Served& served = map.served;
-  if (served.servers > 0) add_bandwidths(map, "served", served.puts, served.gets, served.servers);
+  for (const rma::SaturationMap::Served& served : map.served)
+    add_bandwidths(map, "served", served.puts, served.gets, served.servers);
   if (of_node) add_hand_over(map);
 }
 

@@ -153,7 +153,7 @@ static void measure_saturation(const Ranks* ranks, int argc, char** argv) {
   MPI_Allreduce(MPI_IN_PLACE, &servers, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
   if (servers > 0) {
     fill(served, true);
-    map.served = {static_cast<size_t>(servers), std::move(served.puts), std::move(served.gets)};
+    map.served = {{static_cast<size_t>(servers), std::move(served.puts), std::move(served.gets)}};
   }
   add_rows(map);
   const char* const library = name_of_mpi();

@@ -29,16 +29,21 @@ ENOUGH = 0.9
 
 
 def map_of(rows: Sequence[PrintedRow]) -> dict[str, Any]:
-    """The map of a program's rows (bench/saturation_map.h)."""
-    (head,) = rows_of(rows, "map")
+    """The map of a program's rows (bench/saturation_map.h). Rows of several jobs, with different
+    numbers of servers, give one map."""
+    head = rows_of(rows, "map")[0]
     cells = rows_of(rows, "saturation")
     map_: dict[str, Any] = {"format": "tutti-saturation 1"}
     map_ |= {name: head[name] for name in ("where", "scope")}
     for axis in ("cores", "messages", "bytes"):
         map_[axis] = list(dict.fromkeys(row[axis] for row in cells))
     map_ |= _bandwidths(cells)
-    if served := rows_of(rows, "served"):
-        map_["served"] = {"servers": served[0]["servers"], **_bandwidths(served)}
+    served = rows_of(rows, "served")
+    if numbers := sorted({row["servers"] for row in served}):
+        map_["served"] = [
+            {"servers": number} | _bandwidths([row for row in served if row["servers"] == number])
+            for number in numbers
+        ]
     if costs := rows_of(rows, "hand_over"):
         of = {row["call"]: row["ns"] for row in costs}
         map_["hand_over"] = {

@@ -178,7 +178,13 @@ Policy policy_of(const SaturationMap& map, const Crew& crew) {
   return policy;
 }
 
-Policy policy_between_nodes(const SaturationMap& map, size_t clients) {
+Policy policy_between_nodes(const SaturationMap& map, size_t clients, size_t servers) {
+  const auto distance = [&](const SaturationMap::Served& one) {
+    return std::max(one.servers, servers) - std::min(one.servers, servers);
+  };
+  const auto nearest = std::min_element(
+      map.served.begin(), map.served.end(),
+      [&](const auto& one, const auto& other) { return distance(one) < distance(other); });
   Policy policy;
   size_t cores = 0;  // the index of the largest number of cores that is at most `clients`
   while (cores + 1 < map.cores.size() && map.cores[cores + 1] <= clients) ++cores;
@@ -186,7 +192,7 @@ Policy policy_between_nodes(const SaturationMap& map, size_t clients) {
   for (const Kind kind : {Kind::put, Kind::get}) {
     const bool puts = kind == Kind::put;
     std::vector<Rule>& rules = puts ? policy.puts : policy.gets;
-    const std::vector<double>& served = puts ? map.served.puts : map.served.gets;
+    const std::vector<double>& served = puts ? nearest->puts : nearest->gets;
     for (size_t size = 0; size < sizes; ++size) {
       const auto gains = [&](size_t count) {
         return served[(cores * counts + count) * sizes + size] >=

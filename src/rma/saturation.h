@@ -41,13 +41,13 @@ struct SaturationMap {
   // GB/s of all cores together, by cores, then messages, then bytes; positive.
   std::vector<double> puts, gets;
   HandOver hand_over;  // costs on a node; nothing between nodes, where clients start all themselves
-  // Between nodes, the same bandwidths if so many servers of each node exchange all transfers; 0:
-  // not measured.
+  // Between nodes, the same bandwidths if so many servers of each node exchange all transfers; one
+  // entry for each number of servers that was measured.
   struct Served {
     size_t servers = 0;
     std::vector<double> puts, gets;
   };
-  Served served{};
+  std::vector<Served> served;
   std::string where;  // the name of the machine, for people
   Scope scope = Scope::node;
 
@@ -102,9 +102,10 @@ inline constexpr double least_gain = 1.05;
 Policy policy_of(const SaturationMap& map, const Crew& crew);
 
 // The selective policy for transfers with other nodes, by a map between nodes that servers were
-// measured for, where so many clients of a node start transfers at once: for each size of the map,
-// the least number of messages from which on servers gain. Servers take turns after each message.
-Policy policy_between_nodes(const SaturationMap& map, size_t clients);
+// measured for, where so many clients of a node start transfers at once and so many servers
+// exchange them: for each size of the map, the least number of messages from which on servers gain.
+// The nearest number of servers that was measured counts. Servers take turns after each message.
+Policy policy_between_nodes(const SaturationMap& map, size_t clients, size_t servers);
 
 // The bytes that keep the way from one rank to one of another node full, by a map between nodes:
 // what the way takes in the time in which a reply to the shortest message comes, and two pieces of

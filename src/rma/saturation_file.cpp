@@ -72,12 +72,21 @@ HandOver hand_over_of(const JsonPart& part, const SaturationMap& map) {
   return cost;
 }
 
-SaturationMap::Served served_of(const JsonPart& part, const SaturationMap& map) {
+SaturationMap::Served served_by(const JsonPart& part, const SaturationMap& map) {
   constexpr double most_servers = 64;
   part.must_be_object({"servers", "puts", "gets"});
   return {.servers = static_cast<size_t>(part.at("servers").number(most_servers, true)),
           .puts = grid(part, "puts", map),
           .gets = grid(part, "gets", map)};
+}
+
+// A list, or the one entry itself.
+std::vector<SaturationMap::Served> served_of(const JsonPart& part, const SaturationMap& map) {
+  if (part.json().is_object()) return {served_by(part, map)};
+  std::vector<SaturationMap::Served> served;
+  for (size_t i = 0, count = part.must_be_list(); i < count; ++i)
+    served.push_back(served_by(part.at(i), map));
+  return served;
 }
 
 Scope scope_of(const JsonPart& document) {

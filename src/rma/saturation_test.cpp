@@ -241,8 +241,9 @@ TEST(Saturation, ThePolicyBetweenNodesHasAThresholdForEachSize) {
       "puts": [[[1, 1], [1, 1], [1, 1]], [[2, 2], [3, 2], [3, 2.05]]],
       "gets": [[[2, 2], [1, 2], [1, 2]], [[1, 1], [1, 1], [1, 1]]]}})";
   const SaturationMap map = read_saturation(text, "map");
-  EXPECT_EQ(map.served.servers, 2u);
-  const Policy two = policy_between_nodes(map, 2);
+  ASSERT_EQ(map.served.size(), 1u);
+  EXPECT_EQ(map.served[0].servers, 2u);
+  const Policy two = policy_between_nodes(map, 2, 2);
   const auto served = [](const Policy& policy, Kind kind, size_t bytes, size_t waiting) {
     return is_for_servers(policy, {.kind = kind, .bytes = bytes, .waiting = waiting});
   };
@@ -252,14 +253,33 @@ TEST(Saturation, ThePolicyBetweenNodesHasAThresholdForEachSize) {
   EXPECT_FALSE(served(two, Kind::put, 1024, 100));
   EXPECT_FALSE(served(two, Kind::put, 2000, 100));  // longer than the map's
   EXPECT_FALSE(served(two, Kind::get, 8, 100));
-  const Policy one = policy_between_nodes(map, 1);
+  const Policy one = policy_between_nodes(map, 1, 2);
   EXPECT_FALSE(served(one, Kind::put, 8, 100));
   EXPECT_TRUE(served(one, Kind::get, 1024, 1));
   EXPECT_FALSE(served(one, Kind::get, 8, 100));  // with fewer messages alone
-  EXPECT_EQ(policy_between_nodes(map, 9).puts.size(), 2u);
+  EXPECT_EQ(policy_between_nodes(map, 9, 2).puts.size(), 2u);
   std::string wrong = text;
   wrong.replace(wrong.find("\"servers\": 2"), 12, "\"servers\": 0.5");
   EXPECT_THROW(read_saturation(wrong, "map"), Error);
+}
+
+// One server gains never, and four gain always: a job follows the number that is nearest to its
+// own.
+TEST(Saturation, ThePolicyBetweenNodesIsOfTheNearestNumberOfServers) {
+  const SaturationMap map = read_saturation(
+      R"({"format": "tutti-saturation 1", "where": "here", "scope": "between nodes",
+          "cores": [1], "messages": [1], "bytes": [8], "puts": [[[1]]], "gets": [[[1]]],
+          "served": [{"servers": 1, "puts": [[[1]]], "gets": [[[1]]]},
+                     {"servers": 4, "puts": [[[2]]], "gets": [[[2]]]}]})",
+      "map");
+  const auto serves = [&](size_t servers) {
+    const Policy policy = policy_between_nodes(map, 1, servers);
+    return is_for_servers(policy, {.kind = Kind::put, .bytes = 8, .waiting = 1});
+  };
+  EXPECT_FALSE(serves(1));
+  EXPECT_FALSE(serves(2));
+  EXPECT_TRUE(serves(3));
+  EXPECT_TRUE(serves(64));
 }
 
 }  // namespace

@@ -337,12 +337,13 @@ def test_the_map_says_which_transfers_servers_get(program, tmp_path, mpi):
     """It is measured with servers, too. Servers that gain by it get all, and else none."""
     settings = {"TUTTI_SERVERS": "1", "TUTTI_SERVE": "all"}
     found = map_of(measured(mpi, "saturation", 1, 8, 8, 2, **settings))
-    assert found["served"]["servers"] == 1
+    (by_one,) = found["served"]
+    assert by_one["servers"] == 1
     file, report = tmp_path / "map.json", tmp_path / "report.json"
     for factor, served in ((2, True), (1, False)):
         for kind in ("puts", "gets"):
             found[kind] = [[[1e-3], [1e-3]]]
-            found["served"][kind] = [[[factor * 1e-3], [factor * 1e-3]]]
+            by_one[kind] = [[[factor * 1e-3], [factor * 1e-3]]]
         file.write_text(json.dumps(found | {"bytes": [1 << 20]}))
         selective = SERVERS | {"TUTTI_SATURATION": str(file)}
         expect_ok(mpi, 2, program(mpi), "random", report=report, **selective)

@@ -31,6 +31,8 @@ PLAN = Between([MPICH], HOSTS, 1, ["0", "1ms"], 20)
         (["alltoall", "--hosts", "tests/hosts"], "No such option: --hosts"),
         (["saturation", "--hosts", "tests/hosts", "--delay", "0,1ms"], "--delay: a saturation"),
         (["saturation", "--hosts", "tests/hosts", "--bytes", "8"], "No such option: --bytes"),
+        (["saturation", "--hosts", "tests/hosts", "--servers", "1,0"], "--servers: '0' is"),
+        (["saturation", "--servers", "2"], "--servers: it needs --hosts"),
         (["one-sided", "--servers"], "No such option: --servers"),
     ],
 )
@@ -163,11 +165,11 @@ def test_a_small_run(tutti, tmp_path):
 @pytest.mark.slow
 def test_a_small_map(mpi, tmp_path):
     skip_without_nodes()
-    map_ = saturation_nodes.measure(Between([mpi], HOSTS, 2, ["0"], 1), (8, 64), 2)
+    map_ = saturation_nodes.measure(Between([mpi], HOSTS, 2, ["0"], 1), (8, 64), 2, (1, 2))
     assert (map_["scope"], map_["network"]) == ("between nodes", "2 emulated nodes, delay 0")
     assert (map_["cores"], map_["messages"], map_["bytes"]) == ([1, 2], [1, 2], [8, 16, 32, 64])
-    assert map_["served"]["servers"] == 1
-    for bandwidths in (map_, map_["served"]):
+    assert [one["servers"] for one in map_["served"]] == [1, 2]
+    for bandwidths in (map_, *map_["served"]):
         for kind in ("puts", "gets"):
             assert [[len(row) for row in rows] for rows in bandwidths[kind]] == [[4, 4], [4, 4]]
             assert all(rate > 0 for rows in bandwidths[kind] for row in rows for rate in row)

@@ -3,9 +3,9 @@ cores. saturation_nodes measures that of the network between nodes.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
 from rich.console import Console
 
@@ -17,7 +17,9 @@ from tutti.bench.options import NODES, PLOT, Kind, Options
 from tutti.bench.present import Report
 from tutti.bench.progress import one_job
 from tutti.bench.saturation_nodes import BYTES, MESSAGES
+from tutti.bench.words import parse_servers
 from tutti.errors import UserError
+from tutti.options import option
 from tutti.saturation import draw_map, map_of, show_map, show_messages
 
 SECONDS = 3600
@@ -52,14 +54,26 @@ def show(map_: dict[str, Any], console: Console) -> None:
     )
 
 
-def run(options: Options) -> Report:
+@dataclass(frozen=True)
+class SaturationOptions(Options):
+    servers: Annotated[
+        str | None,
+        option(
+            "With --hosts: numbers of servers of a node, each measured beside the ranks alone "
+            "(default: 1).",
+            metavar="LIST",
+        ),
+    ] = None
+
+
+def run(options: SaturationOptions) -> Report:
     """Measure how much keeps the memory busy.
 
     The map says how many cores and messages do, for puts and gets from 8 B to 1 MiB; with --hosts,
     how many keep the network between two nodes busy. --json-file writes the map that
     TUTTI_SATURATION takes.
     """
-    check_hosts(options, ("--nodes", "--per-node", "--delay", "--mpi"))
+    check_hosts(options, ("--nodes", "--per-node", "--delay", "--mpi", "--servers"))
     milliseconds = 2 if options.quick else 10
     if options.hosts is None:
         map_ = one_job("map", lambda: measure(options.budget_ms or milliseconds))
@@ -71,8 +85,9 @@ def run(options: Options) -> Report:
     if len(plan.mpis) > 1:
         names = ", ".join(mpi.name for mpi in plan.mpis)
         raise UserError(f"--mpi: a saturation map is of one host MPI; give one of {names}")
-    map_ = one_job("map", lambda: saturation_nodes.measure(plan))
+    servers = parse_servers(options.servers or "1")
+    map_ = one_job("map", lambda: saturation_nodes.measure(plan, servers=servers))
     return Report(partial(saturation_nodes.show, map_), map_, partial(draw_map, map_))
 
 
-KIND = Kind(run, (*NODES, "mpi", "quick", "budget_ms", *PLOT))
+KIND = Kind(run, (*NODES, "mpi", "servers", "quick", "budget_ms", *PLOT), SaturationOptions)

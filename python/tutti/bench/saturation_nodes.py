@@ -3,6 +3,7 @@ of one node whose one-sided transfers go to ranks of the other one.
 """
 
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,16 +19,17 @@ BYTES = (8, 1 << 20)
 MESSAGES = 128
 # The map says how much must be under way, so nothing keeps it low while it is measured.
 UNLIMITED = {"TUTTI_UNDER_WAY": "16M"}
-# Everything is measured by ranks, and then by servers.
-SERVED = {"TUTTI_SERVERS": "1", "TUTTI_SERVE": "all"}
 
 
 def measure(
-    plan: Between, lengths: tuple[int, int] = BYTES, messages: int = MESSAGES
+    plan: Between,
+    lengths: tuple[int, int] = BYTES,
+    messages: int = MESSAGES,
+    servers: Sequence[int] = (1,),
 ) -> dict[str, Any]:
     """The map's document, of the plan's only MPI and delay. Each combination takes so many
     milliseconds, or a little more; lengths are the first and the last number of bytes of a
-    message."""
+    message. A job for each number of servers measures everything by ranks, and then by servers."""
     (mpi,), (delay,) = plan.mpis, plan.delays
     words = [str(plan.milliseconds), *map(str, lengths), str(messages)]
     with (
@@ -36,9 +38,19 @@ def measure(
     ):
         hosts.link(delay)
         variant = Variant(mpi, "default", True)
-        rows = run_pairs(
-            hosts, plan.per_node, variant, "saturation", words, Path(directory), UNLIMITED | SERVED
-        )
+        rows = [
+            row
+            for number in servers
+            for row in run_pairs(
+                hosts,
+                plan.per_node,
+                variant,
+                "saturation",
+                words,
+                Path(directory),
+                UNLIMITED | {"TUTTI_SERVERS": str(number), "TUTTI_SERVE": "all"},
+            )
+        ]
     return map_of(rows) | {"mpi": mpi.label, "network": f"{NODES} emulated nodes, delay {delay}"}
 
 

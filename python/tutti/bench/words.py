@@ -36,6 +36,10 @@ def parse_nodes(text: str) -> list[int]:
     return whole_numbers("--nodes", text, 2, MOST_NODES, "a number of nodes")
 
 
+def parse_servers(text: str) -> list[int]:
+    return whole_numbers("--servers", text, 1, 64, "a number of servers")
+
+
 def require_per_node(count: int) -> int:
     return whole_numbers("--per-node", str(count), 1, MOST_NODES, "accepted")[0]
 

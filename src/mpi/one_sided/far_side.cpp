@@ -35,8 +35,11 @@ std::unique_ptr<rma::Handing> FarSide::handing(const rma::Domain& domain, int fi
   rma::Handing::Settings settings;
   settings.servers = servers;
   const std::optional<rma::SaturationMap>& map = api::saturation_maps().between_nodes;
-  if (map && map->served.servers > 0 && !policy_)
-    policy_ = rma::policy_between_nodes(*map, static_cast<size_t>(members_));
+  if (map && !map->served.empty() && !policy_) {
+    const int domains = domain.shape().servers / servers.count;
+    policy_ = rma::policy_between_nodes(*map, static_cast<size_t>(members_),
+                                        static_cast<size_t>(options().servers.count * domains));
+  }
   if (policy_) settings.policy = &*policy_;
   if (const auto* const heap = shm::process_heap(); heap != nullptr)
     settings.heap = {reinterpret_cast<uint64_t>(heap->base()), heap->bytes()};
