@@ -1,17 +1,21 @@
 """Comparisons of `tutti bench` with the best peer of each cell and with the machine's bounds."""
 
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
 import pytest
 from made_up_jobs import MPICH, OPENMPI
 from rich.console import Console
+from tutti.bench import peer_files
 from tutti.bench.bounds import Machine, bounded, interpolated, machine_of
 from tutti.bench.document import as_json
 from tutti.bench.measurements import Measurements, Settings
+from tutti.bench.peer_files import peer_choice, require_peers
 from tutti.bench.peers import best_peers
 from tutti.bench.report import show
 from tutti.bench.variants import Variant, command, environment, variants_for
+from tutti.errors import UserError
 
 LIMITS = {
     "format": "tutti-limits 1", "flag_exchange_ns": 200.0,
@@ -59,6 +63,48 @@ def test_other_settings_and_the_heap_reach_the_job(tmp_path):
     assert command(
         Variant(MPICH, "default", True, True), 2, "core", ["prog"], Path("/x/tutti-run")
     )[-3:] == ["/x/tutti-run", "--shared-heap", "prog"]
+
+
+def test_settings_by_name(tmp_path):
+    """Names stand beside one of the words. Open MPI's xhc is left out where it is not built in."""
+    tool = tmp_path / "ompi_info"
+    openmpi = replace(OPENMPI, launcher=tmp_path / "mpiexec")
+
+    def keys(chosen, oversubscribed=False):
+        return [v.key for v in variants_for([MPICH, openmpi], chosen, oversubscribed, False)]
+
+    assert keys("sm") == ["mpich", "openmpi", "openmpi@sm"]
+    assert keys("best,mpir") == ["mpich@best", "mpich@mpir", "openmpi@best"]
+    assert "openmpi@xhc" not in keys("all")
+    with pytest.raises(UserError, match="xhc: ompi_info shows that the component is not built in"):
+        require_peers(peer_choice("xhc"), [MPICH, openmpi])
+    with pytest.raises(UserError, match="sm: no MPI has it"):
+        require_peers(peer_choice("sm"), [MPICH])
+    peer_files._components.cache_clear()
+    tool.write_text("#!/bin/sh\necho '  MCA coll: xhc (MCA v2.1.0, API v2.4.0)'\n")
+    tool.chmod(0o755)
+    assert "openmpi@xhc" in keys("all")
+    require_peers(peer_choice("xhc"), [MPICH, openmpi])
+    words = command(Variant(openmpi, "xhc", False), 2, "core", ["prog"], None)
+    assert words[words.index("coll_xhc_priority") + 1] == "90"
+
+
+@pytest.mark.parametrize("text", ["worst", "best,both", "mpir,mpr", "ext_mpi_collectives", ""])
+def test_choices_that_are_refused(text):
+    with pytest.raises(UserError, match="--peer-settings: "):
+        peer_choice(text)
+
+
+def test_a_library_in_front_of_the_mpi_that_it_was_linked_with(tmp_path):
+    library = tmp_path / "libext_mpi_collectives.so"
+    library.write_bytes(b"\x7fELF libm.so.6 libmpi.so.12")
+    chosen = f"default,ext_mpi_collectives={tmp_path}"
+    found = variants_for([MPICH, OPENMPI], chosen, False, False)
+    assert [one.key for one in found] == ["mpich", "mpich@ext_mpi_collectives", "openmpi"]
+    assert environment(found[1], "core", tmp_path)["LD_PRELOAD"] == str(library)
+    assert "LD_PRELOAD" not in environment(found[0], "core", tmp_path)
+    with pytest.raises(UserError, match="was linked with none of Open MPI"):
+        require_peers(peer_choice(chosen), [OPENMPI])
 
 
 @pytest.fixture

@@ -11,7 +11,8 @@ from tutti.bench.measurements import DEFAULT_COLLECTIVES, ROOTED, Settings
 from tutti.bench.mpis import Mpi, find_mpis
 from tutti.bench.options import DEFAULT_DELAYS, DEFAULT_NODES, DEFAULT_SIZES, Options
 from tutti.bench.over_nodes import Nodes, nodes_plan
-from tutti.bench.variants import BINDINGS, SETTINGS
+from tutti.bench.peer_files import peer_choice, require_peers
+from tutti.bench.variants import BINDINGS
 from tutti.bench.words import (
     one_of,
     parse_bytes,
@@ -71,7 +72,7 @@ def settings_of(options: Options, **changes: Any) -> Settings:
             "--kinds: a kind has its collective and its size; leave --collectives and --bytes out"
         )
     one_of("--bind", options.bind, BINDINGS)
-    one_of("--peer-settings", options.peer_settings, SETTINGS)
+    choice = peer_choice(options.peer_settings)
     if options.hosts is None and options.bind == "core" and max(ranks) > cores:
         raise UserError(
             f"--bind core: there are more ranks ({max(ranks)}) than cores ({cores}); give "
@@ -99,6 +100,7 @@ def settings_of(options: Options, **changes: Any) -> Settings:
             f"{', '.join(ROOTED)}, or leave --every-root out"
         )
     mpis = mpis_of(options)
+    require_peers(choice, mpis)
     return replace(settings, mpis=mpis, tutti=with_tutti(options.tutti, mpis), **changes)
 
 

@@ -170,7 +170,11 @@ class Options:
         str,
         option(
             "Settings of the MPIs: default, best (for more ranks than cores) or both; auto: both "
-            "if there are more ranks than cores; all: also other algorithms that a user can select."
+            "if there are more ranks than cores; all: also other algorithms that a user can select "
+            "(mpir of MPICH; sm and xhc of Open MPI, as far as they are built in). Beside one of "
+            "these words, names of such algorithms, and ext_mpi_collectives=FILE, a library of "
+            "collectives in front of the MPI.",
+            metavar="LIST",
         ),
     ] = "auto"
     bind: Annotated[

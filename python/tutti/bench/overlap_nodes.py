@@ -23,11 +23,12 @@ from tutti import __version__
 from tutti.bench.hosts import cores_text, have_own_cores
 from tutti.bench.measurements import HALO, Cell, Measurements
 from tutti.bench.over_nodes import JobsOverNodes, Nodes, jobs_over
+from tutti.bench.peer_files import PROGRESS, settings_of
 from tutti.bench.present import WIDEST, Report
 from tutti.bench.progress import with_progress
 from tutti.bench.statistics import centre
 from tutti.bench.texts import optional_time, size_text, time_text
-from tutti.bench.variants import PROGRESS, PROGRESS_ENVIRONMENT, Variant
+from tutti.bench.variants import Variant
 from tutti.bench.ways import WAYS as HALO_WAYS
 from tutti.figures import Bars, draw_bars, legend_of, new_figure, save
 from tutti.tables import number, table_of, words
@@ -76,7 +77,7 @@ def variants_of(plan: Nodes) -> list[Variant]:
     result = []
     for mpi in plan.settings.mpis:
         result.append(Variant(mpi, "default", False))
-        if mpi.family in PROGRESS_ENVIRONMENT:
+        if PROGRESS in settings_of(mpi.family):
             result.append(Variant(mpi, PROGRESS, False))
         if plan.settings.tutti:
             result.append(Variant(mpi, "default", True))

@@ -6,45 +6,28 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tutti.bench.mpis import Mpi
+from tutti.bench.peer_files import (
+    PROGRESS,
+    PeerChoice,
+    Setting,
+    has_component,
+    peer_choice,
+    serves,
+    settings_of,
+)
 
-# The best known settings for more ranks than cores: MPICH's own shared-memory collectives poll
-# without yielding, and Open MPI yields only if asked to.
-BEST_ENVIRONMENT = {
-    "mpich": {
-        "MPIR_CVAR_POLLS_BEFORE_YIELD": "1",
-        **{
-            f"MPIR_CVAR_{name}_POSIX_INTRA_ALGORITHM": "mpir"
-            for name in ("BCAST", "REDUCE", "ALLREDUCE", "BARRIER")
-        },
-    },
-}
-BEST_ARGUMENTS = {"openmpi": ["--mca", "mpi_yield_when_idle", "1"]}
-# Other algorithms that a user of the MPI can select, each with a name for the setting.
-OTHER_ENVIRONMENT = {
-    "mpich": (
-        "mpir",
-        {
-            f"MPIR_CVAR_{name}_POSIX_INTRA_ALGORITHM": "mpir"
-            for name in ("BCAST", "REDUCE", "ALLREDUCE", "BARRIER")
-        },
-    ),
-}
-OTHER_ARGUMENTS = {"openmpi": ("sm", ["--mca", "coll_sm_priority", "95"])}
-# Settings in which a thread of the MPI polls while the program computes.
-PROGRESS = "progress"
-PROGRESS_ENVIRONMENT = {"mpich": {"MPIR_CVAR_ASYNC_PROGRESS": "1"}}
 BINDINGS = ("auto", "core", "none", "default")
-SETTINGS = ("auto", "default", "best", "both", "all")
 
 
 @dataclass(frozen=True)
 class Variant:
     mpi: Mpi
-    setting: str  # "default", "best" (for ranks that share cores), or a name of another algorithm
+    setting: str  # "default", "best" (for ranks that share cores), or another one of a peer's file
     tutti: bool
     heap: bool = False  # with Tutti's shared heap
     servers: bool = False  # with Tutti's servers
     form: str = ""  # the form of an application that has several (applications.FORMS)
+    library: Path | None = None  # a peer in front of the MPI
 
     @property
     def key(self) -> str:
@@ -79,31 +62,46 @@ class Variant:
 
 
 def settings_for(mpi: Mpi, chosen: str, oversubscribed: bool) -> list[str]:
-    """The settings to measure; `oversubscribed`: there are more ranks than cores."""
-    known = mpi.family in BEST_ENVIRONMENT or mpi.family in BEST_ARGUMENTS
-    if not known or chosen == "default" or (chosen in ("auto", "all") and not oversubscribed):
+    """The settings to measure, with Tutti too; `oversubscribed`: there are more ranks than cores."""
+    if (
+        "best" not in settings_of(mpi.family)
+        or chosen == "default"
+        or (chosen in ("auto", "all") and not oversubscribed)
+    ):
         return ["default"]
     return ["best"] if chosen == "best" else ["default", "best"]
 
 
-def other_settings(mpi: Mpi, chosen: str) -> list[str]:
-    """Other algorithms of the MPI to measure, without Tutti only."""
-    known = (OTHER_ENVIRONMENT.get(mpi.family), OTHER_ARGUMENTS.get(mpi.family))
-    return [entry[0] for entry in known if entry is not None] if chosen == "all" else []
+def other_variants(mpi: Mpi, choice: PeerChoice) -> list[Variant]:
+    """Other settings of the MPI, and libraries in front of it, without Tutti only."""
+    known = settings_of(mpi.family)
+    names = [
+        name
+        for name, setting in known.items()
+        if name in choice.names
+        or (choice.word == "all" and name not in ("best", PROGRESS) and has_component(mpi, setting))
+    ]
+    return [Variant(mpi, name, False) for name in names] + [
+        Variant(mpi, name, False, library=library)
+        for name, library in choice.libraries.items()
+        if serves(library, mpi)
+    ]
 
 
 def variants_for(
     mpis: list[Mpi], chosen: str, oversubscribed: bool, with_tutti: bool, with_heap: bool = False
 ) -> list[Variant]:
+    """`chosen` is the value of --peer-settings."""
+    choice = peer_choice(chosen)
     result = []
     for mpi in mpis:
-        for setting in settings_for(mpi, chosen, oversubscribed):
+        for setting in settings_for(mpi, choice.word, oversubscribed):
             result.append(Variant(mpi, setting, False))
             if with_tutti:
                 result.append(Variant(mpi, setting, True))
             if with_tutti and with_heap:
                 result.append(Variant(mpi, setting, True, True))
-        result += [Variant(mpi, setting, False) for setting in other_settings(mpi, chosen)]
+        result += other_variants(mpi, choice)
     return result
 
 
@@ -142,6 +140,11 @@ def _binding_arguments(mpi: Mpi, binding: str) -> list[str]:
     return ["-bind-to" if mpi.family == "mpich" else "--bind-to", binding]
 
 
+def _setting(variant: Variant) -> Setting:
+    """Nothing for the default setting, and for libraries."""
+    return settings_of(variant.mpi.family).get(variant.setting, Setting())
+
+
 def command(
     variant: Variant, ranks: int, binding: str, program: list[str], launcher: Path | None
 ) -> list[str]:
@@ -150,10 +153,7 @@ def command(
     words = [str(mpi.launcher), "-n", str(ranks), *_binding_arguments(mpi, binding)]
     if mpi.family == "openmpi":
         words.append("--oversubscribe")
-        if variant.setting == "best":
-            words += BEST_ARGUMENTS["openmpi"]
-        if variant.setting == OTHER_ARGUMENTS["openmpi"][0]:
-            words += OTHER_ARGUMENTS["openmpi"][1]
+    words += _setting(variant).arguments
     if variant.tutti:
         words += [str(launcher), *(["--shared-heap"] if variant.heap else [])]
     return words + program
@@ -192,11 +192,7 @@ def environment(variant: Variant, binding: str, aliases: Path) -> dict[str, str]
             )
     if variant.servers:
         result["TUTTI_SERVERS"] = "1"
-    if variant.setting == PROGRESS:
-        result |= PROGRESS_ENVIRONMENT[mpi.family]
-    if variant.setting == "best":
-        result |= BEST_ENVIRONMENT.get(mpi.family, {})
-    name, variables = OTHER_ENVIRONMENT.get(mpi.family, ("", {}))
-    if variant.setting == name:
-        result |= variables
+    result |= _setting(variant).environment
+    if variant.library is not None:
+        result["LD_PRELOAD"] = str(variant.library)
     return result
