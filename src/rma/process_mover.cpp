@@ -120,7 +120,7 @@ Code ProcessMover::move_carried(Transfer& transfer) {
 
 void forget_others(std::vector<Peer>& peers) {
   for (Peer& peer : peers)
-    if (peer.first != own_memory.first || peer.shift != 0) peer = {};
+    if (!peer.is_of_this_process()) peer = {};
 }
 
 }  // namespace tutti::rma

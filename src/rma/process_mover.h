@@ -24,6 +24,8 @@ struct Peer {
   int32_t process = 0;     // for the system's copies; 0: not permitted, or on another node
   bool elsewhere = false;  // the rank is on another node
 
+  bool is_of_this_process() const;  // the rank is this process, or a thread of it
+
   // Returns the address of a rank's `length` bytes at `address` in this process; null if they are
   // not mapped.
   std::byte* here(uint64_t address, uint64_t length) const {
@@ -37,6 +39,7 @@ static_assert(sizeof(Peer) == 32, "a rank's Peer is found by a shift");
 // A rank of this process reaches all of its own memory, except the first page, which no process
 // has.
 constexpr Peer own_memory{.first = 4096, .bytes = UINT64_MAX / 2};
+inline bool Peer::is_of_this_process() const { return first == own_memory.first && shift == 0; }
 
 class ProcessMover final : public Mover {
  public:

@@ -1,18 +1,13 @@
-// The one-sided side of a process on its node: its way to the other ranks' memory, the queues of
-// its groups to the node's servers, and the servers that run in it.
+// The one-sided side of a process on its node: its side that faces the node's ranks and servers
+// (api/near_side.h), the one that faces other nodes (far_side.h), and its groups' places at both.
 //
-// The node's queues are one rma::Domain in the segment of the world's team, which the first process
-// makes that needs it. Each process has a few client places in it, one for each of its groups. A
-// node has one or more domains of servers (TUTTI_SERVERS_DOMAIN); the servers of a domain have
-// consecutive places, and clients use those of their own.
-//
-// A process makes its Node with its first group. It ends inside MPI_Finalize. Any thread.
+// The team is the world's. A process makes its Node with its first group. It ends inside
+// MPI_Finalize. Any thread.
 #pragma once
 
 #include <atomic>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -21,13 +16,9 @@
 #include "mpi/one_sided/between_nodes.h"
 #include "mpi/one_sided/far_side.h"
 #include "mpi/one_sided/free_places.h"
+#include "api/near_side.h"
 #include "api/team.h"
 #include "report/tally.h"
-#include "rma/client.h"
-#include "rma/domain.h"
-#include "rma/process_mover.h"
-#include "rma/server_processes.h"
-#include "rma/server_threads.h"
 
 namespace tutti::mpi {
 
@@ -41,7 +32,7 @@ class Node final : public tutti_team {
   void stop_servers() override;
   void enable_servers(bool enabled) override;
   void keep_servers_awake(bool awake) override;
-  int count_servers() override;
+  int count_servers() override { return near_side_.count_servers(); }
   // Starts those of the servers that TUTTI_SERVERS asks for that belong into this process; once.
   void start_asked_servers();
 
@@ -54,7 +45,7 @@ class Node final : public tutti_team {
   void leave(api::OneSided& group);
   // After the end of the group's client.
   void give_back(int place);
-  exec::WaitStyle wait_style() const;
+  exec::WaitStyle wait_style() const { return near_side_.wait_style(); }
   // Collective over the communicator, of all ranks of MPI_COMM_WORLD, on several nodes; before the
   // servers that TUTTI_SERVERS asks for start. `members`: as above; `in_world`: the ranks there.
   // Makes the endpoints of the node's servers, once.
@@ -65,9 +56,11 @@ class Node final : public tutti_team {
   std::unique_ptr<rma::Handing> handing(int* place);
   void leave_handing(int place);
   // In the node's memory, until end().
-  ServersTold servers_told() const { return {&domain().enabled(), &domain().awake()}; }
+  ServersTold servers_told() const {
+    return {&near_side_.domain().enabled(), &near_side_.domain().awake()};
+  }
   // Lets the processes of servers that run now, of all ranks, copy from and into this one.
-  void let_servers_copy();
+  void let_servers_copy() { near_side_.let_servers_copy(); }
 
   // Adds what this process did to the report.
   void record();
@@ -84,44 +77,13 @@ class Node final : public tutti_team {
   void become_alone();
 
  private:
-  void free_all_places();
-  void find_domains();
-  void find_memory();
-  bool make_queues(Team::NodeWords& words);
-  void start_at(const std::vector<int32_t>& places);
-  void start_in(const rma::ServerSettings& settings);
-  bool start_processes(const rma::ServerSettings& settings);
-  bool has_servers() const { return threads_ || processes_; }
-  void end_servers();
-  std::vector<int> units_of_servers() const;
-  placement::CoreMask cores_of_ranks() const;
-  const rma::Domain& domain() const;
-  rma::ServerRange own_servers() const;
-  rma::Crew crew(int servers) const;
-  int running_servers(const rma::ServerRange& range) const;
-
   std::shared_ptr<Team> team_;
-  const int member_;
-  const int members_;
-  std::vector<int> domain_of_;  // indexed by member
-  int domains_ = 1;
-  std::vector<int> units_of_domain_;  // processing units of this process's domain; empty: unknown
-  std::vector<rma::Peer> peers_;      // indexed by member
-  std::optional<rma::ProcessMover> mover_;
-  std::unique_ptr<std::byte[]> own_memory_;  // the domain's memory, if the process has no other
-  std::optional<rma::Domain> domain_;
-  uint64_t page_ = 0;  // the page of the domain in the node's segment
-  bool shares_cores_ = false;
   std::atomic<bool> started_asked_{false};
   std::atomic<bool> makes_endpoints_{false};  // or has made them, or the host permits none
 
   std::mutex mutex_;  // guards all below
+  api::NearSide near_side_;
   FarSide far_side_;
-  std::optional<rma::ServerThreads> threads_;      // the servers of this process are either these,
-  std::optional<rma::ServerProcesses> processes_;  // or these
-  std::vector<int32_t> places_;                    // the places of the servers that it has had last
-  std::vector<int> units_;                         // where they run; empty: where the ranks do
-  bool were_processes_ = false;
   FreePlaces free_places_;  // the client places of this process
   std::set<api::OneSided*> groups_;
   api::OneSided::Counts ended_;  // the counts of groups that were freed
