@@ -141,9 +141,9 @@ TUTTI_API void tutti_store_close(tutti_store* store);
  * when all have met, or fails at a rank if another has not come after so many seconds. The memory
  * that they share has no name in the file system, so nothing of it is left when they end, however
  * they do. A process may be in many teams, also together with other processes. tutti_team_join then
- * makes the rank's group. The group has all collectives, and calls that start, but no one-sided
- * transfers. Its calls tell TUTTI_DEAD_PEER if a process that they wait for has ended; a thread
- * that ends before its process is awaited as long as that lives. */
+ * makes the rank's group. The group has all calls of this header. They tell TUTTI_DEAD_PEER if a
+ * process that they wait for has ended; a thread that ends before its process is awaited as long as
+ * that lives. */
 TUTTI_API tutti_status tutti_team_create_by(const tutti_store* store, const char* name, int rank,
                                             int ranks, double seconds, tutti_team** team);
 
@@ -340,9 +340,11 @@ TUTTI_API tutti_status tutti_fold(const void* in, size_t count, tutti_type type,
  * use `to`. Transfers are not ordered among themselves. A handle that is not needed may be null:
  * tutti_wait_all then completes the transfer.
  *
- * Between MPI processes (tutti/mpi.h) a transfer returns TUTTI_INVALID_ARGUMENT if the target does
- * not have the memory, and TUTTI_UNAVAILABLE if this process cannot reach it; so do tutti_test and
- * the like if a server or a target on another node finds it out.
+ * Between processes (those of tutti_team_create_by, and MPI's, tutti/mpi.h) memory from tutti_alloc
+ * is reached directly, and all other by the system's copies, where it permits them. A transfer
+ * returns TUTTI_INVALID_ARGUMENT if the target does not have the memory, TUTTI_UNAVAILABLE if this
+ * process cannot reach it, and TUTTI_DEAD_PEER if the system's copies find that its process has
+ * ended; so do tutti_test and the like if a server or a target on another node finds it out.
  *
  * The caller executes transfers itself, unless the team has servers (below), or the target is on
  * another node. Starting one never waits, except for a node's answer (tutti_most_outstanding).
@@ -374,9 +376,11 @@ TUTTI_API tutti_status tutti_put_signal(tutti_group* group, int target, void* to
  * there may be read. Between processes the word is memory from tutti_alloc, or the result is
  * TUTTI_INVALID_ARGUMENT, because no put could reach it. The call answers ranks of other nodes
  * meanwhile, and goes on with the puts that this rank has started. TUTTI_DEAD_PEER: the host MPI
- * has failed to exchange messages with other nodes. A wait that takes TUTTI_STALL_SECONDS says so;
- * with TUTTI_STALL=abort the result is TUTTI_DEAD_PEER, or the job ends if the group spans nodes. A
- * program may also look itself, by a load with acquire and calls of tutti_test. */
+ * has failed to exchange messages with other nodes; or, in a team of tutti_team_create_by, the
+ * process of any other rank has ended before tutti_team_free, or all other ranks have called that.
+ * A wait that takes TUTTI_STALL_SECONDS says so; with TUTTI_STALL=abort the result is
+ * TUTTI_DEAD_PEER, or the job ends if the group spans nodes. A program may also look itself, by a
+ * load with acquire and calls of tutti_test. */
 TUTTI_API tutti_status tutti_signal_wait(tutti_group* group, const uint64_t* signal,
                                          uint64_t least);
 
@@ -423,7 +427,10 @@ typedef enum tutti_serve TUTTI_INT {
   TUTTI_SERVE_NONE       /* none, until tutti_servers_enable */
 } tutti_serve;
 
-/* Starts `servers` servers (1 to 64). Any thread may call it, once until tutti_servers_stop. */
+/* Starts `servers` servers (1 to 64). Any thread may call it, once until tutti_servers_stop. In a
+ * team of tutti_team_create_by each rank may start some, in its process, which serve all ranks; all
+ * ranks together may have 4, or as many as TUTTI_SERVERS says. tutti_servers_stop then ends those
+ * that this rank has started, and the other functions are for all servers. */
 TUTTI_API tutti_status tutti_servers_start(tutti_team* team, int servers, tutti_serve serve);
 /* Ends them, when they have executed what they were given. tutti_team_free does, too. */
 TUTTI_API tutti_status tutti_servers_stop(tutti_team* team);

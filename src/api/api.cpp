@@ -66,14 +66,6 @@ tutti_group* join(tutti::api::ThreadTeam& team, int rank) {
   return group;
 }
 
-tutti_group* join(tutti::api::ProcessTeam& team, int rank) {
-  require(rank == team.rank(), "the rank is another one's; pass that of tutti_team_create_by");
-  require(!team.joined, "this rank has joined already; each joins once");
-  auto* const group = new tutti_group(team, team.group_settings());
-  team.joined = true;
-  return group;
-}
-
 }  // namespace
 
 extern "C" {
@@ -102,7 +94,7 @@ tutti_status tutti_team_join(tutti_team* team, int rank, tutti_group** group) {
   return guarded([&] {
     require(team != nullptr && group != nullptr, "team or group is null");
     if (tutti::api::ProcessTeam* const processes = team->processes()) {
-      *group = join(*processes, rank);
+      *group = processes->join(rank).release();
       return TUTTI_OK;
     }
     tutti::api::ThreadTeam* const threads = team->threads();

@@ -97,19 +97,10 @@ OneSided::OneSided(Processes processes)
       crew_(processes.crew),
       own_heap_(processes.heap),
       progress_(processes.progress),
-      style_(processes.style) {
+      style_(processes.style),
+      find_ended_(std::move(processes.find_ended)) {
   peers_ = own_peers_.data();
   tag_ = new_tag();
-}
-
-OneSided::Processes OneSided::none(int ranks) {
-  static const shm::Word never{UINT64_MAX};
-  const auto all = static_cast<size_t>(ranks);
-  return {.peers = std::vector<rma::Peer>(all),
-          .targets = std::vector<int>(all),
-          .served_from = &never,
-          .crew = {},
-          .client = nullptr};
 }
 
 rma::Client& OneSided::client() {
@@ -137,8 +128,8 @@ rma::Client& OneSided::client() {
 void OneSided::require_begun() const {
   if (services_ == nullptr && process_client_ == nullptr)
     throw Error(Code::unavailable,
-                "the group has no one-sided transfers: its ranks are processes without MPI, or "
-                "MPI_Finalize was called, or this process was forked from the rank");
+                "the group has no one-sided transfers any more: MPI_Finalize was called, or this "
+                "process was forked from the rank");
 }
 
 rma::Outcome OneSided::wait_for_signal(const shm::Word& signal, uint64_t least) const {
@@ -148,6 +139,12 @@ rma::Outcome OneSided::wait_for_signal(const shm::Word& signal, uint64_t least) 
   rma::Outcome outcome;
   exec::Waiter waiter(exec::pace_between_calls(style_), progress_);
   waiter.until(has_come, [&] {
+    const std::string ended = waiter.looks_closely() && find_ended_ ? find_ended_() : "";
+    if (!ended.empty() && !has_come()) {
+      outcome = {Code::dead_peer,
+                 ended + ", while this rank waited " + rma::describe_signal(signal, least)};
+      return outcome.code;
+    }
     if (!waiter.stalls()) return Code::ok;
     const std::string what = text_or_short([&] { return rma::describe_signal(signal, least); });
     log_line(LogLevel::warning, "has waited %d s %s", options().stall_seconds, what.c_str());

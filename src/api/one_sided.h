@@ -3,14 +3,16 @@
 // A team of threads has one service at a time: a domain (rma/domain.h) whose clients are the team's
 // ranks, and the servers that run in it. Starting or stopping servers makes a new service. A rank
 // changes to it at its next one-sided call, after it has completed what is outstanding at the old
-// one; so a service lives as long as the team.
+// one; so a service lives as long as the team. Ranks that are processes have a NearSide instead.
 #pragma once
 
 #include <atomic>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "exec/waiter.h"
@@ -86,8 +88,7 @@ class Services {
 // A rank's side. One thread at a time.
 class OneSided {
  public:
-  // The one-sided resources of a group of MPI processes. The domain's memory and the mover outlive
-  // it.
+  // The one-sided resources of a group of processes. The domain's memory and the mover outlive it.
   struct Processes {
     std::vector<rma::Peer> peers;  // indexed by rank of the group
     std::vector<int> targets;      // indexed by rank: the number by which the mover knows it
@@ -96,11 +97,11 @@ class OneSided {
     rma::Extent heap{};             // this rank's heap
     exec::ProgressHook progress{};  // for waits for other ranks
     exec::WaitStyle style{};
+    // For waits for signals that may never come: names ranks that have ended, as "rank 1 has
+    // ended"; empty: there are none. Null where the launcher then ends the job.
+    std::function<std::string()> find_ended{};
     std::unique_ptr<rma::Client> client;
   };
-
-  // The resources of a group without one-sided transfers: all calls fail, and say why.
-  static Processes none(int ranks);
 
   // The side of a thread rank.
   OneSided(Services& services, int rank);
@@ -141,11 +142,11 @@ class OneSided {
   // So many transfers may be outstanding at each server.
   size_t most_outstanding() const;
 
-  // MPI ends, or this is a forked child: no rank is reached any more.
+  // MPI ends, or this is a forked child: no rank is reached any more. Not of a thread rank.
   void end();
   void become_alone();
 
-  // The transfers of a rank in a group of MPI processes so far.
+  // The transfers of a rank in a group of processes so far.
   struct Counts {
     uint64_t own = 0;         // transfers that this rank has executed at once
     uint64_t handed = 0;      // transfers that it has handed to servers
@@ -161,13 +162,13 @@ class OneSided {
   const shm::Word* served_from_;
   uint64_t copied_ = 0;  // short transfers that went nowhere else
 
-  Services* services_ = nullptr;  // null of an MPI process
+  Services* services_ = nullptr;  // null of a process
   const int rank_ = 0;
   Service* service_ = nullptr;
   std::optional<rma::Client> client_;
   uint64_t tag_ = 0;
 
-  // An MPI process's:
+  // A process's:
   std::vector<rma::Peer> own_peers_;
   std::vector<int> targets_;
   std::unique_ptr<rma::Client> process_client_;
@@ -176,6 +177,7 @@ class OneSided {
   rma::Extent own_heap_;
   exec::ProgressHook progress_;
   exec::WaitStyle style_{};
+  std::function<std::string()> find_ended_;
   uint64_t policy_is_for_ = UINT64_MAX;  // the value of *served_from_
   Counts ended_;                         // the counts of the client that has ended
 };

@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <filesystem>
-#include <functional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -17,36 +16,6 @@
 namespace {
 
 using namespace tutti::test;
-
-int sum_of(const std::vector<int>& threads) {
-  int ranks = 0;
-  for (const int count : threads) ranks += count;
-  return ranks;
-}
-
-// The ranks first to first + count - 1, each a thread of this process.
-void be_threads(const std::string& place, int first, int count, int ranks,
-                const std::function<void(Rank&)>& body) {
-  std::vector<std::thread> threads;
-  for (int rank = first; rank < first + count; ++rank)
-    threads.emplace_back([&, rank] {
-      Rank own(place, "all", rank, ranks);
-      body(own);
-    });
-  for (std::thread& thread : threads) thread.join();
-}
-
-// Runs a body in so many threads of each process; all must succeed.
-void in_threads(const std::vector<int>& threads, const std::string& place,
-                const std::function<void(Rank&)>& body) {
-  std::vector<pid_t> children;
-  int first = 0;
-  for (const int count : threads) {
-    children.push_back(start([&] { be_threads(place, first, count, sum_of(threads), body); }));
-    first += count;
-  }
-  for (const pid_t child : children) EXPECT_EQ(status_of(child), 0);
-}
 
 TEST(ProcessThreads, AllCollectives) {
   for (const std::vector<int>& threads : {std::vector<int>{2, 2}, {1, 3}, {3, 1}, {2}, {1, 1, 2}}) {

@@ -1,16 +1,22 @@
 #include "api/processes.h"
 
+#include <pthread.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <numeric>
+#include <set>
+#include <utility>
+#include <vector>
 
 #include "api/arguments.h"
 #include "api/guard.h"
+#include "api/serving.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/options.h"
+#include "base/process.h"
 #include "group/group.h"
 #include "group/system_copies.h"
 #include "topo/description.h"
@@ -101,6 +107,42 @@ void require_seconds(double seconds) {
 
 constexpr size_t longest_name = 128;
 
+// The groups of this process's ranks. A forked child has none of the memory that they map, so it
+// must learn that they reach nobody. Never destroyed: a child may be forked at any time.
+struct Groups {
+  std::mutex mutex;  // the thread that forks holds it
+  std::set<tutti_group*> all;
+};
+Groups& groups() {
+  static Groups& made = *new Groups;
+  return made;
+}
+
+void before_fork() { groups().mutex.lock(); }
+void after_fork() { groups().mutex.unlock(); }
+void after_fork_in_child() {
+  for (tutti_group* const group : groups().all) {
+    group->one_sided.become_alone();
+    group->processes->become_alone();
+  }
+  after_fork();
+}
+
+struct RankGroup final : tutti_group {
+  RankGroup(ProcessTeam& its_team, const group::Group::Settings& settings,
+            OneSided::Processes transfers)
+      : tutti_group(its_team, settings, std::move(transfers)) {
+    [[maybe_unused]] static const int forks =
+        pthread_atfork(before_fork, after_fork, after_fork_in_child);
+    const std::lock_guard lock(groups().mutex);
+    groups().all.insert(this);
+  }
+  ~RankGroup() override {
+    const std::lock_guard lock(groups().mutex);
+    groups().all.erase(this);
+  }
+};
+
 }  // namespace
 
 ProcessTeam::ProcessTeam(team::Store& store, const std::string& name, int rank, int ranks,
@@ -119,6 +161,7 @@ ProcessTeam::ProcessTeam(team::Store& store, const std::string& name, int rank, 
   if (grant.touch)
     team::touch_area(segment_->address(page_) + static_cast<size_t>(rank) * layout_.stride(),
                      layout_.stride());
+  near_side_.emplace(NearSide::Settings{.team = &team_});
   team_.meet();
   if (rank == 0 && !team_.levels().one_level())
     log_line(LogLevel::info, "levels of %d ranks: %s", ranks, team_.levels().contents().c_str());
@@ -158,11 +201,55 @@ std::unique_ptr<Started> ProcessTeam::start() {
   return std::make_unique<Started>(std::move(settings));
 }
 
-void ProcessTeam::start_servers(int, tutti_serve) {
-  throw Error(Code::unavailable,
-              "a team of processes without MPI has no servers, because it has no one-sided "
-              "transfers; make a team of threads, or use MPI's processes");
+// A rank that leaves the team is not missing, unless there are no others any more. It may have left
+// and ended between two looks, so the look at its process comes first.
+std::string ProcessTeam::find_ended() const {
+  const std::vector<team::MemberMemory::Memory> members = team_.memory().memories();
+  int have_left = 0;
+  for (int rank = 0; rank < ranks(); ++rank) {
+    if (rank == this->rank()) continue;
+    const int64_t process = members[static_cast<size_t>(rank)].process;
+    const bool is_gone =
+        process != 0 && process != maker_ && process_is_gone(static_cast<uint64_t>(process));
+    if (team_.has_left(rank))
+      ++have_left;
+    else if (is_gone)
+      return "rank " + std::to_string(rank) + " has ended";
+  }
+  return have_left > 0 && have_left == ranks() - 1 ? "all other ranks have left the team" : "";
 }
+
+std::unique_ptr<tutti_group> ProcessTeam::join(int rank) {
+  require(rank == this->rank(), "the rank is another one's; pass that of tutti_team_create_by");
+  require(!joined_, "this rank has joined already; each joins once");
+  if (!options().saturation.empty()) saturation_maps();
+  OneSided::Processes transfers = near_side().processes(all_of(ranks()), rank, 0);
+  transfers.find_ended = [this] { return find_ended(); };
+  auto group = std::make_unique<RankGroup>(*this, group_settings(), std::move(transfers));
+  joined_ = true;
+  return group;
+}
+
+NearSide& ProcessTeam::near_side() {
+  if (is_own()) return *near_side_;
+  throw Error(Code::unavailable, "the team is of the process that this one was forked from");
+}
+
+void ProcessTeam::start_servers(int count, tutti_serve serve) {
+  NearSide& side = near_side();
+  const std::lock_guard lock(mutex_);
+  side.start_servers(count, serve, {});
+}
+
+void ProcessTeam::stop_servers() {
+  NearSide& side = near_side();
+  const std::lock_guard lock(mutex_);
+  side.stop_servers();
+}
+
+void ProcessTeam::enable_servers(bool enabled) { near_side().enable_servers(enabled); }
+void ProcessTeam::keep_servers_awake(bool awake) { near_side().keep_servers_awake(awake); }
+int ProcessTeam::count_servers() { return is_own() ? near_side_->count_servers() : 0; }
 
 }  // namespace tutti::api
 

@@ -2,17 +2,19 @@
 // several of a process if it has that many.
 //
 // The ranks find each other by a store, then form a node's team (team/node_team.h). Its first
-// memory has the areas of the ranks' groups. Each rank has its own ProcessTeam, also where others
-// are in its process, so ranks meet in shared memory alone. It joins it once, and frees it after
-// the group.
+// memory has the areas of the ranks' groups and the queues to servers (near_side.h). Each rank has
+// its own ProcessTeam, also where others are in its process, so ranks meet in shared memory alone.
+// It joins it once, and frees it after the group.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
-#include <vector>
 
+#include "api/near_side.h"
 #include "api/requests.h"
 #include "api/team.h"
 #include "team/node_team.h"
@@ -30,27 +32,36 @@ class ProcessTeam final : public tutti_team {
   int rank() const { return team_.rank(); }
   // False in a process that was forked from the one that has made this.
   bool is_own() const;
-  // The facts from which the rank's group is made.
-  group::Group::Settings group_settings() const;
+  // Makes the rank's group. Throws Error(invalid_argument) unless it is the first.
+  std::unique_ptr<tutti_group> join(int rank);
   std::unique_ptr<Started> start();
 
   void start_servers(int count, tutti_serve serve) override;
-  void stop_servers() override {}
-  void enable_servers(bool) override {}
-  void keep_servers_awake(bool) override {}
-  int count_servers() override { return 0; }
+  void stop_servers() override;
+  void enable_servers(bool enabled) override;
+  void keep_servers_awake(bool awake) override;
+  int count_servers() override;
   ProcessTeam* processes() override { return this; }
 
-  bool joined = false;
+  // For the group in a forked child.
+  void become_alone() { near_side_->become_alone(); }
 
  private:
   exec::Reach reach() const;
+  group::Group::Settings group_settings() const;
+  std::string find_ended() const;
+  // Throws Error(unavailable) in a forked child, because the servers are its parent's.
+  NearSide& near_side();
 
   const int64_t maker_;  // the process
   team::NodeTeam team_;
   shm::Segment* segment_ = nullptr;
   uint32_t page_ = 0;
   shm::Layout layout_;
+  bool joined_ = false;
+
+  std::mutex mutex_;  // guards near_side_ as it says
+  std::optional<NearSide> near_side_;
 };
 
 }  // namespace tutti::api

@@ -40,6 +40,13 @@ bool may_read(pid_t process) {
   return syscall(SYS_process_vm_readv, process, &here, 1, &there, 1, 0) == sizeof found;
 }
 
+// True if the system permits it only to processes that are named, as ranks name each other once
+// they have chosen how collectives copy.
+bool needs_names() {
+  int scope = 0;
+  return std::ifstream("/proc/sys/kernel/yama/ptrace_scope") >> scope && scope == 1;
+}
+
 // This process has not read the variables before.
 TEST(Processes, UseTheSystemsCopiesWhereATableAsksForThem) {
   const Directory tables, directory;
@@ -52,7 +59,7 @@ TEST(Processes, UseTheSystemsCopiesWhereATableAsksForThem) {
     const pid_t process = getpid();
     pid_t processes[3];
     REQUIRE(tutti_allgather(own.group, &process, processes, sizeof process) == TUTTI_OK);
-    const bool permitted = std::all_of(processes, processes + 3, may_read);
+    const bool permitted = !needs_names() && std::all_of(processes, processes + 3, may_read);
     int all = permitted ? 1 : 0;
     REQUIRE(tutti_allreduce(own.group, &all, &all, 1, TUTTI_INT32, TUTTI_MIN) == TUTTI_OK);
     std::vector<int> in(3 * count, rank), out(3 * count, -1);

@@ -82,22 +82,6 @@ TEST(Processes, DifferentReductionsAreTold) {
       }
 }
 
-TEST(Processes, NoOneSidedTransfersAndNoServers) {
-  const Directory directory;
-  in_processes(2, directory.path, [](Rank& own) {
-    int here = 0, there = 0;
-    REQUIRE(tutti_put(own.group, 1, &there, &here, sizeof here, nullptr) == TUTTI_UNAVAILABLE);
-    uint64_t signal = 0;
-    REQUIRE(tutti_put_signal(own.group, 1, &there, &here, sizeof here, &signal, nullptr) ==
-            TUTTI_UNAVAILABLE);
-    REQUIRE(tutti_signal_wait(own.group, &signal, 1) == TUTTI_UNAVAILABLE);
-    REQUIRE(tutti_servers_start(own.team, 1, TUTTI_SERVE_ALL) == TUTTI_UNAVAILABLE);
-    tutti_group* again = nullptr;
-    REQUIRE(tutti_team_join(own.team, tutti_group_rank(own.group), &again) ==
-            TUTTI_INVALID_ARGUMENT);
-  });
-}
-
 // In a child, because a process that has begun to form a team has a heap, which those that it forks
 // later do not share.
 TEST(Processes, AMissingRankIsNamed) {

@@ -17,6 +17,7 @@
 #include <mutex>
 #include <new>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "group/group.h"
@@ -92,13 +93,14 @@ struct tutti_group {
         group(std::in_place, settings),
         one_sided(its_team.services, settings.rank) {}
   // The group of a process without MPI.
-  tutti_group(tutti::api::ProcessTeam& its_team, const tutti::group::Group::Settings& settings)
+  tutti_group(tutti::api::ProcessTeam& its_team, const tutti::group::Group::Settings& settings,
+              tutti::api::OneSided::Processes transfers)
       : rank(settings.rank),
         ranks(settings.layout.ranks),
         processes(&its_team),
         group(std::in_place, settings),
         knows_levels(true),
-        one_sided(tutti::api::OneSided::none(ranks)) {}
+        one_sided(std::move(transfers)) {}
   // The group of an MPI process.
   tutti_group(int its_rank, int its_ranks, tutti::api::OneSided::Processes processes)
       : rank(its_rank), ranks(its_ranks), one_sided(std::move(processes)) {}

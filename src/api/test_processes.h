@@ -1,4 +1,4 @@
-// Ranks that are forked processes of a team without MPI, for tests.
+// Ranks that are forked processes of a team without MPI, or threads of these, for tests.
 //
 // In such a process a failed requirement prints its line and ends the process, because gtest's
 // macros would only be seen there. Whoever starts processes looks at how they end.
@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tutti/tutti.h"
@@ -85,6 +86,36 @@ inline void in_processes(int ranks, const std::string& place,
       Rank own(place, "all", rank, ranks);
       body(own);
     }));
+  for (const pid_t child : children) EXPECT_EQ(status_of(child), 0);
+}
+
+inline int sum_of(const std::vector<int>& threads) {
+  int ranks = 0;
+  for (const int count : threads) ranks += count;
+  return ranks;
+}
+
+// The ranks first to first + count - 1, each a thread of this process.
+inline void be_threads(const std::string& place, int first, int count, int ranks,
+                       const std::function<void(Rank&)>& body) {
+  std::vector<std::thread> threads;
+  for (int rank = first; rank < first + count; ++rank)
+    threads.emplace_back([&, rank] {
+      Rank own(place, "all", rank, ranks);
+      body(own);
+    });
+  for (std::thread& thread : threads) thread.join();
+}
+
+// Runs a body in so many threads of each process; all must succeed.
+inline void in_threads(const std::vector<int>& threads, const std::string& place,
+                       const std::function<void(Rank&)>& body) {
+  std::vector<pid_t> children;
+  int first = 0;
+  for (const int count : threads) {
+    children.push_back(start([&] { be_threads(place, first, count, sum_of(threads), body); }));
+    first += count;
+  }
   for (const pid_t child : children) EXPECT_EQ(status_of(child), 0);
 }
 

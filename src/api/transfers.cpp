@@ -64,13 +64,13 @@ void require_blocks(const Side& to, const Side& from, const Blocks& blocks) {
   require_buffer(extent_of(from, blocks), from_is_null);
 }
 
-// The addresses of two processes tell nothing about an overlap.
+// The addresses of two processes say nothing about an overlap.
 void require_bytes(const tutti_group* group, int target, const void* to, const void* from,
                    size_t bytes) {
   require(bytes <= SIZE_MAX / 2, "the length is out of range; at most SIZE_MAX / 2 bytes");
   require_buffer({to, bytes}, to_is_null);
   require_buffer({from, bytes}, from_is_null);
-  if (group->team == nullptr && target != group->rank) return;
+  if (!group->one_sided.peer(target).is_of_this_process()) return;
   const auto a = reinterpret_cast<uintptr_t>(to), b = reinterpret_cast<uintptr_t>(from);
   require(bytes == 0 || a >= b + bytes || b >= a + bytes, overlap);
 }
@@ -234,7 +234,7 @@ constexpr const char* misaligned =
 tutti::rma::Extent memory_for_signals(const tutti_group* group, int rank) {
   const tutti::api::OneSided& side = group->one_sided;
   const tutti::rma::Peer& peer = side.peer(rank);
-  if (rank == group->rank) return side.own_heap();
+  if (peer.is_of_this_process()) return side.own_heap();
   if (peer.elsewhere) return side.far()->heap(rank);
   return {peer.first, peer.bytes};
 }

@@ -49,6 +49,7 @@ struct alignas(line_size) Introduction {
   topo::Shape shape;      // at rank 0, that of the node; found out later
   shm::Word met;          // how often the member has called Team::meet
   shm::Word attached;     // at rank 0: an Attached
+  shm::Word left;         // 1: the member has left the team
   shm::Doorbell idle;     // the member sleeps on it (exec/idle.h)
 };
 

@@ -64,6 +64,7 @@ shm::Segment make_segment(shm::Segment::Kind kind, int ranks) {
 
 NodeTeam::~NodeTeam() {
   if (sleeps_when_idle_) exec::wake_when_idle();
+  if (node_segment_ != nullptr) shm::publish(introductions_[rank_].left, 1);
   // The arena ends after this. Late members must not look for what was there.
   if (pages_ != nullptr) shm::publish(pages_[rank_].ended, 1);
 }

@@ -61,6 +61,9 @@ class NodeTeam {
   // Returns when all members have called it as often as this one.
   void meet();
 
+  // True if a member has ended its NodeTeam. Its earlier stores are then visible.
+  bool has_left(int member) const { return shm::observe(introductions_[member].left) != 0; }
+
   int ranks() const { return ranks_; }
   int rank() const { return rank_; }
   // Random, the same at all members.
