@@ -36,7 +36,7 @@ void meet(Rank& own) {
   order.fetch_add(1);
 }
 
-// What each rank passes, by rank.
+// The values that ranks pass, by rank.
 template <class Value>
 std::vector<Value> all_of(Rank& own, Value value) {
   std::vector<Value> all(static_cast<size_t>(tutti_group_size(own.group)));
@@ -147,22 +147,23 @@ bool may_read(pid_t process) {
   return process_vm_readv(process, &here, 1, &there, 1, 0) == sizeof found;
 }
 
-// By the system's copies, where it permits them.
+// True if the system permits its copies between all ranks.
+bool all_may_read(Rank& own) {
+  const std::vector<pid_t> processes = all_of(own, getpid());
+  const bool permitted = std::all_of(processes.begin(), processes.end(), may_read);
+  const std::vector<char> all = all_of(own, static_cast<char>(permitted));
+  return std::find(all.begin(), all.end(), 0) == all.end();
+}
+
+// The system's copies reach it, where they are permitted.
 TEST(ProcessTransfers, InPrivateMemory) {
   for (const std::vector<int>& threads : layouts) {
     const Directory directory;
     in_threads(threads, directory.path, [](Rank& own) {
       Numbers memory(count);
       const Ring ring(own, memory.data());
-      const std::vector<pid_t> processes = all_of(own, getpid());
-      const bool permitted = std::all_of(processes.begin(), processes.end(), may_read);
-      const std::vector<char> all = all_of(own, static_cast<char>(permitted));
-      if (std::find(all.begin(), all.end(), 0) == all.end()) {
+      if (all_may_read(own))
         for (const size_t at_once : {size_t{7}, size_t{1500}}) exchange(own, ring, at_once);
-      } else if (!permitted) {
-        REQUIRE(tutti_put(own.group, ring.next, ring.of(ring.next), &ring.rank, 4, nullptr) ==
-                TUTTI_UNAVAILABLE);
-      }
       meet(own);
     });
   }
@@ -408,11 +409,14 @@ TEST(ProcessTransfers, KilledRanksAreTold) {
   }
 }
 
+// ThreadSanitizer does not see what orders the work of a server for ranks of other processes, nor
+// for other threads of its own, before what its process does next (meet()).
+constexpr const char* unseen_order = "the order passes through other processes";
+
 // Servers of one rank, and then of all, for the transfers of all.
 TEST(ProcessTransfers, Servers) {
   for (const std::vector<int>& threads : layouts) {
-    // ThreadSanitizer does not see how the queues order what threads of one process do (meet()).
-    if (tutti::looks_for_races && *std::max_element(threads.begin(), threads.end()) > 1) continue;
+    if (tutti::looks_for_races && threads != std::vector<int>{1}) continue;
     const Directory directory;
     in_threads(threads, directory.path, [](Rank& own) {
       const Shared memory(count);
@@ -445,9 +449,7 @@ TEST(ProcessTransfers, Servers) {
       meet(own);
       REQUIRE(tutti_servers_count(own.team) == ring.ranks);
       exchange_all();
-      const std::vector<pid_t> processes = all_of(own, getpid());
-      if (std::all_of(processes.begin(), processes.end(), may_read))
-        exchange(own, their_private, 1500);
+      if (all_may_read(own)) exchange(own, their_private, 1500);
       meet(own);
     });
   }
@@ -462,6 +464,7 @@ void await_number(const volatile int64_t* number) {
 
 // The rank that puts makes no call of Tutti's until the data is there.
 TEST(ProcessTransfers, ServersMoveDataWhileTheirClientsGoOn) {
+  if (tutti::looks_for_races) GTEST_SKIP() << unseen_order;
   const Directory directory;
   in_processes(2, directory.path, [](Rank& own) {
     const Shared memory(count);
@@ -489,6 +492,7 @@ TEST(ProcessTransfers, ServersMoveDataWhileTheirClientsGoOn) {
 
 // A rank leaves with the servers that it has started; another one is killed with its own.
 TEST(ProcessTransfers, ServersThatAreGoneAreNotMissed) {
+  if (tutti::looks_for_races) GTEST_SKIP() << unseen_order;
   const Directory directory;
   std::vector<pid_t> children;
   for (int rank = 0; rank < 4; ++rank)
@@ -537,16 +541,20 @@ int processes_that_serve(pid_t owner) {
   return found;
 }
 
+// Threads serve where the system does not let a server copy from the rank that has started it.
 TEST(ProcessTransfers, ServersThatAreProcesses) {
+  if (tutti::looks_for_races) GTEST_SKIP() << unseen_order;
   setenv("TUTTI_SERVERS_AS", "processes", 1);
   const Directory directory;
   in_threads({2, 1}, directory.path, [](Rank& own) {
     const Shared memory(count);
     const Ring ring(own, memory.start);
     const pid_t owner = all_of(own, getpid())[2];
+    const bool permitted = all_may_read(own);
     if (ring.rank == 2) REQUIRE(tutti_servers_start(own.team, 2, TUTTI_SERVE_ALL) == TUTTI_OK);
     meet(own);
-    REQUIRE(tutti_servers_count(own.team) == 2 && processes_that_serve(owner) == 2);
+    REQUIRE(tutti_servers_count(own.team) == 2);
+    REQUIRE(processes_that_serve(owner) == 2 || !permitted);
     for (const size_t at_once : {size_t{20}, size_t{1500}}) exchange(own, ring, at_once, 1);
     if (ring.rank == 2) REQUIRE(tutti_servers_stop(own.team) == TUTTI_OK);
     meet(own);
@@ -556,7 +564,7 @@ TEST(ProcessTransfers, ServersThatAreProcesses) {
   const pid_t owner = start([&] {
     Rank own(directory.path, "alone", 0, 1);
     REQUIRE(tutti_servers_start(own.team, 1, TUTTI_SERVE_ALL) == TUTTI_OK);
-    REQUIRE(processes_that_serve(getpid()) == 1);
+    REQUIRE(processes_that_serve(getpid()) == 1 || !may_read(getppid()));
     kill(getpid(), SIGKILL);
   });
   EXPECT_TRUE(WIFSIGNALED(status_of(owner)));
