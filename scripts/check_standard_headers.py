@@ -33,6 +33,7 @@ NAMES = {
     "bitset": "bitset",
     "charconv": "from_chars",
     "chrono": "chrono",
+    "cfenv": "fegetenv fegetround fenv_t fesetenv fesetround",
     "cmath": "abs fabs floor isinf isnan ldexp llround lround nan pow round signbit",
     "cctype": "isdigit",
     "complex": "complex",

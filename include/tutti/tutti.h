@@ -267,6 +267,24 @@ TUTTI_API tutti_status tutti_group_abort(tutti_group* group);
  * left. This rank's own requests must be complete, or be completed by another thread. */
 TUTTI_API tutti_status tutti_group_flush(tutti_group* group, double seconds);
 
+/* Threads of the caller's that share long copies and reductions of calls that start, of their
+ * completions and of messages: each executes a part of at least 256 KiB. Results have the same bits
+ * for any number of threads. */
+typedef struct tutti_parallel {
+  /* How many threads may share the work of the calling thread now; 1: it works alone. */
+  int (*threads)(void* context);
+  /* Calls part(argument, number) for each number from 0 to parts - 1, in any threads and any order,
+   * and returns when all calls have returned. Parts do not wait for each other. */
+  void (*run)(void* context, int parts, void (*part)(void* argument, int number), void* argument);
+  void* context;
+} tutti_parallel;
+
+/* The group uses these threads from now on. Call it before the group's first start or message;
+ * *parallel is copied. Its functions are called in the thread that starts or completes a call, in
+ * the midst of that call. So they make no call of Tutti on the group, throw nothing, and do not
+ * wait for other ranks. */
+TUTTI_API tutti_status tutti_group_set_parallel(tutti_group* group, const tutti_parallel* parallel);
+
 /* Reductions of a shared array: all its elements become one, as in UPC.
  *
  * The array is spread over the ranks in blocks: its block b is at rank b modulo the number of

@@ -19,6 +19,7 @@
 #include "exec/reach.h"
 #include "exec/slot_stores.h"
 #include "exec/waiter.h"
+#include "kernels/parts.h"
 #include "records/letters.h"
 #include "records/operation.h"
 #include "records/sequence.h"
@@ -61,6 +62,12 @@ class Started {
   uint64_t process(int rank) const;
   bool is_gone(int rank) const;
 
+  // The threads that share long copies and reductions. Set before the first start.
+  void set_parallel(const kernels::Parallel& parallel) { parallel_ = parallel; }
+  const kernels::Parallel* parallel() const {
+    return parallel_.run == nullptr ? nullptr : &parallel_;
+  }
+
   // From now on waits of requests fail, and so do starts. Any thread.
   void abort() { aborted_ = true; }
   bool is_aborted() const { return aborted_; }
@@ -74,6 +81,7 @@ class Started {
   const Settings settings_;
   const int64_t maker_;  // the process
   std::atomic<bool> aborted_{false};
+  kernels::Parallel parallel_;
   records::Sequence sequence_;
   std::mutex starting_;  // guards stores_ and the order of starts
   exec::SlotStores stores_;

@@ -14,7 +14,7 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "base/process.h"
-#include "kernels/kernels.h"
+#include "kernels/parts.h"
 #include "tutti/tutti.h"
 
 namespace tutti::api {
@@ -150,6 +150,7 @@ class CollectiveRequest final : public tutti_request, private records::Waits {
     operation_.in_place = call.in_place;
     operation_.keeps_own = call.keeps_own;
     operation_.name_of_kind = name_of_reduction;
+    operation_.parallel = started.parallel();
     if (call.reduction == nullptr) return;
     operation_.kind = call.reduction->kind;
     combine_ = call.reduction->combine;
@@ -253,7 +254,7 @@ class ReceiveRequest final : public tutti_request {
 
   void finish() override {
     const size_t got = letter_.bytes;
-    if (got == bytes_) kernels::copy(data_, letter_.data, got);
+    if (got == bytes_) kernels::copy_in_parts(started.parallel(), data_, letter_.data, got);
     records::Letters::close(letter_);
     if (sender_ != nullptr) *sender_ = from_;
     if (got != bytes_)
@@ -590,7 +591,8 @@ tutti_status tutti_send(tutti_group* group, int to, uint32_t tag, const void* da
     require_letters(group);
     require_other(group, to, "the receiver's rank is out of range");
     require(data != nullptr || bytes == 0, "data is null while bytes is not 0");
-    started_not_aborted(group).letters()->send(to, tag, data, bytes);
+    Started& all = started_not_aborted(group);
+    all.letters()->send(to, tag, data, bytes, all.parallel());
     return TUTTI_OK;
   });
 }
@@ -654,6 +656,16 @@ tutti_status tutti_request_limit(tutti_request* request, double seconds) {
 tutti_status tutti_group_abort(tutti_group* group) {
   return guarded([&] {
     started(group).abort();
+    return TUTTI_OK;
+  });
+}
+
+tutti_status tutti_group_set_parallel(tutti_group* group, const tutti_parallel* parallel) {
+  return guarded([&] {
+    require_group(group);
+    require(parallel != nullptr && parallel->threads != nullptr && parallel->run != nullptr,
+            "parallel, or one of its functions, is null");
+    started(group).set_parallel({parallel->threads, parallel->run, parallel->context});
     return TUTTI_OK;
   });
 }

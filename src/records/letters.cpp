@@ -2,8 +2,6 @@
 
 #include <cstring>
 
-#include "kernels/kernels.h"
-
 namespace tutti::records {
 namespace {
 
@@ -41,7 +39,8 @@ void Letters::end_read(size_t most) noexcept {
   }
 }
 
-void Letters::send(int to, uint32_t tag, const void* data, size_t bytes) {
+void Letters::send(int to, uint32_t tag, const void* data, size_t bytes,
+                   const kernels::Parallel* parallel) {
   const std::lock_guard<std::mutex> lock(mutex_);
   end_read(most_looked_at);
   sent_.reserve(sent_.size() + 1);
@@ -49,7 +48,7 @@ void Letters::send(int to, uint32_t tag, const void* data, size_t bytes) {
   const Arena::Block block = arena_.take(header_bytes + bytes);
   const uint64_t length = bytes;
   std::memcpy(block.data, &length, sizeof length);
-  kernels::copy(block.data + header_bytes, data, bytes);
+  kernels::copy_in_parts(parallel, block.data + header_bytes, data, bytes);
   try {
     sent_.push_back({&directory_.enter(key_of(to, tag, count), block.place), block});
   } catch (...) {

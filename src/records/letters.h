@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/parts.h"
 #include "records/directory.h"
 
 namespace tutti::records {
@@ -26,7 +27,9 @@ class Letters {
   Letters(const Letters&) = delete;
 
   // Throws Error(unavailable) or bad_alloc if there is no memory; nothing has been sent then.
-  void send(int to, uint32_t tag, const void* data, size_t bytes);
+  // `parallel`: the threads that copy long data; null: the calling one alone.
+  void send(int to, uint32_t tag, const void* data, size_t bytes,
+            const kernels::Parallel* parallel = nullptr);
 
   // The number of the next letter of a member with this tag: nobody else gets that letter.
   uint64_t claim(int from, uint32_t tag);

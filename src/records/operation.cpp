@@ -6,6 +6,7 @@
 
 #include "records/record_layout.h"
 #include "kernels/kernels.h"
+#include "kernels/parts.h"
 
 namespace tutti::records {
 namespace {
@@ -32,8 +33,9 @@ bool may_lend(const Sequence& sequence, const Operation& operation, size_t recor
       });
 }
 
-// Fills the data of this rank's record, by pieces of at most so many bytes: copy(to, from, bytes).
-// After each piece, note(bytes of the data that are there). Returns Packing's first error.
+// Fills the data of this rank's record, by pieces of at most so many bytes, or of more if several
+// threads copy: copy(to, from, bytes). After each piece, note(bytes of the data that are there).
+// Returns Packing's first error.
 template <class Copy, class Note>
 int fill_data(const Operation& operation, std::byte* record, size_t piece, Copy copy, Note note) {
   const RecordProgram& program = *operation.program;
@@ -56,9 +58,10 @@ int fill_data(const Operation& operation, std::byte* record, size_t piece, Copy 
       continue;
     }
     const std::byte* const from = address_in(operation, block);
-    for (size_t at = 0; at < length; at += piece) {
-      copy(to + at, from + at, std::min(piece, length - at));
-      note(static_cast<size_t>(to - data) + std::min(at + piece, length));
+    const size_t step = kernels::bytes_at_once(operation.parallel, length, piece);
+    for (size_t at = 0; at < length; at += step) {
+      copy(to + at, from + at, std::min(step, length - at));
+      note(static_cast<size_t>(to - data) + std::min(at + step, length));
     }
     to += length;
   }
@@ -154,10 +157,16 @@ int start(Sequence& sequence, Operation& operation, exec::SlotStores& stores) {
                                          .tile_bytes = tile_bytes});
   };
   const auto copy = [&](std::byte* to, const std::byte* from, size_t length) {
-    if (length >= exec::SlotStores::least_bytes)
-      stores.copy(to, from, length);
-    else
-      kernels::copy(to, from, length);
+    if (length < exec::SlotStores::least_bytes) return kernels::copy(to, from, length);
+    const bool past_cache = stores.past_cache();
+    kernels::Parts(operation.parallel, length).run([&](int number, size_t at, size_t bytes) {
+      if (number == 0)  // one thread uses `stores`
+        stores.copy(to, from, bytes);
+      else if (past_cache)
+        kernels::copy_through(to + at, from + at, bytes);
+      else
+        kernels::copy(to + at, from + at, bytes);
+    });
   };
   int error = 0;
   if (in_pieces) {
@@ -193,7 +202,9 @@ void withdraw(Sequence& sequence, const Operation& operation) {
       const_cast<std::byte*>(sequence.record(sequence.rank(), operation.number).data);
   fill_data(
       operation, record, piece_bytes,
-      [](std::byte* to, const std::byte* from, size_t bytes) { kernels::copy(to, from, bytes); },
+      [&](std::byte* to, const std::byte* from, size_t bytes) {
+        kernels::copy_in_parts(operation.parallel, to, from, bytes);
+      },
       [](size_t) {});
   sequence.note_filled(operation.number, Sequence::all_filled);
   sequence.withdraw(operation.number);

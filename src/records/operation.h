@@ -21,6 +21,7 @@
 #include "records/sequence.h"
 #include "exec/operation.h"
 #include "exec/slot_stores.h"
+#include "kernels/parts.h"
 #include "plan/record_program.h"
 #include "shm/order.h"
 
@@ -84,6 +85,7 @@ struct Operation {
   bool in_place = false;   // `in` and `out` share memory, so `in` is read from the record
   bool keeps_own = false;  // results that come from this rank alone are in `out` already
   Observer* observer = nullptr;
+  const kernels::Parallel* parallel = nullptr;  // null: the calling thread works alone
 
   // Set by start().
   uint64_t number = 0;

@@ -11,6 +11,7 @@
 #include "records/record_layout.h"
 #include "exec/combine.h"
 #include "kernels/kernels.h"
+#include "kernels/parts.h"
 
 namespace tutti::records {
 namespace {
@@ -287,6 +288,21 @@ class Taker {
 
   // Copies or combines `bytes` of each source.
   void move(const Take& take, std::byte* to, const void* const* sources, size_t bytes) {
+    const bool splits = take.source_count == 1 || combines_by_parts(operation_);
+    const size_t element = take.source_count == 1 ? 1 : operation_.combine->element;
+    const kernels::Parts parts(splits ? operation_.parallel : nullptr, bytes, element);
+    if (parts.count() == 1) return move_alone(take, to, sources, bytes);
+    const auto count = static_cast<size_t>(take.source_count);
+    std::vector<const void*> all(static_cast<size_t>(parts.count()) * count);
+    parts.run([&](int number, size_t at, size_t length) {
+      const void** const its = &all[static_cast<size_t>(number) * count];
+      for (size_t i = 0; i < count; ++i) its[i] = static_cast<const std::byte*>(sources[i]) + at;
+      move_alone(take, to + at, its, length);
+    });
+  }
+
+  // The same by the thread that executes it.
+  void move_alone(const Take& take, std::byte* to, const void* const* sources, size_t bytes) const {
     if (take.source_count > 1) {
       combine(operation_, to, sources, take.source_count, bytes);
       return;
@@ -302,7 +318,8 @@ class Taker {
   bool move_by_pieces(const Take& take, std::byte* to, const void** sources, size_t bytes) {
     const auto count = static_cast<size_t>(take.source_count);
     const size_t element = count > 1 ? operation_.combine->element : 1;
-    const size_t piece = std::max(piece_bytes / element, size_t{1}) * element;
+    const size_t wanted = kernels::bytes_at_once(operation_.parallel, bytes, piece_bytes);
+    const size_t piece = std::max(wanted / element, size_t{1}) * element;
     for (size_t at = 0; at < bytes; at += piece) {
       const size_t length = std::min(piece, bytes - at);
       if (!await(take, sources, length)) return false;
@@ -323,7 +340,8 @@ class Taker {
   }
 
   // The same where the ranks share the work. This rank begins with tiles of its own, so that ranks
-  // seldom claim the same one at once.
+  // seldom claim the same one at once. Its threads execute several tiles at once, but this one
+  // alone waits.
   bool share_tiles(const Take& take, std::byte* to, const void** sources, size_t bytes,
                    size_t tile_bytes) {
     const TileArea area(bytes, tile_bytes);
@@ -334,32 +352,55 @@ class Taker {
     const auto rank = static_cast<size_t>(program_.rank);
     const size_t first = rank * area.tiles / static_cast<size_t>(program_.ranks);
     const auto count = static_cast<size_t>(take.source_count);
+    const auto tile_of = [&](size_t i) { return (first + i) % area.tiles; };
     const auto length_of = [&](size_t tile) {
       return std::min(tile_bytes, bytes - tile * tile_bytes);
     };
-    std::vector<bool> mine(area.tiles);
-    std::vector<const void*> parts(count);
-    for (size_t i = 0; i < area.tiles; ++i) {
-      const size_t tile = (first + i) % area.tiles, at = tile * tile_bytes;
-      if (shm::load_relaxed(claims[tile]) != 0) continue;
-      for (size_t k = 0; k < count; ++k) parts[k] = static_cast<const std::byte*>(sources[k]) + at;
-      // Before the claim, because what a rank has claimed it must finish.
-      if (!await(take, parts.data(), length_of(tile))) return false;
-      if (!shm::claim(claims[tile], 1 + rank)) continue;
-      move(take, results + at, parts.data(), length_of(tile));
-      shm::publish(claims[tile], tile_is_done);
-      kernels::copy(to + at, results + at, length_of(tile));
-      mine[tile] = true;
+    const size_t at_once = kernels::bytes_at_once(operation_.parallel, bytes, tile_bytes);
+    const size_t turn = std::max(at_once / tile_bytes, size_t{1});
+    const auto execute_turn = [&](size_t begin, size_t end, const auto& execute) {
+      const kernels::Parts tiles(operation_.parallel, (end - begin) * tile_bytes, tile_bytes);
+      tiles.run([&](int, size_t at, size_t length) {
+        const size_t i = begin + at / tile_bytes;
+        for (size_t k = 0; k < length / tile_bytes; ++k) execute(i + k, tile_of(i + k));
+      });
+    };
+    std::vector<char> mine(area.tiles);
+    std::vector<const void*> parts(turn * count);  // the sources of the tiles of a turn
+    for (size_t begin = 0; begin < area.tiles; begin += turn) {
+      const size_t end = std::min(begin + turn, area.tiles);
+      for (size_t i = begin; i < end; ++i) {
+        const size_t tile = tile_of(i);
+        if (shm::load_relaxed(claims[tile]) != 0) continue;
+        const void** const its = &parts[(i - begin) * count];
+        for (size_t k = 0; k < count; ++k)
+          its[k] = static_cast<const std::byte*>(sources[k]) + tile * tile_bytes;
+        // Before the claim, because what a rank has claimed it must finish.
+        if (!await(take, its, length_of(tile))) return false;
+      }
+      execute_turn(begin, end, [&](size_t i, size_t tile) {
+        if (shm::load_relaxed(claims[tile]) != 0 || !shm::claim(claims[tile], 1 + rank)) return;
+        const size_t at = tile * tile_bytes;
+        move_alone(take, results + at, &parts[(i - begin) * count], length_of(tile));
+        shm::publish(claims[tile], tile_is_done);
+        kernels::copy(to + at, results + at, length_of(tile));
+        mine[tile] = 1;
+      });
     }
-    for (size_t i = 0; i < area.tiles; ++i) {
-      const size_t tile = (first + i) % area.tiles, at = tile * tile_bytes;
-      if (mine[tile]) continue;
-      const uint64_t state = shm::observe(claims[tile]);
-      const int claimer = static_cast<int>(state - 1);
-      if (state != tile_is_done && waits_.wait(claimer, claims[tile], tile_is_done) != Code::ok)
-        return fail(Code::dead_peer, "rank " + std::to_string(claimer) +
-                                         " ended while it combined a part of the result");
-      kernels::copy_from_other(to + at, results + at, length_of(tile));
+    for (size_t begin = 0; begin < area.tiles; begin += turn) {
+      const size_t end = std::min(begin + turn, area.tiles);
+      for (size_t i = begin; i < end; ++i) {
+        const shm::Word& claim = claims[tile_of(i)];
+        const uint64_t state = shm::observe(claim);
+        const int claimer = static_cast<int>(state - 1);
+        if (state != tile_is_done && waits_.wait(claimer, claim, tile_is_done) != Code::ok)
+          return fail(Code::dead_peer, "rank " + std::to_string(claimer) +
+                                           " ended while it combined a part of the result");
+      }
+      execute_turn(begin, end, [&](size_t, size_t tile) {
+        const size_t at = tile * tile_bytes;
+        if (mine[tile] == 0) kernels::copy_from_other(to + at, results + at, length_of(tile));
+      });
     }
     return true;
   }
