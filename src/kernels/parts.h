@@ -54,7 +54,7 @@ class Parts {
 
   const Parallel* parallel_;
   size_t bytes_;
-  size_t length_;  // of every part but the last
+  size_t length_;  // the bytes of each part but the last
   int count_ = 1;
 };
 

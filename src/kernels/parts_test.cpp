@@ -11,7 +11,7 @@
 namespace tutti::kernels {
 namespace {
 
-// As many threads as *context; the calling one executes all parts, the last first.
+// A Parallel of *threads threads, but the calling one executes all parts, the last first.
 Parallel backwards(int* threads) {
   return {[](void* context) { return *static_cast<int*>(context); },
           [](void*, int parts, void (*part)(void*, int), void* argument) {

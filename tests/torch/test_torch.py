@@ -54,6 +54,13 @@ def test_forked_children(run_torch: Callable[..., str]) -> None:
     assert run_torch(HERE / "forking.py").count("passed") == 2
 
 
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_threads_of_ranks(run_torch: Callable[..., str], ranks: int) -> None:
+    """Each rank prints a digest of its results, each of four times."""
+    told = run_torch(HERE / "threads.py", str(ranks)).splitlines()
+    assert len(told) == 4 * ranks and len(set(told)) == ranks, told
+
+
 def test_torchrun(run_torch: Callable[..., str]) -> None:
     told = run_torch(
         *("-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"),

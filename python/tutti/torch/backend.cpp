@@ -4,7 +4,8 @@
 // publishes what this rank gives; the results are taken by whoever waits for the Work first. So
 // groups may be used in different orders, and a rank owes the others nothing between its calls. A
 // helper thread completes what nobody waits for: futures, and Works that are dropped (works.h).
-// arguments.h has the checks, start.h what all starts have in common.
+// arguments.h has the checks, start.h what all starts have in common, threads.h the threads that
+// share long work.
 //
 // `python/tutti/torch/extension.py` compiles this file at the first use, against the torch that is
 // there.
@@ -25,6 +26,7 @@
 
 #include "arguments.h"
 #include "start.h"
+#include "threads.h"
 #include "tutti/tutti.h"
 #include "works.h"
 
@@ -516,6 +518,8 @@ c10::intrusive_ptr<c10d::Backend> create(const c10::intrusive_ptr<c10d::Store>& 
                    torch_store.failure.empty() ? "" : " (" + torch_store.failure + ")",
                    "; tutti serves ranks of one node: for several use gloo");
   require_ok(tutti_team_join(group->team, rank, &group->group));
+  require_ok(tutti_group_set_parallel(group->group, &torch_threads));
+  require_ok(learn_cores(group->group, seconds_of(timeout)));
   has_group = true;
   return c10::make_intrusive<TuttiBackend>(group, rank, size, timeout);
 }

@@ -22,6 +22,7 @@
 #include <utility>
 #include <vector>
 
+#include "threads.h"
 #include "tutti/tutti.h"
 
 namespace tutti_torch {
@@ -46,9 +47,6 @@ inline double seconds_until(Clock::time_point moment) {
 inline void require_ok(tutti_status status) {
   TORCH_CHECK_WITH(DistBackendError, status == TUTTI_OK, "tutti: ", tutti_error_message());
 }
-
-// How often this process has been forked from one that used this extension.
-inline std::atomic<int> forks{0};
 
 // True if this process has made a group, and the shared heap with it. Its forked children have not.
 inline std::atomic<bool> has_group{false};
@@ -287,7 +285,8 @@ class Pending {
   Future future_;
 };
 
-// The thread that completes what nobody waits for. It lives as long as the process.
+// The thread that completes what nobody waits for. It lives as long as the process, and works
+// alone.
 class Helper {
  public:
   static Helper& get() { return *now(); }
@@ -306,6 +305,7 @@ class Helper {
     constexpr auto shortest = std::chrono::microseconds(20),
                    longest = std::chrono::microseconds(500);
     is_helper = true;
+    stay_alone();
     auto rest = shortest;
     for (;;) {
       std::list<std::shared_ptr<Pending>> all;
