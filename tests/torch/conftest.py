@@ -1,5 +1,6 @@
 """Runs programs with torch, which has an environment of its own (`make torch`)."""
 
+import functools
 import os
 import subprocess
 from collections.abc import Callable
@@ -15,8 +16,8 @@ Run = Callable[..., str]
 
 
 @pytest.fixture(scope="session")
-def run_torch(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    """run_torch(PROGRAM, ARGUMENT...): its output. The extension is compiled once and kept in build/."""
+def torch_environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """That of programs with torch. The extension is compiled once and kept in build/."""
     if not PYTHON.exists():
         pytest.skip("torch is not installed; `make torch` installs it")
     beside = tmp_path_factory.mktemp("beside")
@@ -28,19 +29,25 @@ def run_torch(tmp_path_factory: pytest.TempPathFactory) -> Run:
         "XDG_CACHE_HOME": str(ROOT / "build" / "torch-cache"),
         "OMP_NUM_THREADS": "1",
     }
-
-    def run(program: Path | str, *arguments: str) -> str:
-        done = subprocess.run(
-            [str(PYTHON), "-W", "ignore", str(program), *arguments],
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=280,
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
-
     first = tmp_path_factory.mktemp("first") / "compile.py"
     first.write_text("import tutti.torch.extension as extension; extension.load()")
-    run(first)  # takes a minute or two, once
-    return run
+    run_in(environment, first)  # takes a minute or two, once
+    return environment
+
+
+def run_in(environment: dict[str, str], program: Path | str, *arguments: str) -> str:
+    done = subprocess.run(
+        [str(PYTHON), "-W", "ignore", str(program), *arguments],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=280,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="session")
+def run_torch(torch_environment: dict[str, str]) -> Run:
+    """run_torch(PROGRAM, ARGUMENT...): its output."""
+    return functools.partial(run_in, torch_environment)

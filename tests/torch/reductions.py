@@ -2,7 +2,17 @@
 
 import torch
 import torch.distributed as dist
-from values import REAL, SIZES, WHOLE, Groups, alike_everywhere, error_of, exact_sum, numbers
+from values import (
+    REAL,
+    SIZES,
+    WHOLE,
+    Groups,
+    alike_everywhere,
+    error_of,
+    exact_sum,
+    numbers,
+    total_of,
+)
 
 
 def test_reductions(groups: Groups) -> None:
@@ -104,9 +114,7 @@ def test_scaled_sums(groups: Groups) -> None:
         own = numbers(5000, dtype)
         parts = [torch.empty_like(own) for _ in range(ranks)]
         dist.all_gather(parts, own, group=group)
-        total = parts[0].float() * (1 / 3)
-        for part in parts[1:]:
-            total = total + part.float() * (1 / 3)
+        total = total_of([part.float() * (1 / 3) for part in parts])
         dist.all_reduce(own, op, group=group)
         assert torch.equal(own, total.to(dtype)), dtype
 
@@ -119,9 +127,7 @@ def test_numbers_of_8_bits(groups: Groups) -> None:
             own = numbers(ranks * size, torch.float32).to(dtype)
             parts = [torch.empty_like(own) for _ in range(ranks)]
             dist.all_gather(parts, own, group=groups["tutti"])
-            total = parts[0].float()
-            for part in parts[1:]:
-                total = total + part.float()
+            total = total_of([part.float() for part in parts])
             largest = torch.stack([part.float() for part in parts]).amax(0)
             for how, exact in ((op.SUM, total), (op.AVG, total / ranks), (op.MAX, largest)):
                 expected = exact.to(dtype).view(torch.uint8)

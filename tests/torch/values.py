@@ -10,6 +10,7 @@ Groups = dict[str, dist.ProcessGroup]
 REAL = [torch.float32, torch.float64, torch.bfloat16, torch.float16]
 WHOLE = [torch.uint8, torch.int8, torch.int32, torch.int64]  # gloo's
 SIZES = [0, 1, 7, 5000, 70000]
+NODES: list[list[int]] = []  # the ranks of each node; empty: all are on one
 
 
 def numbers(size: int, dtype: torch.dtype, salt: int = 0) -> Tensor:
@@ -34,6 +35,19 @@ def exact_sum(size: int, dtype: torch.dtype, salt: int, groups: Groups) -> Tenso
     parts = [torch.empty_like(own) for _ in range(dist.get_world_size())]
     dist.all_gather(parts, own, group=groups["gloo"])
     return torch.stack(parts).sum(0)
+
+
+def total_of(parts: list[Tensor]) -> Tensor:
+    """The sum in the order in which ranks combine: on each node, then node by node."""
+    sums = []
+    for ranks in NODES or [list(range(len(parts)))]:
+        total = parts[ranks[0]]
+        for rank in ranks[1:]:
+            total = total + parts[rank]
+        sums.append(total)
+    for more in sums[1:]:
+        sums[0] = sums[0] + more
+    return sums[0]
 
 
 def error_of(call: Callable[[], object]) -> str:

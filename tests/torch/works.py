@@ -73,6 +73,44 @@ def test_sequence_numbers(groups: Groups) -> None:
     assert number == before + 3 and numbers == [number] * len(numbers), numbers
 
 
+def test_coalescing_manager(groups: Groups) -> None:
+    """One Work waits for all calls, also of different kinds, and fails if one does."""
+    rank, ranks, group = dist.get_rank(), dist.get_world_size(), groups["tutti"]
+    after, before = (rank + 1) % ranks, (rank - 1) % ranks
+    cpu = torch.device("cpu")
+    for device in (None, cpu):
+        tensors = [torch.ones(3), torch.ones(70000)]
+        with dist._coalescing_manager(group, device, async_ops=True) as manager:
+            for tensor in tensors:
+                dist.all_reduce(tensor, group=group)
+        manager.wait()
+        assert all(bool((tensor == ranks).all()) for tensor in tensors)
+    tensor, whole = torch.full((5,), float(rank)), torch.empty(5 * ranks)
+    got = torch.zeros(70000)
+    with dist._coalescing_manager(group, cpu, async_ops=True) as manager:
+        dist.irecv(got, before, group=group)
+        dist.broadcast(tensor, 1, group=group, async_op=True)
+        dist.all_to_all_single(whole, torch.ones(5 * ranks), group=group, async_op=True)
+        dist.isend(torch.full((70000,), float(rank)), after, group=group)
+    (work,) = manager.works
+    assert work.get_future().wait() is not None and work.is_completed()
+    assert bool((got == before).all()) and tensor.tolist() == [1.0] * 5
+    assert whole.tolist() == [1.0] * 5 * ranks
+    # The last rank does not come for a while.
+    with dist._coalescing_manager(group, cpu, async_ops=True) as manager:
+        dist.broadcast(torch.ones(3), 0, group=group, async_op=True)
+        if rank == ranks - 1:
+            dist.barrier(group=groups["gloo"])
+        dist.all_reduce(tensor, group=group, async_op=True)
+        dist.broadcast(torch.ones(3), 0, group=group, async_op=True)
+    if rank != ranks - 1:
+        short = datetime.timedelta(milliseconds=50)
+        assert "Timed out after 50 ms" in error_of(lambda: manager.works[0].wait(short))
+        dist.barrier(group=groups["gloo"])
+    manager.wait()
+    assert tensor.tolist() == [float(ranks)] * 5
+
+
 def test_two_waiters(groups: Groups) -> None:
     """The second keeps its own timeout, and a future can be had meanwhile."""
     tensor = torch.ones(3)

@@ -1,4 +1,4 @@
-"""The backend "tutti" of torch.distributed, for ranks on the CPUs of one node.
+"""The backend "tutti" of torch.distributed, for ranks on CPUs.
 
     import tutti.torch
     torch.distributed.init_process_group("cpu:tutti")

@@ -25,6 +25,8 @@ struct Combination {
   tutti_op op;
 };
 
+inline size_t count_of(const at::Tensor& tensor) { return static_cast<size_t>(tensor.numel()); }
+
 inline const char* name_of(ReduceOp::RedOpType op) {
   constexpr const char* names[] = {"SUM",  "AVG", "PRODUCT", "MIN",       "MAX",
                                    "BAND", "BOR", "BXOR",    "PREMUL_SUM"};

@@ -25,6 +25,9 @@
 #include <vector>
 
 #include "arguments.h"
+#include "carriers.h"
+#include "places.h"
+#include "several_nodes.h"
 #include "start.h"
 #include "threads.h"
 #include "tutti/tutti.h"
@@ -37,15 +40,17 @@ using c10d::OpType;
 
 class TuttiBackend final : public c10d::Backend {
  public:
-  TuttiBackend(std::shared_ptr<Group> group, int rank, int size, Milliseconds timeout)
+  TuttiBackend(std::shared_ptr<Group> group, std::unique_ptr<Carrier> carrier, int rank, int size,
+               Milliseconds timeout)
       : Backend(rank, size),
-        calls_(std::move(group), rank, c10::make_intrusive<Options>("tutti", timeout)) {}
+        calls_(std::move(group), rank, c10::make_intrusive<Options>("tutti", timeout)),
+        carrier_(std::move(carrier)) {}
 
   const std::string getBackendName() const override { return "tutti"; }
   c10::intrusive_ptr<Options> getBackendOptions() override { return calls_.options; }
   void setTimeout(Milliseconds timeout) override { calls_.options->timeout = timeout; }
   // Works that are under way fail, and so do later calls. The others learn it by their timeouts.
-  void abort() override { require_ok(tutti_group_abort(handle())); }
+  void abort() override { carrier_->abort(); }
   void setSequenceNumberForGroup() override {}  // each rank counts from 0
   uint64_t getSequenceNumberForGroup() override { return calls_.number(); }
 
@@ -62,10 +67,7 @@ class TuttiBackend final : public c10d::Backend {
       for (const at::Tensor& tensor : tensors)
         if (!tensor.is_same(own)) start.copy_back(tensor, buffer.view(tensor.sizes()));
     }
-    start.add([&](auto* request) {
-      return tutti_ibcast(handle(), buffer.data_ptr(), buffer.nbytes(),
-                          static_cast<int>(options.rootRank), request);
-    });
+    carrier_->broadcast(start, buffer, static_cast<int>(options.rootRank));
     return start.work(OpType::BROADCAST, "tutti:broadcast", tensors, tensors);
   }
 
@@ -103,13 +105,9 @@ class TuttiBackend final : public c10d::Backend {
     const at::Tensor real = as_real(only(tensors, "tensor list"), options.reduceOp);
     require_root_tensor(options.rootTensor, tensors.size());
     const at::Tensor given = given_by(real, options.reduceOp);
-    const Combination how = combination_of(options.reduceOp, given.scalar_type());
     const int root = static_cast<int>(options.rootRank);
     const at::Tensor buffer = root == rank_ ? start.in_and_out(real, given) : start.in(given);
-    start.add([&](auto* request) {
-      return tutti_ireduce(handle(), buffer.data_ptr(), buffer.data_ptr(), count_of(buffer),
-                           how.type, how.op, root, request);
-    });
+    carrier_->reduce(start, buffer, options.reduceOp, root);
     return start.work(OpType::REDUCE, "tutti:reduce", tensors, tensors);
   }
 
@@ -182,10 +180,7 @@ class TuttiBackend final : public c10d::Backend {
     } else {
       TORCH_CHECK(outputs.empty(), "tutti: gather requires empty output on non-root");
     }
-    start.add([&](auto* request) {
-      return tutti_igather(handle(), input.data_ptr(), flat.defined() ? flat.data_ptr() : nullptr,
-                           input.nbytes(), root, request);
-    });
+    carrier_->gather(start, input, flat, root);
     return start.work(OpType::GATHER, "tutti:gather", results, inputs);
   }
 
@@ -208,10 +203,7 @@ class TuttiBackend final : public c10d::Backend {
     } else {
       TORCH_CHECK(inputs.empty(), "tutti: scatter requires empty input on non-root");
     }
-    start.add([&](auto* request) {
-      return tutti_iscatter(handle(), flat.defined() ? flat.data_ptr() : nullptr, output.data_ptr(),
-                            output.nbytes(), root, request);
-    });
+    carrier_->scatter(start, flat, output, root);
     return start.work(OpType::SCATTER, "tutti:scatter", outputs, given);
   }
 
@@ -253,7 +245,8 @@ class TuttiBackend final : public c10d::Backend {
     TORCH_CHECK_TYPE(output.scalar_type() == input.scalar_type(),
                      "tutti: tensors of different types");
     const at::Tensor from = start.in(input), to = start.out(output);
-    start_alltoall(start, parts_of(from, input_splits, size_), parts_of(to, output_splits, size_));
+    carrier_->alltoall(start, parts_of(from, input_splits, size_),
+                       parts_of(to, output_splits, size_));
     return start.work(OpType::ALLTOALL_BASE, "tutti:all_to_all", {output}, {input});
   }
 
@@ -274,7 +267,7 @@ class TuttiBackend final : public c10d::Backend {
       const at::Tensor one = start.out(tensor);
       to.add(static_cast<char*>(one.data_ptr()), one.nbytes());
     }
-    start_alltoall(start, from, to);
+    carrier_->alltoall(start, from, to);
     return start.work(OpType::ALLTOALL, "tutti:all_to_all", outputs, inputs);
   }
 
@@ -282,15 +275,14 @@ class TuttiBackend final : public c10d::Backend {
   c10::intrusive_ptr<c10d::Work> barrier(const c10d::BarrierOptions& options) override {
     Start start(calls_, options.timeout);
     start.complete_earlier();
-    start.add([&](auto* request) { return tutti_ibarrier(handle(), request); });
+    carrier_->barrier(start);
     return start.work(OpType::BARRIER, "tutti:barrier", {}, {});
   }
 
   c10::intrusive_ptr<c10d::Work> send(Tensors& tensors, int to, int tag) override {
     Start start(calls_, kUnsetTimeout_);
     const at::Tensor buffer = start.in(only(tensors, "tensor list"));
-    require_ok(
-        tutti_send(handle(), to, static_cast<uint32_t>(tag), buffer.data_ptr(), buffer.nbytes()));
+    carrier_->send(buffer, to, tag);
     return start.work(OpType::SEND, "tutti:send", tensors, tensors);
   }
   c10::intrusive_ptr<c10d::Work> recv(Tensors& tensors, int from, int tag) override {
@@ -300,40 +292,41 @@ class TuttiBackend final : public c10d::Backend {
     return receive(tensors, TUTTI_ANY, tag, OpType::RECVANYSOURCE);
   }
 
+  // Calls in between start as ever. One Work waits for all of them.
+  bool supportsCoalescing() const override { return true; }
+  void startCoalescing() override { calls_.start_collecting(); }
+  c10::intrusive_ptr<c10d::Work> endCoalescing() override {
+    Start start(calls_, kUnsetTimeout_);
+    Pending& all = start.pending();
+    all.earlier = calls_.end_collecting();
+    Tensors results;
+    for (const std::shared_ptr<Pending>& one : all.earlier)
+      results.insert(results.end(), one->results.begin(), one->results.end());
+    return start.work(OpType::COALESCED, "tutti:coalesced", results, {});
+  }
+
   // Rank 0 hears from every rank, then lets all go on.
   void monitoredBarrier(const c10d::BarrierOptions& options, bool wait_all_ranks) override {
     const Milliseconds limit =
         options.timeout == kUnsetTimeout_ ? calls_.options->timeout : options.timeout;
     const auto deadline = in_seconds(seconds_of(limit));
-    char word = 0;
-    const auto hear = [&](int from) {
-      tutti_request* request = nullptr;
-      require_ok(tutti_irecv(handle(), from, monitored_tag, &word, 1, nullptr, &request));
-      const tutti_status status = tutti_request_wait(&request, seconds_until(deadline));
-      if (request != nullptr) tutti_request_free(&request);
-      return status == TUTTI_OK;
-    };
     if (rank_ != 0) {
-      require_ok(tutti_send(handle(), 0, monitored_tag, &word, 1));
-      TORCH_CHECK(hear(0), "tutti: rank ", rank_, " has not heard from rank 0 within ",
-                  limit.count(), " ms in monitored_barrier");
+      carrier_->send_word(0);
+      TORCH_CHECK(carrier_->hear_word(0, deadline), "tutti: rank ", rank_,
+                  " has not heard from rank 0 within ", limit.count(), " ms in monitored_barrier");
       return;
     }
     std::string missing;
     for (int rank = 1; rank < size_ && (wait_all_ranks || missing.empty()); ++rank)
-      if (!hear(rank)) missing += (missing.empty() ? "" : ", ") + std::to_string(rank);
+      if (!carrier_->hear_word(rank, deadline))
+        missing += (missing.empty() ? "" : ", ") + std::to_string(rank);
     TORCH_CHECK(missing.empty(), "tutti: Rank 0 timed out in monitoredBarrier: ranks ", missing,
                 " failed to pass monitoredBarrier in ", limit.count(), " ms");
-    for (int rank = 1; rank < size_; ++rank)
-      require_ok(tutti_send(handle(), rank, monitored_tag, &word, 1));
+    for (int rank = 1; rank < size_; ++rank) carrier_->send_word(rank);
   }
 
  private:
   static constexpr Milliseconds kUnsetTimeout_{-1};
-  static constexpr uint32_t monitored_tag = UINT32_MAX;
-
-  tutti_group* handle() const { return calls_.group->group; }
-  static size_t count_of(const at::Tensor& tensor) { return static_cast<size_t>(tensor.numel()); }
 
   // Several tensors of a rank are combined here first, and all get the result.
   void start_allreduce(Start& start, const Tensors& tensors, const ReduceOp& op) {
@@ -343,11 +336,7 @@ class TuttiBackend final : public c10d::Backend {
         real, tensors.size() == 1 ? given_by(real, op) : as_real(combined(tensors, op), op));
     for (size_t i = 1; i < tensors.size(); ++i)
       start.copy_back(as_real(tensors[i], op).view_as(real), buffer);
-    const Combination how = combination_of(op, buffer.scalar_type());
-    start.add([&](auto* request) {
-      return tutti_iallreduce(handle(), buffer.data_ptr(), buffer.data_ptr(), count_of(buffer),
-                              how.type, how.op, request);
-    });
+    carrier_->allreduce(start, buffer, op);
   }
 
   // A sparse sum is taken in dense memory. A mask tells which elements any rank has.
@@ -366,15 +355,8 @@ class TuttiBackend final : public c10d::Backend {
     const at::Tensor mask = start.in(
         at::sparse_coo_tensor(own.indices(), ones, shape, ones.options().layout(at::kSparse))
             .to_dense());
-    const auto add = [&](const at::Tensor& buffer, ReduceOp::RedOpType its) {
-      const Combination how = combination_of(its, buffer.scalar_type());
-      start.add([&](auto* request) {
-        return tutti_iallreduce(handle(), buffer.data_ptr(), buffer.data_ptr(), count_of(buffer),
-                                how.type, how.op, request);
-      });
-    };
-    add(sum, ReduceOp::SUM);
-    add(mask, ReduceOp::MAX);
+    carrier_->allreduce(start, sum, ReduceOp::SUM);
+    carrier_->allreduce(start, mask, ReduceOp::MAX);
     start.at_end([tensors, sum, mask] {
       const at::Tensor present = mask.nonzero();
       c10::List<std::optional<at::Tensor>> at;
@@ -401,9 +383,7 @@ class TuttiBackend final : public c10d::Backend {
     for (size_t i = 1; i < outputs.size(); ++i)
       for (size_t j = 0; j < views.size(); ++j)
         start.copy_back(outputs[i][j], views[j].view(outputs[i][j].sizes()));
-    start.add([&](auto* request) {
-      return tutti_iallgather(handle(), given.data_ptr(), flat.data_ptr(), given.nbytes(), request);
-    });
+    carrier_->allgather(start, given, flat);
     start.pending().lists = outputs;
     return start.work(OpType::ALLGATHER, "tutti:all_gather", outputs[0], inputs);
   }
@@ -411,9 +391,7 @@ class TuttiBackend final : public c10d::Backend {
   void start_allgather(Start& start, Tensors& parts, const at::Tensor& tensor) {
     require_alike(parts, tensor, size_, "invalid output tensor list: ");
     const at::Tensor input = start.in(tensor), flat = start.out_to(parts, tensor);
-    start.add([&](auto* request) {
-      return tutti_iallgather(handle(), input.data_ptr(), flat.data_ptr(), input.nbytes(), request);
-    });
+    carrier_->allgather(start, input, flat);
   }
 
   void start_allgather_base(Start& start, const at::Tensor& output, const at::Tensor& input) {
@@ -424,9 +402,7 @@ class TuttiBackend final : public c10d::Backend {
     TORCH_CHECK(output.numel() == size_ * input.numel(),
                 "tutti: the output must have as many elements as the inputs of all ranks");
     const at::Tensor from = start.in(input), to = start.out(output);
-    start.add([&](auto* request) {
-      return tutti_iallgather(handle(), from.data_ptr(), to.data_ptr(), from.nbytes(), request);
-    });
+    carrier_->allgather(start, from, to);
   }
 
   void start_reduce_scatter(Start& start, const at::Tensor& output, const at::Tensor& input,
@@ -439,34 +415,20 @@ class TuttiBackend final : public c10d::Backend {
                 "tutti: the input must have as many elements as the outputs of all ranks");
     const at::Tensor from = start.in(given_by(as_real(input, op), op));
     const at::Tensor to = start.out(as_real(output, op), from.scalar_type());
-    const Combination how = combination_of(op, from.scalar_type());
-    start.add([&](auto* request) {
-      return tutti_ireduce_scatter(handle(), from.data_ptr(), to.data_ptr(), count_of(to), how.type,
-                                   how.op, request);
-    });
-  }
-
-  void start_alltoall(Start& start, const Parts& from, const Parts& to) {
-    start.add([&](auto* request) {
-      return tutti_ialltoallv(handle(), from.first, from.at.data(), from.bytes.data(), to.first,
-                              to.at.data(), to.bytes.data(), request);
-    });
+    carrier_->reduce_scatter(start, from, to, op);
   }
 
   c10::intrusive_ptr<c10d::Work> receive(Tensors& tensors, int from, int tag, OpType type) {
     Start start(calls_, kUnsetTimeout_);
     const at::Tensor buffer = start.out(only(tensors, "tensor list"));
-    int* const sender = &start.pending().sender;
     start.pending().sender = from == TUTTI_ANY ? -1 : from;
-    start.add_message([&](auto* request) {
-      return tutti_irecv(handle(), from, static_cast<uint32_t>(tag), buffer.data_ptr(),
-                         buffer.nbytes(), sender, request);
-    });
+    carrier_->receive(start, buffer, from, tag);
     return start.work(type, type == OpType::RECV ? "tutti:recv" : "tutti:recvAnySource", tensors,
                       tensors);
   }
 
   Calls calls_;
+  const std::unique_ptr<Carrier> carrier_;
 };
 
 // Both are called inside tutti_team_create_by alone. They keep what torch says.
@@ -502,26 +464,55 @@ struct TorchStore {
   }
 };
 
+// gloo between these ranks, made by torch's Python, because its headers are not installed.
+Gloo make_gloo(const c10::intrusive_ptr<c10d::Store>& store, const std::string& name, size_t rank,
+               size_t size, Clock::time_point deadline, Milliseconds timeout) {
+  const pybind11::gil_scoped_acquire locked;
+  const pybind11::module_ torch = pybind11::module_::import("torch.distributed");
+  const pybind11::object seconds =
+      pybind11::module_::import("datetime")
+          .attr("timedelta")(0, std::max(seconds_until(deadline), 0.001));
+  const pybind11::object keys = torch.attr("PrefixStore")(name, store);
+  auto made = torch.attr("ProcessGroupGloo")(keys, rank, size, seconds).cast<Gloo>();
+  made->setTimeout(timeout);
+  return made;
+}
+
 // Ranks that form a group under the same keys again, after the group before it has ended, count how
 // often they have done so.
 c10::intrusive_ptr<c10d::Backend> create(const c10::intrusive_ptr<c10d::Store>& store, int rank,
                                          int size, int64_t milliseconds) {
   const Milliseconds timeout(milliseconds);
+  const Clock::time_point deadline = in_seconds(std::max(seconds_of(timeout), 1.0));
   TorchStore torch_store{*store, {}};
   const tutti_store its{TorchStore::set, TorchStore::get, &torch_store};
   const int64_t times = store->add("tutti.times." + std::to_string(rank), 1);
   const std::string name = "tutti" + std::to_string(times);
+  const Places places = find_places(*store, name, rank, size, deadline);
+  const std::string own = places.is_one_node() ? name : name + "." + std::to_string(places.node);
   const std::shared_ptr<Group> group = Group::make();
   const tutti_status status = tutti_team_create_by(
-      &its, name.c_str(), rank, size, std::max(seconds_of(timeout), 1.0), &group->team);
+      &its, own.c_str(), places.local, static_cast<int>(places.members[places.node].size()),
+      std::max(seconds_until(deadline), 0.001), &group->team);
   TORCH_CHECK_WITH(DistBackendError, status == TUTTI_OK, "tutti: ", tutti_error_message(),
-                   torch_store.failure.empty() ? "" : " (" + torch_store.failure + ")",
-                   "; tutti serves ranks of one node: for several use gloo");
-  require_ok(tutti_team_join(group->team, rank, &group->group));
+                   torch_store.failure.empty() ? "" : " (" + torch_store.failure + ")");
+  require_ok(tutti_team_join(group->team, places.local, &group->group));
   require_ok(tutti_group_set_parallel(group->group, &torch_threads));
-  require_ok(learn_cores(group->group, seconds_of(timeout)));
+  require_ok(learn_cores(group->group, std::max(seconds_until(deadline), 0.001)));
   has_group = true;
-  return c10::make_intrusive<TuttiBackend>(group, rank, size, timeout);
+  std::unique_ptr<Carrier> carrier;
+  if (places.is_one_node()) {
+    carrier = std::make_unique<OneNode>(group);
+  } else {
+    const auto gloo = [&](const char* joined, size_t its_rank, size_t its_size) {
+      return make_gloo(store, name + joined, its_rank, its_size, deadline, timeout);
+    };
+    const Gloo all = gloo(".all", static_cast<size_t>(rank), places.ranks);
+    const Gloo leaders =
+        places.local == 0 ? gloo(".leaders", places.node, places.members.size()) : Gloo();
+    carrier = std::make_unique<SeveralNodes>(Leaders::Settings{group, places, rank, leaders, all});
+  }
+  return c10::make_intrusive<TuttiBackend>(group, std::move(carrier), rank, size, timeout);
 }
 
 // Memory for a tensor like this one, which may be on the device "meta". A forked child keeps its

@@ -38,6 +38,19 @@ class Calls {
   // the same collectives have the same number.
   uint64_t number() const { return number_; }
 
+  // From now on calls are collected, until the end gives them back.
+  void start_collecting() {
+    const std::lock_guard lock(starting_);
+    collected_.clear();
+    collecting_ = true;
+  }
+  std::vector<std::shared_ptr<Pending>> end_collecting() {
+    const std::lock_guard lock(starting_);
+    TORCH_CHECK(collecting_, "tutti: endCoalescing without startCoalescing");
+    collecting_ = false;
+    return std::exchange(collected_, {});
+  }
+
  private:
   friend class Start;
 
@@ -53,12 +66,14 @@ class Calls {
     collectives_.push_back(pending);
   }
 
-  std::mutex starting_;  // guards the order of starts, and the two that follow
+  std::mutex starting_;  // guards the order of starts, and the three that follow
+  std::vector<std::shared_ptr<Pending>> collected_;
   // Those that may not be complete; swept when there are so many.
   std::vector<std::weak_ptr<Pending>> collectives_;
   static constexpr size_t least_swept = 16;
   size_t most_collectives_ = least_swept;
   std::atomic<uint64_t> number_{0};
+  std::atomic<bool> collecting_{false};
 };
 
 // A call that is being started: its buffers and its requests. If an argument is refused, what was
@@ -112,11 +127,12 @@ class Start {
 
   template <class Call>
   void add(Call call) {
-    const std::lock_guard lock(calls_.starting_);
-    const bool is_first = pending_->requests.empty();
-    if (is_first) calls_.note(pending_);
-    add_locked(call);
-    if (is_first) number_ = ++calls_.number_;
+    count([&] { add_locked(call); });
+  }
+  // Over several nodes. `send` makes the errand and starts it.
+  template <class Send>
+  void add_errand(Send send, std::function<void(const Errand&)> deliver) {
+    count([&] { pending_->errands.push_back({send(), std::move(deliver)}); });
   }
   // A message may come when others have passed a barrier, so none completes it.
   template <class Call>
@@ -124,6 +140,7 @@ class Start {
     const std::lock_guard lock(calls_.starting_);
     add_locked(call);
   }
+  void add_message(Pending::Sent message) { pending_->errands.push_back(std::move(message)); }
   // The collectives that are under way.
   void complete_earlier() {
     const std::lock_guard lock(calls_.starting_);
@@ -132,6 +149,7 @@ class Start {
         pending_->earlier.push_back(std::move(earlier));
   }
   Pending& pending() { return *pending_; }
+  int rank() const { return calls_.rank; }
 
   // A profiler sees the call under its title, with the shapes of what is given.
   c10::intrusive_ptr<c10d::Work> work(c10d::OpType type, const char* title, Tensors results,
@@ -143,14 +161,26 @@ class Start {
         for (const auto& [to, from] : copies) to.copy_(from);
         if (last) last();
       };
+    if (calls_.collecting_) {
+      const std::lock_guard lock(calls_.starting_);
+      calls_.collected_.push_back(pending_);
+    }
     return c10::make_intrusive<TuttiWork>(calls_.rank, type, std::move(pending_), number_,
                                           at::hasCallbacks() ? title : nullptr, given);
   }
   ~Start() {
-    if (pending_ && !pending_->requests.empty()) Helper::get().take(std::move(pending_));
+    if (pending_ && pending_->is_begun()) Helper::get().take(std::move(pending_));
   }
 
  private:
+  template <class Begin>
+  void count(Begin begin) {
+    const std::lock_guard lock(calls_.starting_);
+    const bool is_first = !pending_->is_begun();
+    if (is_first) calls_.note(pending_);
+    begin();
+    if (is_first) number_ = ++calls_.number_;
+  }
   template <class Call>
   void add_locked(Call call) {
     tutti_request* request = nullptr;

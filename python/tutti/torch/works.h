@@ -22,6 +22,7 @@
 #include <utility>
 #include <vector>
 
+#include "errands.h"
 #include "threads.h"
 #include "tutti/tutti.h"
 
@@ -43,6 +44,12 @@ inline double seconds_until(Clock::time_point moment) {
   return std::max(std::chrono::duration<double>(moment - Clock::now()).count(), 0.0);
 }
 
+// The text of an error, without torch's stack.
+inline std::string text_of(const std::exception& error) {
+  const auto* const own = dynamic_cast<const c10::Error*>(&error);
+  return own != nullptr ? own->what_without_backtrace() : error.what();
+}
+
 // The error of the call that has just failed in this thread.
 inline void require_ok(tutti_status status) {
   TORCH_CHECK_WITH(DistBackendError, status == TUTTI_OK, "tutti: ", tutti_error_message());
@@ -58,6 +65,7 @@ inline thread_local bool is_helper = false;
 struct Group {
   tutti_team* team = nullptr;
   tutti_group* group = nullptr;
+  std::function<void(Clock::time_point)> finish_errands;  // waits until then at most; may be null
 
   static std::shared_ptr<Group> make() {
     const std::shared_ptr<Group> made(new Group, &end);
@@ -85,8 +93,11 @@ struct Group {
         if (auto group = one.lock()) here.push_back(std::move(group));
     }
     const Clock::time_point end = in_seconds(seconds);
-    for (const std::shared_ptr<Group>& one : here)
-      if (one->group != nullptr && one->is_own()) tutti_group_flush(one->group, seconds_until(end));
+    for (const std::shared_ptr<Group>& one : here) {
+      if (one->group == nullptr || !one->is_own()) continue;
+      if (one->finish_errands) one->finish_errands(end);
+      tutti_group_flush(one->group, seconds_until(end));
+    }
     while (ending_ > 0 && Clock::now() < end) std::this_thread::sleep_for(Milliseconds(1));
   }
 
@@ -95,6 +106,22 @@ struct Group {
     all_mutex_ = new std::mutex;
     all_ = new std::vector<std::weak_ptr<Group>>;
     ending_ = 0;
+  }
+
+  // Runs a function that ends a group in a thread of its own. False: there is no thread.
+  static bool end_apart(std::function<void()> end) {
+    ++ending_;
+    try {
+      std::thread([end = std::move(end)]() mutable {
+        end();
+        end = nullptr;
+        --ending_;
+      }).detach();
+      return true;
+    } catch (const std::system_error&) {
+      --ending_;
+      return false;
+    }
   }
 
  private:
@@ -107,18 +134,7 @@ struct Group {
   // A group waits for ranks that read its memory, for seconds if one does not come. Neither the
   // helper thread nor Python's other threads wait for that.
   static void end(Group* group) {
-    if (is_helper) {
-      ++ending_;
-      try {
-        std::thread([group] {
-          delete group;
-          --ending_;
-        }).detach();
-        return;
-      } catch (const std::system_error&) {
-        --ending_;
-      }
-    }
+    if (is_helper && end_apart([group] { delete group; })) return;
     if (Py_IsInitialized() && PyGILState_Check()) {
       const pybind11::gil_scoped_release release;
       delete group;
@@ -140,9 +156,15 @@ struct Group {
 // Calls that have been started and are not complete.
 class Pending {
  public:
+  struct Sent {
+    std::shared_ptr<Errand> errand;
+    std::function<void(const Errand&)> deliver;  // copies the result to the buffers
+  };
+
   // Set before the Work is made:
   std::shared_ptr<Group> group;
   std::vector<tutti_request*> requests;           // null: completed
+  std::vector<Sent> errands;                      // over several nodes, instead of requests
   std::vector<std::shared_ptr<Pending>> earlier;  // calls that are completed before this one
   Tensors kept;                                   // the buffers
   Tensors results;
@@ -153,11 +175,9 @@ class Pending {
   int sender = -1;                  // the rank whose message has come, if any may send
   std::function<void()> end_event;  // ends the profiler's event, if there is one
 
-  ~Pending() {
-    for (tutti_request*& request : requests)
-      if (request != nullptr) tutti_request_free(&request);
-  }
+  ~Pending() { free_requests(); }
 
+  bool is_begun() const { return !requests.empty() || !errands.empty(); }
   bool is_done() const { return done_; }
   // Null unless it is done and has failed.
   std::exception_ptr failure() const { return done_ ? failure_ : nullptr; }
@@ -183,7 +203,10 @@ class Pending {
         if (status == TUTTI_TIMEOUT) return tutti_error_message();
         require_ok(status);
       }
-      if (after) after();
+      for (const Sent& one : errands)
+        if (!one.errand->wait_until(end))
+          return one.errand->name + std::string(" over several nodes is not complete");
+      finish();
     } catch (...) {
       failure_ = std::current_exception();
     }
@@ -209,7 +232,9 @@ class Pending {
         require_ok(tutti_request_test(&request, &is_complete));
         if (is_complete == 0) return false;
       }
-      if (after) after();
+      for (const Sent& one : errands)
+        if (!one.errand->is_done()) return false;
+      finish();
     } catch (...) {
       failure_ = std::current_exception();
     }
@@ -223,8 +248,7 @@ class Pending {
     std::unique_lock lock(driving_, std::try_to_lock);
     if (!lock.owns_lock()) return false;
     if (done_) return true;
-    for (tutti_request*& request : requests)
-      if (request != nullptr) tutti_request_free(&request);
+    free_requests();
     try {
       TORCH_CHECK_WITH(DistBackendError, false, "tutti: Timed out after ", timeout.count(), " ms");
     } catch (...) {
@@ -253,6 +277,19 @@ class Pending {
 
  private:
   static constexpr double least_patience = 2;
+
+  void finish() {
+    for (const Sent& one : errands) one.deliver(*one.errand);
+    errands.clear();
+    if (after) after();
+  }
+  void free_requests() {
+    for (tutti_request*& request : requests)
+      if (request != nullptr) tutti_request_free(&request);
+    if (!errands.empty() && group->is_own())
+      for (const Sent& one : errands) one.errand->abandon();
+    errands.clear();
+  }
 
   void tell(c10::ivalue::Future& its) const {
     if (failure_)
