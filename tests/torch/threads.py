@@ -15,6 +15,8 @@ import torch.distributed as dist
 import torch.multiprocessing as mp
 from torch import Tensor
 from tutti.torch import empty_shared
+from tutti.torch.extension import load
+from values import error_of
 
 LIMIT = 240  # seconds of a rank
 SIZE = 1000003  # of a tensor; an odd one
@@ -61,6 +63,23 @@ def results() -> list[Tensor]:
     return [*made, received]
 
 
+def gather_alone(given: Tensor, got: Tensor) -> None:
+    backend = load().create(dist.HashStore(), 0, 1, 1000 * LIMIT)
+    backend._allgather_base(got, given).wait()
+
+
+def work_in_child() -> None:
+    """OpenMP's threads stay with the parent, so a child that used them would wait for ever."""
+    given, got = torch.ones(SIZE), torch.zeros(SIZE)
+    child = os.fork()
+    if child == 0:
+        signal.alarm(LIMIT // 4)
+        error = error_of(lambda: gather_alone(given, got))
+        print(error, flush=True) if error != "no error" else None
+        os._exit(0 if got[0].item() == got[-1].item() == 1 else 1)
+    assert os.waitpid(child, 0)[1] == 0
+
+
 def main(rank: int, ranks: int, count: int, one_core: bool, directory: str) -> None:
     signal.alarm(LIMIT)
     if one_core:
@@ -86,6 +105,7 @@ def main(rank: int, ranks: int, count: int, one_core: bool, directory: str) -> N
     wide = torch.ones(2 * SIZE)
     dist.all_reduce(wide[::2], async_op=True).get_future().wait()
     assert bool((wide[::2] == ranks).all()) and bool((wide[1::2] == 1).all())
+    work_in_child()
     made = threads() - before - pool
     assert len(made) == 1, f"{len(made)} more threads than torch's"
     os.write(1, f"{rank} {digest.hexdigest()}\n".encode())  # a whole line
