@@ -86,7 +86,7 @@ class Combiner {
 class Leaders {
  public:
   struct Settings {
-    std::shared_ptr<Group> group;  // of this node's ranks
+    std::shared_ptr<Group> group;  // joins this node's ranks
     Places places;
     int rank = 0;
     Gloo leaders;  // joins the nodes; null unless this rank is a leader

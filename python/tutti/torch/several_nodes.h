@@ -60,7 +60,7 @@ class ErrandThread final : public std::enable_shared_from_this<ErrandThread> {
     changed_.notify_all();
     return all_.back().errand;
   }
-  // What is under way fails, and so does what comes later.
+  // Errands under way fail, and so do later ones.
   void fail(const std::string& why) {
     const std::lock_guard lock(mutex_);
     if (failure_.empty()) failure_ = why;
@@ -199,7 +199,7 @@ class Messages final : public std::enable_shared_from_this<Messages> {
   std::mutex mutex_;  // guards all below
   std::condition_variable changed_;
   std::list<One> under_way_;
-  size_t sent_ = 0;  // of them
+  size_t sent_ = 0;  // how many of under_way_ send
   bool aborted_ = false;
 };
 
