@@ -279,12 +279,13 @@ NUMACOL = (
     ),
     Row(
         "numacol/5-juropa",
-        "scatter, JuRoPA, 4,096 ranks: as on JUDGE",
+        "scatter, JuRoPA, 4,096 ranks (here 1,024): as on JUDGE",
         PARTLY,
-        (_parts("scatter", "juropa", 4096, "16K,64K"),),
+        (_parts("scatter", "juropa", 1024, "16K,64K"),),
         _beside_flat("16K", "64K"),
         why="the root's link decides for all of them here; BerkeleyCol, which has less than half of "
-        "flat's bandwidth with 64 KB, is not modelled",
+        "flat's bandwidth with 64 KB, is not modelled; plans of more ranks need more shared memory "
+        "than a rank has",
         is_part=True,
     ),
     Row(
