@@ -131,7 +131,7 @@ TEST(Parallel, AllCollectives) {
     const tutti_parallel parallel = threads.parallel();
     REQUIRE(tutti_group_set_parallel(own.group, &parallel) == TUTTI_OK);
     use_all(own, count);
-    REQUIRE(threads.runs > (tutti_group_size(own.group) == 1 ? 0 : 20) && threads.most_parts == 3);
+    REQUIRE(threads.runs > (tutti_group_size(own.group) == 1 ? 0 : 5) && threads.most_parts == 3);
   };
   for (const int ranks : {1, 2, 3}) {
     const Directory directory;
