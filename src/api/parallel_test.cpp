@@ -93,7 +93,7 @@ TEST(Parallel, ReductionsHaveTheBitsOfOneThread) {
       const tutti_parallel parallel = threads.parallel();
       REQUIRE(tutti_group_set_parallel(shared.group, &parallel) == TUTTI_OK);
       std::mt19937 random(static_cast<unsigned>(rank));
-      std::vector<uint32_t> words(seven_parts / 4 + 100);
+      std::vector<uint32_t> words(seven_parts / 4 + 200);
       for (uint32_t& word : words) word = static_cast<uint32_t>(random());
       for_all_reductions([&](Size type, tutti_op op) {
         if (tutti::looks_for_races && op != TUTTI_SUM) return;
