@@ -178,8 +178,11 @@ def test_plans_override_the_table_if_they_fit(tutti, table, tmp_path):
     assert found["chosen"] == 1
 
 
-def test_algorithms_that_need_too_much_memory_are_named(tutti):
-    found = explained(tutti, "allreduce", "--bytes", "1M", "--ranks", "1000", "--oversubscribed")
+def test_algorithms_that_need_too_much_memory_are_named(tutti, tmp_path):
+    table = tmp_path / "mine.map"
+    table.write_text("tutti-map 1\nallreduce -> builtin:tiled\n")
+    arguments = ("--bytes", "1M", "--ranks", "1000", "--table", str(table))
+    found = explained(tutti, "allreduce", *arguments)
     assert found["runs"] == "flat" and "tiled needs more shared memory" in found["notes"][0]
 
 
