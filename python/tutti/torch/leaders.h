@@ -322,7 +322,8 @@ class Leaders {
       status = tutti_request_wait(&request, patience);
     }
     if (status == TUTTI_OK) return;
-    std::string told = tutti_error_message();
+    std::string told = status == TUTTI_TIMEOUT ? "Timed out: a rank of this node has not come"
+                                               : tutti_error_message();
     if (request != nullptr) tutti_request_free(&request);
     const std::regex rank("rank ([0-9]+)");
     std::string text;

@@ -108,7 +108,7 @@ class ErrandThread final : public std::enable_shared_from_this<ErrandThread> {
       one.errand->fail(error_with(error.what()));
     } catch (const std::exception& error) {
       leaders_->leave();
-      fail(text_of(error));
+      fail(one.errand->name + std::string(": ") + text_of(error));
     }
   }
 
