@@ -267,7 +267,7 @@ TUTTI_API tutti_status tutti_group_abort(tutti_group* group);
  * left. This rank's own requests must be complete, or be completed by another thread. */
 TUTTI_API tutti_status tutti_group_flush(tutti_group* group, double seconds);
 
-/* Threads of the caller's that share long copies and reductions of calls that start, of their
+/* Threads of the caller, which share long copies and reductions of calls that start, of their
  * completions and of messages: each executes a part of at least 256 KiB. Results have the same bits
  * for any number of threads. */
 typedef struct tutti_parallel {

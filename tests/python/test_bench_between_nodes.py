@@ -179,6 +179,9 @@ def test_a_small_map(mpi, tmp_path):
     saturation_nodes.show(map_, Console(file=stream, width=160))
     text = " ".join(stream.getvalue().split())
     assert f"puts, {where(map_)}: percent of the peak" in text
+    alone, two = map_["puts"], map_["served"][1]["puts"]
+    gains = [two[c][m][b] / alone[c][m][b] for c in (0, 1) for m in (0, 1) for b in range(4)]
+    assert f"With 2 servers of each node instead of the ranks: puts {min(gains):.2g}x to" in text
     assert "under way at once to each rank of another node" in text
     assert [path.exists() for path in draw_map(map_, tmp_path / "heat")] == [True, True]
 

@@ -54,9 +54,27 @@ def measure(
     return map_of(rows) | {"mpi": mpi.label, "network": f"{NODES} emulated nodes, delay {delay}"}
 
 
+def _gains(map_: dict[str, Any], by_servers: dict[str, Any], kind: str) -> list[float]:
+    """How many times as fast servers are as the ranks, in each cell of the map."""
+    return [
+        served / alone
+        for of_cores in zip(map_[kind], by_servers[kind], strict=True)
+        for of_messages in zip(*of_cores, strict=True)
+        for alone, served in zip(*of_messages, strict=True)
+    ]
+
+
 def show(map_: dict[str, Any], console: Console) -> None:
     show_map(map_, console)
     show_messages(map_, console)
+    for one in map_.get("served", ()):
+        gains = {kind: _gains(map_, one, kind) for kind in ("puts", "gets")}
+        console.print(
+            f"With {one['servers']} servers of each node instead of the ranks: "
+            + ", ".join(f"{kind} {min(g):.2g}x to {max(g):.2g}x" for kind, g in gains.items())
+            + " as fast.",
+            highlight=False,
+        )
     console.print(
         f"Cores are ranks of one of the {map_['network']}, of {map_['mpi']}. By this map a rank has "
         f"{size_text(map_['under_way'])} under way at once to each rank of another node. The "
