@@ -68,9 +68,10 @@ def show(map_: dict[str, Any], console: Console) -> None:
     show_map(map_, console)
     show_messages(map_, console)
     for one in map_.get("served", ()):
+        servers = "1 server" if one["servers"] == 1 else f"{one['servers']} servers"
         gains = {kind: _gains(map_, one, kind) for kind in ("puts", "gets")}
         console.print(
-            f"With {one['servers']} servers of each node instead of the ranks: "
+            f"With {servers} of each node instead of the ranks: "
             + ", ".join(f"{kind} {min(g):.2g}x to {max(g):.2g}x" for kind, g in gains.items())
             + " as fast.",
             highlight=False,
