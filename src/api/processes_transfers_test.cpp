@@ -498,7 +498,9 @@ TEST(ProcessTransfers, ServersThatAreGoneAreNotMissed) {
   for (int rank = 0; rank < 4; ++rank)
     children.push_back(start([&, rank] {
       Rank own(directory.path, "all", rank, 4);
-      const Shared memory(count);
+      // The last two numbers are the other rank's, which may see earlier that the servers have
+      // gone.
+      const Shared memory(count + 2);
       const Ring ring(own, memory.start);
       if (rank >= 2) REQUIRE(tutti_servers_start(own.team, 1, TUTTI_SERVE_ALL) == TUTTI_OK);
       exchange(own, ring, 500);
@@ -515,10 +517,12 @@ TEST(ProcessTransfers, ServersThatAreGoneAreNotMissed) {
         REQUIRE(tutti_wait_all(own.group) == TUTTI_OK && back == mine);
         REQUIRE(looks < 100000);
       }
-      const int64_t value = rank;
-      REQUIRE(tutti_put_signal(own.group, 1 - rank, ring.of(1 - rank), &value, 8,
-                               reinterpret_cast<uint64_t*>(ring.of(1 - rank) + 1),
-                               nullptr) == TUTTI_OK);
+      const int64_t value = 20 + rank;
+      int64_t* const theirs = ring.of(1 - rank) + count;
+      REQUIRE(tutti_put_signal(own.group, 1 - rank, theirs, &value, 8,
+                               reinterpret_cast<uint64_t*>(theirs + 1), nullptr) == TUTTI_OK);
+      await_number(memory.start + count + 1);
+      REQUIRE(memory.start[count] == 21 - rank);
     }));
   for (int rank = 0; rank < 3; ++rank) EXPECT_EQ(status_of(children[static_cast<size_t>(rank)]), 0);
   EXPECT_TRUE(WIFSIGNALED(status_of(children[3])));
