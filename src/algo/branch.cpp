@@ -24,9 +24,10 @@ Branch of_parts(std::vector<Branch> parts, int32_t root) {
 
 Branch join(std::vector<Branch>& branches, Interval interval, int32_t degree, int32_t root) {
   if (interval.size() == 1) return std::move(branches[static_cast<size_t>(interval.low)]);
+  const std::vector<Interval> intervals = parts(interval, degree);
   std::vector<Branch> made;
-  for (const Interval& part : parts(interval, degree))
-    made.push_back(join(branches, part, degree, root));
+  made.reserve(intervals.size());
+  for (const Interval& part : intervals) made.push_back(join(branches, part, degree, root));
   return of_parts(std::move(made), root);
 }
 
@@ -96,6 +97,7 @@ struct Builder {
   Branch build(const std::vector<int32_t>& members, size_t level) const {
     std::vector<Branch> branches;
     if (level == level_groups.size()) {
+      branches.reserve(members.size());
       for (const int32_t rank : members) branches.push_back({rank, 1, {}});
       return joined(std::move(branches), inner, root);
     }

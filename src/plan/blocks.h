@@ -2,15 +2,16 @@
 // facts about each block in it while they walk over the plan.
 //
 // The table is an array, which is fast, unless the plan names only a few of the blocks up to its
-// largest. Then it is a hash table, so that a short text with large numbers takes little memory.
-// One walk owns it; one thread.
+// largest. Then it is a hash table: a root that gathers parts names few of all ranks' parts, and a
+// short text may have large numbers. One walk owns it; one thread.
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
-#include <unordered_map>
 #include <vector>
 
+#include "base/error.h"
 #include "base/large_vector.h"
 #include "plan/lower.h"
 #include "plan/plan.h"
@@ -63,10 +64,10 @@ class BlockTable {
     }
     sparse_ = at > always_dense && at / most_unnamed > named.all;
     if (sparse_) {
-      scattered_.reserve(std::min(named.all, at));
-    } else {
-      values_.resize(at);
+      at = std::bit_ceil(2 * named.all + run);
+      keys_.resize(at, no_key);
     }
+    values_.resize(at);
   }
 
   Value& at(int32_t rank, Buffer buffer, int32_t block) {
@@ -80,7 +81,7 @@ class BlockTable {
       if (alias >= 0) offset = static_cast<size_t>(blocks_) + static_cast<size_t>(alias);
     }
     offset += start_[rank];
-    return sparse_ ? scattered_[offset] : values_[offset];
+    return values_[sparse_ ? scattered(offset) : offset];
   }
 
   template <class Visit>
@@ -90,20 +91,27 @@ class BlockTable {
   }
 
  private:
-  static constexpr size_t always_dense = size_t{1} << 16;  // blocks
-  static constexpr size_t most_unnamed = 4;                // blocks for each one that is named
+  static constexpr size_t always_dense = 1024;  // blocks
+  static constexpr size_t most_unnamed = 4;     // blocks for each one that is named
 
   static bool are_alike(const Definition& definition) {
     return definition.in_blocks() == definition.out_blocks();
   }
 
-  // Neighbouring blocks have neighbouring hashes, because most regions are runs of blocks.
-  struct Hash {
-    size_t operator()(size_t offset) const {
-      const size_t run = offset / 64 * 0x9e3779b97f4a7c15u ^ (offset >> 35);
-      return run / 64 * 64 + offset % 64;
+  // Where the value of a block is in a table of at least twice as many as are named.
+  size_t scattered(size_t offset) {
+    const size_t last = keys_.size() - 1;
+    // Blocks of a run are neighbours, because most regions are runs.
+    size_t place = (offset / run * 0x9e3779b97f4a7c15u >> 20) * run + offset % run;
+    for (size_t tried = 0; tried <= last; ++tried, ++place) {
+      size_t& key = keys_[place & last];
+      if (key == no_key) key = offset;
+      if (key == offset) return place & last;
     }
-  };
+    throw Error(Code::internal, "a table of blocks is full; this is a fault of lowering");
+  }
+  static constexpr size_t run = 8;
+  static constexpr size_t no_key = SIZE_MAX;
 
   const Definition definition_;
   int32_t blocks_;
@@ -111,8 +119,8 @@ class BlockTable {
   bool has_aliases_;
   bool sparse_ = false;
   std::vector<size_t> start_;
+  LargeVector<size_t> keys_;  // indexed by place; empty if the table is an array
   LargeVector<Value> values_;
-  std::unordered_map<size_t, Value, Hash> scattered_;
 };
 
 // The aliasing of `in` and `out` for a BlockTable.

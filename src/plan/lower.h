@@ -79,7 +79,7 @@ struct Dependences {
 // one node, only other waits for the same rank count for that (pairs_decide).
 Dependences depend(const Plan& staged, Carrier carrier);
 Dependences depend(const Plan& staged, Carrier carrier, bool pairs);
-inline constexpr size_t most_clocked_uses = 8192;
+inline constexpr size_t most_clocked_uses = 256;
 // True for a plan on one node, without tokens, whose transfers read and write more blocks.
 bool pairs_decide(const Plan& staged);
 
