@@ -22,9 +22,11 @@ bool runs_here(const Variant& variant) {
 #if defined(__x86_64__)
   __builtin_cpu_init();
   if (variant.table == &table_avx512)
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-  if (variant.table == &table_avx2) return __builtin_cpu_supports("avx2");
+    return __builtin_cpu_supports("f16c") && __builtin_cpu_supports("avx512f") &&
+           __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("avx512vl");
+  if (variant.table == &table_avx2)
+    return __builtin_cpu_supports("f16c") && __builtin_cpu_supports("avx2");
 #endif
   return variant.table == &table_baseline;
 }

@@ -99,6 +99,27 @@ TEST(ReduceAll, LimitsAndAverages) {
   EXPECT_EQ(find_reduce_all(WholeType::float32, Op::band), nullptr);
 }
 
+// Among them are NaNs of all kinds.
+TEST(ReduceAll, ManyElementsHaveTheBitsOfEachAlone) {
+  std::mt19937 random(11);
+  std::vector<uint16_t> a(0x10000 + 3), b(a.size()), result(a.size());
+  for (size_t i = 0; i < a.size(); ++i) a[i] = static_cast<uint16_t>(i);
+  for (uint16_t& element : b) element = static_cast<uint16_t>(random());
+  const void* const sources[] = {a.data(), b.data()};
+  for (const Short& type : shorts)
+    for (const Op op : {Op::sum, Op::prod, Op::max, Op::min})
+      for (const int count : {1, 2}) {
+        const ReduceAll reduce = find_reduce_all(type.type, op);
+        reduce(result.data(), sources, count, a.size(), 3);
+        for (size_t i = 0; i < a.size(); ++i) {
+          const void* const alone[] = {&a[i], &b[i]};
+          uint16_t expected = 0;
+          reduce(&expected, alone, count, 1, 3);
+          ASSERT_EQ(result[i], expected) << a[i] << ", " << b[i] << ", op " << static_cast<int>(op);
+        }
+      }
+}
+
 TEST(ReduceAll, EveryInstructionSetGivesTheSameBits) {
   std::mt19937 random(7);
   constexpr size_t elements = 3000;
@@ -108,18 +129,20 @@ TEST(ReduceAll, EveryInstructionSetGivesTheSameBits) {
     for (auto& one : in)
       for (auto& byte : one) byte = static_cast<unsigned char>(random());
     // The second source is not aligned, and the third is the result.
-    for (size_t op = 0; op < whole_op_count; ++op) {
-      std::vector<unsigned char> first;
-      for (const char* const name : variants) {
-        const Variant* const variant = find_variant(name);
-        if (variant == nullptr) continue;
-        std::vector<unsigned char> result = in[2];
-        const void* const sources[] = {in[0].data(), in[1].data() + 1, result.data()};
-        variant->table->reductions_of_all.entry[type][op](result.data(), sources, 3, elements, 3);
-        if (first.empty()) first = result;
-        ASSERT_EQ(result, first) << name << ", type " << type << ", op " << op;
+    for (size_t op = 0; op < whole_op_count; ++op)
+      for (const int count : {2, 3}) {
+        std::vector<unsigned char> first;
+        for (const char* const name : variants) {
+          const Variant* const variant = find_variant(name);
+          if (variant == nullptr) continue;
+          std::vector<unsigned char> result = in[2];
+          const void* const sources[] = {in[0].data(), in[1].data() + 1, result.data()};
+          variant->table->reductions_of_all.entry[type][op](result.data(), sources + 3 - count,
+                                                            count, elements, count == 2 ? 1 : 3);
+          if (first.empty()) first = result;
+          ASSERT_EQ(result, first) << name << ", type " << type << ", op " << op;
+        }
       }
-    }
   }
 }
 
