@@ -219,13 +219,15 @@ TEST(ProcessTransfers, MistakesAreNamed) {
       int64_t* const there = ring.of(ring.next);
       auto* const signal = reinterpret_cast<uint64_t*>(there + 4);
       Numbers mine(1);
+      // No heap has the first page. An address of this process might be one of the target's heap.
+      auto* const nowhere = reinterpret_cast<uint64_t*>(64);
       uint64_t elsewhere = 0;
       int complete = 0;
       refused(tutti_put(own.group, ring.ranks, there, mine.data(), 8, nullptr), "out of range");
       refused(tutti_put(own.group, ring.rank, memory.start, memory.start, 8, nullptr), "overlap");
-      refused(tutti_put_signal(own.group, ring.next, mine.data(), there, 8, signal, nullptr),
+      refused(tutti_put_signal(own.group, ring.next, nowhere, mine.data(), 8, signal, nullptr),
               "to is not within the shared heap");
-      refused(tutti_put_signal(own.group, ring.next, there, mine.data(), 8, &elsewhere, nullptr),
+      refused(tutti_put_signal(own.group, ring.next, there, mine.data(), 8, nowhere, nullptr),
               "signal is not within the shared heap");
       refused(tutti_signal_wait(own.group, &elsewhere, 1), "signal is not within the shared heap");
       tutti_handle handle = {{1, 99}};
