@@ -2,9 +2,9 @@
 // instruction sets (operations.inc.h says how it is compiled).
 //
 // A strip of partial results stays in the first-level cache, in float for elements of 16 bits. The
-// conversions are integer arithmetic, exact sums, or the processor's own, of which NaNs are made
-// one. So they have the same bits on every processor, also where denormal floats count as zero for
-// other code of the thread. Pure functions, for any thread.
+// conversions are integer arithmetic, exact sums, or the processor's own, and all NaNs become one.
+// So they have the same bits on every processor, also where denormal floats count as zero for other
+// code of the thread. Pure functions, for any thread.
 #pragma once
 
 #include <stddef.h>
@@ -31,7 +31,8 @@ inline uint32_t bits_of(float value) {
 }
 
 #ifdef __F16C__
-// Numbers of 16 bits, whose conversions compilers do not vectorise, or not well.
+// Numbers of 16 bits. Instructions convert eight at a time, because compilers do not vectorise
+// loops over the conversions below, or not well. Processors with F16C that run this have AVX2, too.
 struct InEights {
   static constexpr bool in_eights = true;
   static __m256 load(const float* from) { return _mm256_loadu_ps(from); }
@@ -145,7 +146,7 @@ inline void narrow(Element<Number>* to, const typename Number::Wide* x, size_t c
 }
 
 template <class Number, class Operation>
-inline void add(typename Number::Wide* partial, const Element<Number>* x, size_t count) {
+inline void combine(typename Number::Wide* partial, const Element<Number>* x, size_t count) {
   size_t i = 0;
   if constexpr (Number::in_eights)
     for (; i + 8 <= count; i += 8)
@@ -153,7 +154,7 @@ inline void add(typename Number::Wide* partial, const Element<Number>* x, size_t
   for (; i < count; ++i) partial[i] = Operation::apply(partial[i], Number::widen(x[i]));
 }
 
-// All of the work for two sources. `to` may be one of them.
+// The result of two sources, without a strip. `to` may be one of them.
 template <class Number, class Operation>
 inline void reduce_two(Element<Number>* to, const Element<Number>* x, const Element<Number>* y,
                        size_t count) {
@@ -181,7 +182,7 @@ void reduce_all(void* dst, const void* const* sources, int count, size_t element
     const size_t n = elements - first < strip ? elements - first : strip;
     widen<Number>(partial, elements_of(0) + first, n);
     for (int source = 1; source < count; ++source)
-      add<Number, Operation>(partial, elements_of(source) + first, n);
+      combine<Number, Operation>(partial, elements_of(source) + first, n);
     if (divisor != 1)
       for (size_t i = 0; i < n; ++i) partial[i] /= static_cast<Wide>(divisor);
     narrow<Number>(to + first, partial, n);

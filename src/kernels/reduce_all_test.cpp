@@ -99,7 +99,7 @@ TEST(ReduceAll, LimitsAndAverages) {
   EXPECT_EQ(find_reduce_all(WholeType::float32, Op::band), nullptr);
 }
 
-// Among them are NaNs of all kinds.
+// Among them are NaNs of all kinds. A divisor of 1 has a path of its own.
 TEST(ReduceAll, ManyElementsHaveTheBitsOfEachAlone) {
   std::mt19937 random(11);
   std::vector<uint16_t> a(0x10000 + 3), b(a.size()), result(a.size());
@@ -108,16 +108,18 @@ TEST(ReduceAll, ManyElementsHaveTheBitsOfEachAlone) {
   const void* const sources[] = {a.data(), b.data()};
   for (const Short& type : shorts)
     for (const Op op : {Op::sum, Op::prod, Op::max, Op::min})
-      for (const int count : {1, 2}) {
-        const ReduceAll reduce = find_reduce_all(type.type, op);
-        reduce(result.data(), sources, count, a.size(), 3);
-        for (size_t i = 0; i < a.size(); ++i) {
-          const void* const alone[] = {&a[i], &b[i]};
-          uint16_t expected = 0;
-          reduce(&expected, alone, count, 1, 3);
-          ASSERT_EQ(result[i], expected) << a[i] << ", " << b[i] << ", op " << static_cast<int>(op);
+      for (const int count : {1, 2})
+        for (const double divisor : {1, 3}) {
+          const ReduceAll reduce = find_reduce_all(type.type, op);
+          reduce(result.data(), sources, count, a.size(), divisor);
+          for (size_t i = 0; i < a.size(); ++i) {
+            const void* const alone[] = {&a[i], &b[i]};
+            uint16_t expected = 0;
+            reduce(&expected, alone, count, 1, divisor);
+            ASSERT_EQ(result[i], expected)
+                << a[i] << ", " << b[i] << ", op " << static_cast<int>(op);
+          }
         }
-      }
 }
 
 TEST(ReduceAll, EveryInstructionSetGivesTheSameBits) {
