@@ -5,10 +5,12 @@
 
 The others are gloo and the libraries of shared-memory kernels that are given: `deepspeed=FILE`
 (the extension deepspeed_shm_comm), `sglang=FILE` (sgl-kernel's common_ops) and `vllm=FILE` (_C),
-each built by its own project. They reduce floating-point numbers only; what one does not serve has
-no row. A row has the median of the ratios other / tutti over pairs of repetitions that follow each
-other, with the quartiles of the ratios, and the median times of one call in microseconds, at rank
-0. Tutti's and gloo's calls are those of the process group, until wait() has returned.
+each built by its own project. They serve floating-point numbers only, and vLLM's 2, 3, 4 or 8
+ranks; what one does not serve has no row. All reductions are sums of zeros.
+
+A row has the median of the ratios other / tutti over pairs of repetitions that follow each other,
+with the quartiles of the ratios, and the median times of one call in microseconds, at rank 0.
+Tutti's and gloo's calls are those of the process group, until wait() has returned.
 """
 
 import argparse
@@ -162,6 +164,8 @@ def main(rank: int, given: argparse.Namespace, store: str) -> None:
                             f"{row['other_us']:7.0f} {row['tutti_us']:7.0f}",
                             flush=True,
                         )
+    if rank == 0 and not rows:
+        print(f"{', '.join(others)} have no call for {', '.join(given.types)}")
     if rank == 0 and given.json:
         given.json.write_text(json.dumps(rows, indent=1))
     dist.destroy_process_group()
@@ -192,6 +196,8 @@ if __name__ == "__main__":
         help=f"compare with these and not with gloo; NAME is one of {', '.join(KERNELS)}",
     )
     given = parser.parse_args()
+    if given.json and not given.json.resolve().parent.is_dir():
+        parser.error(f"--json: there is no directory '{given.json.resolve().parent}'")
     # The kernels name their memory by these, and deepspeed's and sglang's leave it behind.
     port = str(20000 + os.getpid() % 10000)
     os.environ |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, "LOCAL_SIZE": str(given.ranks)}
