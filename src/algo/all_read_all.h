@@ -9,11 +9,11 @@
 // contribution.
 #pragma once
 
-#include "plan/plan.h"
+#include "plan/symmetric.h"
 
 namespace tutti::algo {
 
 // allreduce and barrier.
-plan::Plan all_read_all(plan::Collective collective, int ranks);
+plan::Written all_read_all(plan::Collective collective, int ranks);
 
 }  // namespace tutti::algo

@@ -75,6 +75,16 @@ void alltoall(Plan& plan, int32_t window) {
   plan.copy(plan::out(0, 0), plan::in(0, 0));
 }
 
+// The patterns of rank 0, whose sources are taken in the order of their ranks.
+void reduce_scatter_at_once(Plan& plan) {
+  std::vector<plan::Region> sources{plan::in(0, 0)};
+  for (int32_t other = 1; other < plan.ranks; ++other) {
+    plan.copy(plan::tmp(0, other - 1), plan::in(0, other));
+    sources.push_back(plan::tmp(other, plan.ranks - other - 1));
+  }
+  plan.reduce(plan::out(0), std::move(sources));
+}
+
 void reduce_scatter(Plan& plan, int32_t window) {
   if (plan.ranks == 1) return plan.copy(plan::out(0), plan::in(0));
   plan.expect(int64_t{plan.ranks} * plan.ranks);
@@ -107,6 +117,10 @@ plan::Written one_hand_over(Collective collective, int ranks, int root, int wind
   if (collective == Collective::scatter) scatter(plan, window);
   if (collective == Collective::allgather) allgather(plan);
   if (collective == Collective::alltoall) alltoall(plan, window);
+  if (collective == Collective::reduce_scatter && window >= ranks) {
+    reduce_scatter_at_once(plan);
+    return plan::in_rank_order(std::move(plan), true);
+  }
   if (collective == Collective::reduce_scatter) reduce_scatter(plan, window);
   // Automatic stages would give each group a stage of its own, and then a place in a slot would
   // hold data of as many segments at once.

@@ -99,16 +99,17 @@ TEST(Programs, TakeLittleMemoryWhileTheyAreMade) {
   EXPECT_LE(LargePieces::free_bytes() - before, size_t{24} << 20);
 }
 
-INSTANTIATE_TEST_SUITE_P(Symmetric, ProgramOf256Ranks,
-                         testing::Values(Many{"allgather_ring", Collective::allgather, "ring"},
-                                         Many{"allgather_flat", Collective::allgather, "flat"},
-                                         Many{"alltoall_flat", Collective::alltoall, "flat"},
-                                         Many{"alltoall_bruck", Collective::alltoall, "bruck"},
-                                         Many{"reduce_scatter_ring", Collective::reduce_scatter,
-                                              "ring"},
-                                         Many{"allreduce_ring", Collective::allreduce, "ring"},
-                                         Many{"bcast_ring", Collective::bcast, "ring"}),
-                         [](const auto& info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    Symmetric, ProgramOf256Ranks,
+    testing::Values(Many{"allgather_ring", Collective::allgather, "ring"},
+                    Many{"allgather_flat", Collective::allgather, "flat"},
+                    Many{"alltoall_flat", Collective::alltoall, "flat"},
+                    Many{"alltoall_bruck", Collective::alltoall, "bruck"},
+                    Many{"reduce_scatter_ring", Collective::reduce_scatter, "ring"},
+                    Many{"reduce_scatter_all_read_all", Collective::reduce_scatter, "all_read_all"},
+                    Many{"allreduce_ring", Collective::allreduce, "ring"},
+                    Many{"bcast_ring", Collective::bcast, "ring"}),
+    [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace
 }  // namespace tutti::group

@@ -4,6 +4,7 @@
 // the blocks of all ranks are kept by orbit. Pure functions of plain data.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -11,6 +12,11 @@
 #include "plan/symmetric.h"
 
 namespace tutti::plan {
+
+inline void sort_by_rank(Sources& sources) {
+  std::sort(sources.begin(), sources.end(),
+            [](const Region& one, const Region& other) { return one.rank < other.rank; });
+}
 
 class Circle {
  public:
@@ -33,6 +39,7 @@ class Circle {
   }
 
   int32_t place(int32_t at) const {
+    if (at >= 0 && at < ranks_) return at;
     const int32_t within = at % ranks_;
     return within < 0 ? within + ranks_ : within;
   }

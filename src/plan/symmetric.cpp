@@ -170,10 +170,10 @@ bool well_formed(const Plan& plan) {
 
 }  // namespace
 
-Symmetric in_rank_order(Plan patterns) {
+Symmetric in_rank_order(Plan patterns, bool sources_by_rank) {
   std::vector<int32_t> order(static_cast<size_t>(patterns.ranks));
   std::iota(order.begin(), order.end(), 0);
-  return {std::move(patterns), std::move(order)};
+  return {std::move(patterns), std::move(order), sources_by_rank};
 }
 
 Plan& plan_in(Written& written) {
@@ -191,6 +191,7 @@ Plan whole(const Symmetric& symmetric) {
       transfer.dst = circle.of_ranks(circle.moved(pattern.dst, place), symmetric.order);
       for (Region& src : transfer.src)
         src = circle.of_ranks(circle.moved(src, place), symmetric.order);
+      if (symmetric.sources_by_rank) sort_by_rank(transfer.src);
     }
   }
   return plan;

@@ -6,9 +6,10 @@
 // blocks stay. So a rank finds its own program from the patterns alone, in time that grows with its
 // own steps, and the transfers of all ranks are written out only where somebody looks at them.
 //
-// A pattern is pulled, takes its sources in the order written, and its regions are single blocks.
-// It never reads or writes what the pattern itself writes at another place, so it does not matter
-// which place comes first. Plain data and pure functions; any thread.
+// A pattern is pulled, and its regions are single blocks. It takes its sources in the order
+// written, or at each place in the order of their ranks. It never reads or writes what the pattern
+// itself writes at another place, so it does not matter which place comes first. Plain data and
+// pure functions; any thread.
 #pragma once
 
 #include <cstdint>
@@ -24,11 +25,12 @@ namespace tutti::plan {
 
 struct Symmetric {
   Plan plan;  // its transfers are the patterns; their ranks, and blocks that move on, are places
-  std::vector<int32_t> order;  // the rank at each place
+  std::vector<int32_t> order;    // the rank at each place
+  bool sources_by_rank = false;  // sources are taken in the order of their ranks
 };
 
 // Place k of the circle is rank k.
-Symmetric in_rank_order(Plan patterns);
+Symmetric in_rank_order(Plan patterns, bool sources_by_rank = false);
 
 // A plan as its generator writes it.
 using Written = std::variant<Plan, Symmetric>;

@@ -137,9 +137,7 @@ class PatternSlicer {
     const Found& found = found_[i];
     Transfer& taken = slice_.plan.transfers.emplace_back(pattern);
     taken.dst = at(pattern.dst, place);
-    taken.src.clear();
-    for (const Region& src : pattern.src) taken.src.push_back(at(src, place));
-    if (taken.dst.rank != slice_.rank && taken.kind == TransferKind::reduce) keep_own(taken.src);
+    take_sources(taken, pattern.src, place);
     slice_.numbers.push_back(number + 1);
     slice_.lines.push_back(found.line);
     if (found.line >= 0) {
@@ -151,13 +149,15 @@ class PatternSlicer {
     slice_.read_by_several.push_back(found.read_by_several);
   }
 
-  // Keeps of another rank's sources those that this rank writes.
-  void keep_own(Sources& sources) const {
-    const Sources all = std::exchange(sources, {});
-    for (const Region& src : all) {
-      if (src.rank == slice_.rank) sources.push_back(src);
+  // A reduce of another rank keeps only the sources that this rank writes, or else its first one.
+  void take_sources(Transfer& taken, const Sources& sources, int32_t place) const {
+    const bool is_own = taken.dst.rank == slice_.rank || taken.kind != TransferKind::reduce;
+    taken.src.clear();
+    for (const Region& src : sources) {
+      if (is_own || circle_.place(src.rank + place) == own_) taken.src.push_back(at(src, place));
     }
-    if (sources.empty()) sources.push_back(all.front());
+    if (taken.src.empty()) taken.src.push_back(at(sources.front(), place));
+    if (staged_.sources_by_rank) sort_by_rank(taken.src);
   }
 
   const Symmetric& staged_;

@@ -28,6 +28,7 @@ MOST = {
     "alltoall_flat": 16.5,
     "alltoall_bruck": 16.5,
     "reduce_scatter_ring": 9.8,
+    "reduce_scatter_all_read_all": 6.2,
     "allreduce_ring": 15.2,
     "bcast_ring": 153,
 }
