@@ -46,7 +46,8 @@ endfunction()
 foreach(target ${interposers})
   set_target_properties(${target} PROPERTIES NO_SONAME ON)
   target_link_options(${target} PRIVATE "LINKER:-soname,lib${target}.so.${PROJECT_VERSION_MAJOR}")
-  only_export(${target} "tutti_*" "MPI_*" "MPIX_*" "PMPI_*" dlopen ucp_worker_progress) # the last two: entry/loader.cpp, progress/ucx.cpp
+  only_export(${target} "tutti_*" "MPI_*" "MPIX_*" "PMPI_*" dlopen
+    ucp_worker_create ucp_worker_destroy ucp_worker_progress) # the last four: entry/loader.cpp, progress/ucx.cpp
 endforeach()
 # tutti-run --shared-heap preloads this library like the interposers.
 if(TARGET tutti-heap)

@@ -234,7 +234,8 @@ def test_symbols(host):
     extensions = ["Comm_revoke"]
     if host.abi != "openmpi":
         extensions += ["Request_is_complete", "Threadcomm_init", "Threadcomm_free"]
-    hooks = {"dlopen", "ucp_worker_progress"}  # src/mpi/entry/loader.cpp, src/mpi/progress/ucx.cpp
+    # src/mpi/entry/loader.cpp and src/mpi/progress/ucx.cpp
+    hooks = {"dlopen", *(f"ucp_worker_{name}" for name in ("create", "destroy", "progress"))}
     second_names = {f"P{name}" for name in first_names}
     assert others == ours | {f"MPIX_{name}" for name in extensions} | second_names | hooks
     assert {f"MPI_{name}" for name in makers} <= first_names

@@ -87,7 +87,7 @@ def test_waits_with_the_yields_that_users_have(host, compiled, wait):
 
 @pytest.mark.skipif(shutil.which("valgrind") is None, reason="needs valgrind")
 def test_instructions_of_a_poll(host_named, compiled, tmp_path):
-    """A rank with a core of its own executes 5 more in each poll."""
+    """A rank with a core of its own executes 8 more in each poll."""
     host, counts, wrapper = host_named("debian-mpich"), tmp_path / "counts", tmp_path / "wrapper"
     wrapper.write_text(
         '#!/bin/sh\n[ "$PMI_RANK" = 1 ] || exec "$@"\nexec valgrind -q --tool=callgrind '
@@ -98,11 +98,11 @@ def test_instructions_of_a_poll(host_named, compiled, tmp_path):
     variables = {"LD_PRELOAD": str(host.interposer), "TUTTI_WAIT": "spin"}
     expect_ok(run(job, environment=clean_environment() | host.environment | variables))
     own = re.search(
-        r"^fl=\S+/progress/ucx.cpp\nfn=ucp_worker_progress\n(.*?)^$",
+        r"^fl=/\S+\n(?:(?!fl=)[^\n]*\n)*?fn=ucp_worker_progress\n(.*?)^$",
         counts.read_text(),
         re.MULTILINE | re.DOTALL,
     )[1]
     calls = sum(int(count) for count in re.findall(r"^calls=(\d+)", own, re.MULTILINE))
     without_calls = re.sub(r"^calls=.*\n.*\n", "", own, flags=re.MULTILINE)
     costs = sum(int(cost) for cost in re.findall(r"^\d+ (\d+)$", without_calls, re.MULTILINE))
-    assert calls > 100 and costs / calls <= 5.1
+    assert calls > 100 and costs / calls <= 8.1

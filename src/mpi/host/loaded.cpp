@@ -35,6 +35,12 @@ std::vector<Loaded> Loaded::all() {
   return found;
 }
 
+const Loaded* Loaded::that_has(const std::vector<Loaded>& all, const void* address) {
+  for (const Loaded& file : all)
+    if (file.has(address)) return &file;
+  return nullptr;
+}
+
 Loaded::Loaded(const dl_phdr_info& info)
     : path_(info.dlpi_name != nullptr ? info.dlpi_name : ""),
       base_(info.dlpi_addr),

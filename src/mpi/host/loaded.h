@@ -41,6 +41,9 @@ class Loaded {
   // All, in the order in which they were loaded: the program, the preloaded libraries, the rest.
   static std::vector<Loaded> all();
 
+  // The one among these whose memory has the address; null if none has.
+  static const Loaded* that_has(const std::vector<Loaded>& all, const void* address);
+
   // Empty for the program.
   const std::string& path() const { return path_; }
   // The name of its file without the directory, and that without all from ".so" on.

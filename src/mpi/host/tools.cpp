@@ -109,18 +109,10 @@ bool has_name_of_mpi(const Loaded& file) {
                                    "libmpitrampoline", "libmpiwrapper", "libwi4mpi"});
 }
 
-bool is_interposer(const Loaded& file) { return file.file().starts_with("libtutti-"); }
-
-const Loaded* that_has(const std::vector<Loaded>& all, const void* address) {
-  for (const Loaded& file : all)
-    if (file.has(address)) return &file;
-  return nullptr;
-}
-
 class Search {
  public:
   Search(const std::vector<Loaded>& all, const Loaded& host)
-      : all_(all), host_(host), own_(that_has(all, names.data())) {}
+      : all_(all), host_(host), own_(Loaded::that_has(all, names.data())) {}
 
   void run() {
     if (own_ == nullptr || own_->path().empty()) return;  // linked into the program
@@ -156,7 +148,7 @@ class Search {
   // A program that is not position-independent has an address of its own for a function that it
   // refers to; the function is then another file's.
   Definition defined(void* address, const char* name) const {
-    const Loaded* const file = address == nullptr ? nullptr : that_has(all_, address);
+    const Loaded* const file = address == nullptr ? nullptr : Loaded::that_has(all_, address);
     if (file == nullptr || file->definition(name) != address) return {};
     return {file, address};
   }
@@ -235,6 +227,8 @@ class Search {
 
 }  // namespace
 
+bool is_interposer(const Loaded& file) { return file.file().starts_with("libtutti-"); }
+
 const Loaded* find_host_library(const std::vector<Loaded>& all) {
   const auto is_mpi = [](const Loaded& file) {
     return begins_with_one_of(file.stem(), {"libmpi", "libpmpi"}) &&
@@ -243,7 +237,7 @@ const Loaded* find_host_library(const std::vector<Loaded>& all) {
   const auto named = std::find_if(all.begin(), all.end(), is_mpi);
   if (named != all.end()) return &*named;
   // Another name, or the program itself. Tools come before their MPI.
-  const Loaded* const own = that_has(all, names.data());
+  const Loaded* const own = Loaded::that_has(all, names.data());
   const auto found = std::find_if(all.rbegin(), all.rend(), [&](const Loaded& file) {
     const bool is_own = &file == own && !simulated;
     return !is_own && !is_interposer(file) && file.definition("PMPI_Init") != nullptr;

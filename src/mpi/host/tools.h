@@ -37,6 +37,8 @@ inline constexpr size_t interposed_count = static_cast<size_t>(Interposed::count
 
 // The library of the host MPI among all that are loaded; null if there is none.
 const Loaded* find_host_library(const std::vector<Loaded>& all);
+// True for each of Tutti's interposers. A process may have one for each MPI.
+bool is_interposer(const Loaded& file);
 
 // Finds the tools of this process, and gives those that come after Tutti their names. Once.
 void find_tools(const std::vector<Loaded>& all, const Loaded& host);
