@@ -32,7 +32,18 @@ using Create = Status (*)(void* context, const void* parameters, void** worker);
 using Destroy = void (*)(void* worker);
 
 constinit thread_local int32_t untold = 0;  // polls before HostWait is told of the next
-constinit thread_local Progress next = nullptr;
+
+// UCX's function for the host's workers, and the one to which a poll jumps: the same, unless the
+// program has made a worker of its own. A thread's first poll finds `untold` at 0, and looks for
+// both if no other has.
+constinit tutti::shm::Word hosts{0}, next{0};
+
+Progress function_in(const tutti::shm::Word& word) {
+  return reinterpret_cast<Progress>(tutti::shm::load_relaxed(word));
+}
+void set(tutti::shm::Word& word, Progress function) {
+  tutti::shm::store_relaxed(word, reinterpret_cast<uintptr_t>(function));
+}
 
 // Calls visit(address) for the frames of this thread's stack, the innermost first, until it returns
 // false.
@@ -99,17 +110,6 @@ OwnWorker* find_own(uint64_t worker) {
   return found == end ? nullptr : found;
 }
 
-void add_own(void* worker, Progress progress) {
-  const std::lock_guard lock(mutex);
-  const uint64_t used = tutti::shm::load_relaxed(own_workers_end);
-  OwnWorker* own = find_own(0);
-  if (own == nullptr && used == own_workers.size()) return;
-  if (own == nullptr) own = &own_workers[used];
-  own->progress = progress;
-  tutti::shm::store_relaxed(own->worker, word_of(worker));
-  if (own == &own_workers[used]) tutti::shm::store_relaxed(own_workers_end, used + 1);
-}
-
 // True if the thread is in a call of MPI: a frame of its stack is in the host's library. The
 // program may load that library later.
 bool is_in_mpi() {
@@ -124,22 +124,39 @@ bool is_in_mpi() {
   return found;
 }
 
+unsigned poll_own_or_hosts(void* worker) {
+  const OwnWorker* const own = find_own(word_of(worker));
+  return (own != nullptr ? own->progress : function_in(hosts))(worker);
+}
+
+void add_own(void* worker, Progress progress) {
+  const std::lock_guard lock(mutex);
+  const uint64_t used = tutti::shm::load_relaxed(own_workers_end);
+  OwnWorker* own = find_own(0);
+  if (own == nullptr && used == own_workers.size()) return;
+  if (own == nullptr) own = &own_workers[used];
+  own->progress = progress;
+  tutti::shm::store_relaxed(own->worker, word_of(worker));
+  if (own == &own_workers[used]) tutti::shm::store_relaxed(own_workers_end, used + 1);
+  if (function_in(hosts) != nullptr) set(next, poll_own_or_hosts);
+}
+
+void find_hosts() {
+  const auto found = find_next<Progress>("ucp_worker_progress");
+  const std::lock_guard lock(mutex);
+  set(hosts, found);
+  set(next, tutti::shm::load_relaxed(own_workers_end) == 0 ? found : poll_own_or_hosts);
+}
+
 [[gnu::noinline]] unsigned poll_and_tell(void* worker) {
-  if (next == nullptr) next = find_next<Progress>("ucp_worker_progress");
-  const unsigned progressed = next(worker);
+  if (const OwnWorker* const own = find_own(word_of(worker)); own != nullptr) {
+    ++untold;
+    return own->progress(worker);
+  }
+  if (function_in(hosts) == nullptr) find_hosts();
+  const unsigned progressed = function_in(hosts)(worker);
   untold = tutti::mpi::host_wait.polled(progressed != 0);
   return progressed;
-}
-
-[[gnu::always_inline]] inline unsigned poll_hosts(void* worker) {
-  if (--untold >= 0) [[likely]]
-    return next(worker);
-  return poll_and_tell(worker);
-}
-
-[[gnu::noinline]] unsigned poll_beside_own(void* worker) {
-  const OwnWorker* const own = find_own(word_of(worker));
-  return own != nullptr ? own->progress(worker) : poll_hosts(worker);
 }
 
 }  // namespace
@@ -147,9 +164,9 @@ bool is_in_mpi() {
 #define TUTTI_HOOK extern "C" __attribute__((visibility("default")))
 
 TUTTI_HOOK unsigned ucp_worker_progress(void* worker) {
-  if (tutti::shm::load_relaxed(own_workers_end) != 0) [[unlikely]]
-    return poll_beside_own(worker);
-  return poll_hosts(worker);
+  if (--untold >= 0) [[likely]]
+    return function_in(next)(worker);
+  return poll_and_tell(worker);
 }
 
 TUTTI_HOOK Status ucp_worker_create(void* context, const void* parameters, void** worker) {
