@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <functional>
 
+#include "require.h"
 #include "rma/saturation.h"
 
 namespace tutti::bench {
@@ -24,6 +25,20 @@ struct Combination {
   size_t places() const { return std::min(messages, std::max<size_t>(1, side_bytes / stride())); }
   size_t extent() const { return places() * stride(); }
 };
+
+// The messages of one core, between `mine` and the target's `theirs`, until they are complete.
+inline void transfer(tutti_group* group, int target, const Combination& one, std::byte* mine,
+                     std::byte* theirs) {
+  const size_t stride = one.stride(), places = one.places();
+  for (size_t i = 0, place = 0; i < one.messages; ++i) {
+    std::byte *const here = mine + place * stride, *const there = theirs + place * stride;
+    require_ok(one.kind == rma::Kind::put
+                   ? tutti_put(group, target, there, here, one.bytes, nullptr)
+                   : tutti_get(group, target, here, there, one.bytes, nullptr));
+    if (++place == places) place = 0;
+  }
+  require_ok(tutti_wait_all(group));
+}
 
 // Each combination takes so many milliseconds, and `least_repetitions` at least.
 inline constexpr int least_repetitions = 3, most_repetitions = 400;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "clock.h"
+#include "require.h"
 #include "rows.h"
 #include "statistics.h"
 
@@ -59,19 +60,39 @@ class Side {
     add("line", nanoseconds(now() - begin) / (2.0 * trips));
   }
 
-  // Stores, puts, loads and gets 8 bytes; put and get reach `theirs`. False if what came was wrong.
-  template <class Put, class Get>
-  bool add_accesses(Word& theirs, const Put& put, const Get& get) {
+  // Stores, puts, loads and gets 8 bytes. The second and the last reach `theirs`, a word of the
+  // target's. False if a get has read what its owner had not written.
+  bool add_accesses(tutti_group* group, int target, Word& theirs) {
     Word& data = lines_.data.value;
     uint64_t mine = 0;
     add("store", accessed(data, [&] { data.store(++mine, std::memory_order_relaxed); }));
     add("put", accessed(theirs, [&] {
           ++mine;
-          put(&mine);
+          tutti_put(group, target, &theirs, &mine, sizeof mine, nullptr);
         }));
     add("load", accessed(data, [&] { mine += data.load(std::memory_order_relaxed); }));
-    add("get", accessed(theirs, [&] { get(&mine); }));
+    add("get",
+        accessed(theirs, [&] { tutti_get(group, target, &mine, &theirs, sizeof mine, nullptr); }));
     return me_ == 1 || mine == transfer_samples - 1;
+  }
+
+  // Puts and gets 8 bytes at a server, with their completion.
+  void add_served(const char* put, const char* get, int count, double pause, tutti_group* group,
+                  int target, Word& theirs) {
+    uint64_t mine = 0;
+    tutti_handle handle;
+    const auto complete = [&] {
+      for (int is_complete = 0; is_complete == 0;)
+        require_ok(tutti_test(group, &handle, &is_complete));
+    };
+    add_transfers(put, count, pause, [&] {
+      require_ok(tutti_put(group, target, &theirs, &mine, sizeof mine, &handle));
+      complete();
+    });
+    add_transfers(get, count, pause, [&] {
+      require_ok(tutti_get(group, target, &mine, &theirs, sizeof mine, &handle));
+      complete();
+    });
   }
 
   // The middle mean of so many transfers, each after a pause.

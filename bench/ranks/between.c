@@ -77,23 +77,22 @@ static void compute(Bench* bench, double microseconds) {
 
 /* The client's transfer; *started is when the start has returned. */
 static void transfer(Bench* bench, const Cell* cell, Way way, uint64_t* started) {
-  const Tutti* const tutti = &bench->pair.tutti;
   const int partner = bench->pair.partner, bytes = (int)cell->bytes;
   tutti_handle handle;
   uint64_t word = 0;
   if (way == BY_TUTTI && cell->puts)
-    require_ok(&bench->pair.tutti, tutti->put(bench->pair.group, partner, bench->target,
-                                              bench->mine, cell->bytes, &handle));
+    require_ok(
+        tutti_put(bench->pair.group, partner, bench->target, bench->mine, cell->bytes, &handle));
   if (way == BY_TUTTI && !cell->puts)
-    require_ok(&bench->pair.tutti, tutti->get(bench->pair.group, partner, bench->mine,
-                                              bench->target, cell->bytes, &handle));
+    require_ok(
+        tutti_get(bench->pair.group, partner, bench->mine, bench->target, cell->bytes, &handle));
   if (way == BY_HOST && cell->puts)
     MPI_Put(bench->mine, bytes, MPI_BYTE, partner, 0, bytes, MPI_BYTE, bench->window);
   if (way == BY_HOST && !cell->puts)
     MPI_Get(bench->mine, bytes, MPI_BYTE, partner, 0, bytes, MPI_BYTE, bench->window);
   *started = now(bench);
   compute(bench, cell->beside_us);
-  if (way == BY_TUTTI) require_ok(&bench->pair.tutti, tutti->wait(bench->pair.group, &handle));
+  if (way == BY_TUTTI) require_ok(tutti_wait(bench->pair.group, &handle));
   if (way == BY_HOST) MPI_Win_flush(partner, bench->window);
   if (way != PING_PONG) return;
   MPI_Send(cell->puts ? bench->mine : &word, cell->puts ? bytes : (int)sizeof word, MPI_BYTE,

@@ -27,11 +27,8 @@ Pair pair_open(const Ranks* ranks) {
         "the first half of the ranks must be on one node and the other half on another one; start "
         "an even number, half of them on each of two nodes");
   MPI_Comm_split(MPI_COMM_WORLD, pair.is_client ? 0 : 1, pair.rank, &pair.side);
-  pair.tutti = tutti_functions();
-  require_ok(&pair.tutti,
-             pair.tutti.group_of_communicator((uint64_t)(uintptr_t)MPI_COMM_WORLD, &pair.group));
-  pair.told = pair.tutti.alloc(64);
-  if (pair.told == NULL) ranks_stop("no memory from tutti_alloc");
+  pair.group = ranks_group();
+  pair.told = ranks_reached_memory(64);
   *pair.told = 0;
   pair.told_there = (uint64_t*)(uintptr_t)pair_exchange(&pair, (int64_t)(uintptr_t)pair.told);
   return pair;
@@ -39,8 +36,8 @@ Pair pair_open(const Ranks* ranks) {
 
 void pair_close(Pair* pair) {
   MPI_Barrier(MPI_COMM_WORLD);
-  pair->tutti.free(pair->told);
-  pair->tutti.group_free(pair->group);
+  tutti_free(pair->told);
+  tutti_group_free(pair->group);
   MPI_Comm_free(&pair->side);
 }
 
@@ -54,9 +51,9 @@ int64_t pair_exchange(const Pair* pair, int64_t word) {
 void pair_tell(Pair* pair) {
   tutti_handle handle;
   ++pair->tellings;
-  require_ok(&pair->tutti, pair->tutti.put(pair->group, pair->partner, pair->told_there,
-                                           &pair->tellings, sizeof pair->tellings, &handle));
-  require_ok(&pair->tutti, pair->tutti.wait(pair->group, &handle));
+  require_ok(tutti_put(pair->group, pair->partner, pair->told_there, &pair->tellings,
+                       sizeof pair->tellings, &handle));
+  require_ok(tutti_wait(pair->group, &handle));
 }
 
 bool pair_was_told(Pair* pair) {
@@ -69,7 +66,7 @@ bool pair_was_told(Pair* pair) {
 void pair_answer(Pair* pair) {
   const uint64_t begin = bench_now(&pair->clock);
   while (!pair_was_told(pair)) {
-    require_ok(&pair->tutti, pair->tutti.fence(pair->group));
+    require_ok(tutti_fence(pair->group));
     if (pair_microseconds(pair, bench_now(&pair->clock) - begin) > longest_wait)
       ranks_stop("a target has waited 60 s for its client");
     sched_yield(); /* nodes may share cores */

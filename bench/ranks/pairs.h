@@ -10,7 +10,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "functions.h"
 #include "ranks.h"
 
 #ifdef __cplusplus
@@ -24,7 +23,6 @@ typedef struct {
   bool is_client;
   MPI_Comm side; /* all clients, or all targets */
   BenchClock clock;
-  Tutti tutti;
   tutti_group* group;
   uint64_t* told;       /* a word of this rank's, from tutti_alloc */
   uint64_t* told_there; /* the partner's word, as the partner addresses it */

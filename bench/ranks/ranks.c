@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "rows.h"
+#include "tutti/mpi.h"
 
 static RanksKind* kinds; /* in the order of their names */
 
@@ -42,6 +43,24 @@ void* ranks_memory(size_t bytes, int value) {
   void* memory;
   if (posix_memalign(&memory, 4096, bytes) != 0) ranks_stop("there is no memory to transfer");
   return memset(memory, value, bytes);
+}
+
+void require_ok(tutti_status status) {
+  if (status != TUTTI_OK) ranks_stop(tutti_error_message());
+}
+
+tutti_group* ranks_group(void) {
+  tutti_group* group;
+  if (tutti_group_of_communicator == NULL)
+    ranks_stop("Tutti is not loaded; start the job under tutti-run");
+  require_ok(tutti_group_of_comm(MPI_COMM_WORLD, &group));
+  return group;
+}
+
+void* ranks_reached_memory(size_t bytes) {
+  void* const memory = tutti_alloc(bytes);
+  if (memory == NULL) ranks_stop("no memory from tutti_alloc");
+  return memory;
 }
 
 int ranks_of_node(int* first) {

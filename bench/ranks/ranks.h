@@ -13,6 +13,7 @@
 #include <mpi.h>
 
 #include "clock.h"
+#include "require.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -40,6 +41,12 @@ long ranks_number(const char* text, long least, long most, const char* usage);
 
 /* Memory on pages of its own, filled with `value`. The job ends if there is none. */
 void* ranks_memory(size_t bytes, int value);
+
+/* The group of all ranks, and memory that other ranks reach. The job ends if Tutti is not loaded:
+ * tutti-run has preloaded its functions, to which the program is not linked. The caller frees both
+ * by tutti_group_free and tutti_free. */
+tutti_group* ranks_group(void);
+void* ranks_reached_memory(size_t bytes);
 
 /* The number of ranks on this rank's node, and the first of them. */
 int ranks_of_node(int* first);

@@ -37,25 +37,10 @@ namespace {
 struct Bench {
   Pair pair;
   int milliseconds;
-  char *mine, *there;  // this rank's side of transfers, and the memory that others reach
-  char* target;        // the partner's `there`
-  uint64_t seed;       // as in all ranks
+  std::byte *mine, *there;  // this rank's side of transfers, and the memory that others reach
+  std::byte* target;        // the partner's `there`
+  uint64_t seed;            // as in all ranks
 };
-
-void transfer(const Bench& bench, const Combination& cell) {
-  const Tutti& tutti = bench.pair.tutti;
-  tutti_group* const group = bench.pair.group;
-  const size_t stride = cell.stride(), places = cell.places();
-  const bool puts = cell.kind == rma::Kind::put;
-  const int partner = bench.pair.partner;
-  for (size_t i = 0, place = 0; i < cell.messages; ++i) {
-    char *const here = bench.mine + place * stride, *const there = bench.target + place * stride;
-    require_ok(&tutti, puts ? tutti.put(group, partner, there, here, cell.bytes, nullptr)
-                            : tutti.get(group, partner, here, there, cell.bytes, nullptr));
-    if (++place == places) place = 0;
-  }
-  require_ok(&tutti, tutti.wait_all(group));
-}
 
 // The time in which all clients of a combination transfer, in nanoseconds; only rank 0 gets it.
 double repeat(Bench& bench, const Combination& cell) {
@@ -64,7 +49,7 @@ double repeat(Bench& bench, const Combination& cell) {
   const bool is_client = pair->is_client;
   const bool takes_part = static_cast<size_t>(is_client ? pair->rank : pair->partner) < cell.cores;
   const bool gets_data = is_client != puts;
-  char* const memory = is_client ? bench.mine : bench.there;
+  std::byte* const memory = is_client ? bench.mine : bench.there;
   const size_t extent = cell.extent();
   const uint64_t seed = bench.seed += 2;
   if (takes_part) pair_fill(memory, extent, gets_data ? seed + 1 : seed);
@@ -77,7 +62,7 @@ double repeat(Bench& bench, const Combination& cell) {
   uint64_t times[2] = {UINT64_MAX, UINT64_MAX};  // the begin, and the end before UINT64_MAX
   if (is_client && takes_part) {
     times[0] = bench_now(&pair->clock);
-    transfer(bench, cell);
+    transfer(pair->group, pair->partner, cell, bench.mine, bench.target);
     times[1] = UINT64_MAX - bench_now(&pair->clock);
   }
   if (is_client) {
@@ -131,25 +116,23 @@ static void measure_saturation(const Ranks* ranks, int argc, char** argv) {
   Bench bench = {};
   bench.milliseconds = static_cast<int>(ranks_number(argv[1], 1, 60000, usage));
   bench.pair = pair_open(ranks);
-  bench.mine = static_cast<char*>(ranks_memory(side_bytes, 0));
-  bench.there = static_cast<char*>(bench.pair.tutti.alloc(side_bytes));
-  if (bench.there == nullptr) ranks_stop("no memory from tutti_alloc");
-  bench.target =
-      reinterpret_cast<char*>(pair_exchange(&bench.pair, reinterpret_cast<intptr_t>(bench.there)));
+  bench.mine = static_cast<std::byte*>(ranks_memory(side_bytes, 0));
+  bench.there = static_cast<std::byte*>(ranks_reached_memory(side_bytes));
+  bench.target = reinterpret_cast<std::byte*>(
+      pair_exchange(&bench.pair, reinterpret_cast<intptr_t>(bench.there)));
 
   rma::SaturationMap map =
       empty_map(static_cast<size_t>(bench.pair.pairs), static_cast<size_t>(messages),
                 static_cast<size_t>(first), static_cast<size_t>(last), rma::Scope::between_nodes);
-  const Tutti& tutti = bench.pair.tutti;
-  tutti_team* const team = tutti.node_team();
+  tutti_team* const team = tutti_node_team();
   const auto fill = [&](rma::SaturationMap& filled, bool by_servers) {
-    require_ok(&tutti, by_servers ? tutti.servers_enable(team) : tutti.servers_disable(team));
+    require_ok(by_servers ? tutti_servers_enable(team) : tutti_servers_disable(team));
     MPI_Barrier(MPI_COMM_WORLD);
     fill_map(filled, [&](const Combination& one) { return time_of(bench, one); });
   };
   rma::SaturationMap served = map;
   fill(map, false);
-  int servers = tutti.servers_count(team);  // at least, on each node
+  int servers = tutti_servers_count(team);  // at least, on each node
   MPI_Allreduce(MPI_IN_PLACE, &servers, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
   if (servers > 0) {
     fill(served, true);
@@ -161,7 +144,7 @@ static void measure_saturation(const Ranks* ranks, int argc, char** argv) {
   row_begin_call("under_way", library, rma::bytes_under_way(map, rma::most_piece_of(open_mpi)));
   row_end();
   MPI_Barrier(MPI_COMM_WORLD);
-  bench.pair.tutti.free(bench.there);
+  tutti_free(bench.there);
   std::free(bench.mine);
   pair_close(&bench.pair);
 }

@@ -23,7 +23,6 @@
 #include <cstring>
 #include <new>
 
-#include "functions.h"
 #include "ranks.h"
 #include "transfer_times.h"
 
@@ -42,7 +41,6 @@ struct Board {
 struct Bench {
   int rank;
   Board* board;
-  Tutti tutti;
   tutti_group* group;
   Word* there;  // rank 1's line, as rank 1 addresses it
 };
@@ -51,51 +49,26 @@ void sleep_on(sem_t* semaphore) {
   while (sem_wait(semaphore) != 0) continue;
 }
 
-void measure_accesses(const Bench& bench, Side& side) {
-  const auto put = bench.tutti.put, get = bench.tutti.get;
-  tutti_group* const group = bench.group;
-  Word* const there = bench.there;
-  const bool right = side.add_accesses(
-      *there, [=](uint64_t* mine) { put(group, 1, there, mine, sizeof *mine, nullptr); },
-      [=](uint64_t* mine) { get(group, 1, mine, there, sizeof *mine, nullptr); });
-  if (!right) ranks_stop("a get has read what its owner had not written");
-}
-
 // Rank 0 transfers; the server is rank 1's, which sleeps.
 void measure_served(const Bench& bench, Side& side) {
-  const Tutti& tutti = bench.tutti;
-  tutti_team* const team = tutti.node_team();
+  tutti_team* const team = tutti_node_team();
   if (bench.rank == 1) {
-    require_ok(&tutti, tutti.servers_start(team, 1, TUTTI_SERVE_ALL));
+    require_ok(tutti_servers_start(team, 1, TUTTI_SERVE_ALL));
     sem_post(&bench.board->begin);
     sleep_on(&bench.board->end);
-    require_ok(&tutti, tutti.servers_stop(team));
+    require_ok(tutti_servers_stop(team));
     return;
   }
+  sleep_on(&bench.board->begin);
+  require_ok(tutti_servers_wake(team));
+  side.add_served("served_put", "served_get", transfer_samples, 0, bench.group, 1, *bench.there);
+  require_ok(tutti_servers_sleep(team));
+  side.add_served("asleep_put", "asleep_get", wakes, pause_ns, bench.group, 1, *bench.there);
   uint64_t mine = 0;
   tutti_handle handle;
-  const auto put = [&] {
-    require_ok(&tutti, tutti.put(bench.group, 1, bench.there, &mine, sizeof mine, &handle));
-  };
-  const auto get = [&] {
-    require_ok(&tutti, tutti.get(bench.group, 1, &mine, bench.there, sizeof mine, &handle));
-  };
-  const auto complete = [&] {
-    for (int is_complete = 0; is_complete == 0;)
-      require_ok(&tutti, tutti.test(bench.group, &handle, &is_complete));
-  };
-  const auto put_and_test = [&] { put(), complete(); };
-  const auto get_and_test = [&] { get(), complete(); };
-  sleep_on(&bench.board->begin);
-  require_ok(&tutti, tutti.servers_wake(team));
-  side.add_transfers("served_put", transfer_samples, 0, put_and_test);
-  side.add_transfers("served_get", transfer_samples, 0, get_and_test);
-  require_ok(&tutti, tutti.servers_sleep(team));
-  side.add_transfers("asleep_put", wakes, pause_ns, put_and_test);
-  side.add_transfers("asleep_get", wakes, pause_ns, get_and_test);
   side.add_transfers("asleep_wait", wakes, pause_ns, [&] {
-    put();
-    require_ok(&tutti, tutti.wait(bench.group, &handle));
+    require_ok(tutti_put(bench.group, 1, bench.there, &mine, sizeof mine, &handle));
+    require_ok(tutti_wait(bench.group, &handle));
   });
   sem_post(&bench.board->end);
 }
@@ -155,12 +128,8 @@ static void measure_transfers(const Ranks* ranks, int argc, char** argv) {
   if (ranks->ranks != 2 || argc != 2) ranks_stop(usage);
   const auto repetitions = static_cast<int>(ranks_number(argv[1], 1, 1000, usage));
   MPI_Win window;
-  Bench bench = {ranks->rank, make_board(ranks->rank, &window), tutti_functions(), nullptr,
-                 nullptr};
-  require_ok(&bench.tutti,
-             bench.tutti.group_of_communicator((uint64_t)(uintptr_t)MPI_COMM_WORLD, &bench.group));
-  void* const own = bench.tutti.alloc(4096);
-  if (own == nullptr) ranks_stop("no memory from tutti_alloc");
+  Bench bench = {ranks->rank, make_board(ranks->rank, &window), ranks_group(), nullptr};
+  void* const own = ranks_reached_memory(4096);
   bench.there = new (own) Word(0);
   MPI_Bcast(&bench.there, sizeof bench.there, MPI_BYTE, 1, MPI_COMM_WORLD);
   add_cores();
@@ -169,15 +138,16 @@ static void measure_transfers(const Ranks* ranks, int argc, char** argv) {
     MPI_Barrier(MPI_COMM_WORLD);
     Side side(bench.board->lines, bench.rank, ranks->clock, i);
     side.add_line();
-    measure_accesses(bench, side);
+    if (!side.add_accesses(bench.group, 1, *bench.there))
+      ranks_stop("a get has read what its owner had not written");
     MPI_Barrier(MPI_COMM_WORLD);
     measure_served(bench, side);
     MPI_Barrier(MPI_COMM_WORLD);
     measure_wakes(bench, side);
     MPI_Barrier(MPI_COMM_WORLD);
   }
-  bench.tutti.free(own);
-  bench.tutti.group_free(bench.group);
+  tutti_free(own);
+  tutti_group_free(bench.group);
   MPI_Win_free(&window);
 }
 

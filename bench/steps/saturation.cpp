@@ -46,7 +46,11 @@ class Ranks {
         threads_,
         [&](int me, int nth) {
           rewrite(cell, me, nth);
-          return threads_.slowest(me, static_cast<int>(cell.cores), [&] { transfer(cell, me); });
+          const int target = (me + std::max(1, threads_.count() / 2)) % threads_.count();
+          return threads_.slowest(me, static_cast<int>(cell.cores), [&] {
+            transfer(team_.group(me), target, cell, mine_[static_cast<size_t>(me)].get(),
+                     theirs_[static_cast<size_t>(target)].get());
+          });
         },
         [&](int rounds, double spent) { return is_enough(rounds, spent, milliseconds); });
   }
@@ -57,23 +61,6 @@ class Ranks {
     const auto at = static_cast<size_t>(me);
     std::memset(mine_[at].get(), nth + me, cell.extent());
     std::memset(theirs_[at].get(), nth - me, cell.extent());
-  }
-  void transfer(const Combination& cell, int me) {
-    const int target = (me + std::max(1, threads_.count() / 2)) % threads_.count();
-    std::byte* const mine = mine_[static_cast<size_t>(me)].get();
-    std::byte* const theirs = theirs_[static_cast<size_t>(target)].get();
-    tutti_group* const group = team_.group(me);
-    const size_t places = cell.places(), stride = cell.stride();
-    for (size_t i = 0, place = 0; i < cell.messages; ++i) {
-      if (cell.kind == Kind::put)
-        tutti_put(group, target, theirs + place * stride, mine + place * stride, cell.bytes,
-                  nullptr);
-      else
-        tutti_get(group, target, mine + place * stride, theirs + place * stride, cell.bytes,
-                  nullptr);
-      if (++place == places) place = 0;
-    }
-    require_ok(tutti_wait_all(group));
   }
 
   BoundThreads& threads_;

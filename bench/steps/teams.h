@@ -5,15 +5,10 @@
 
 #include <vector>
 
-#include "base/error.h"
+#include "require.h"
 #include "steps/bound_threads.h"
-#include "tutti/tutti.h"
 
 namespace tutti::bench {
-
-inline void require_ok(tutti_status status) {
-  if (status != TUTTI_OK) throw Error(static_cast<Code>(status), tutti_error_message());
-}
 
 // A rank for each thread. A thread calls with its own group.
 class ThreadTeam {

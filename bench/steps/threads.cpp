@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <exception>
 
+#include "require.h"
 #include "rows.h"
 #include "steps/bound_threads.h"
 #include "steps/kinds.h"
@@ -66,6 +67,11 @@ std::vector<int> Options::cores(size_t least) const {
 }
 
 }  // namespace tutti::bench
+
+void require_ok(tutti_status status) {
+  using namespace tutti;
+  if (status != TUTTI_OK) throw Error(static_cast<Code>(status), tutti_error_message());
+}
 
 int main(int argc, char** argv) {
   try {

@@ -33,13 +33,10 @@ void measure_accesses(BoundThreads& threads, int repetition) {
   auto lines = std::make_unique<Lines>(), theirs = std::make_unique<Lines>();
   threads.run([&](int me) {
     Side side(*lines, me, threads.clock(), repetition);
-    Word& word = theirs->data.value;
     threads.meet(me);
     side.add_line();
-    const bool right = side.add_accesses(
-        word, [&](uint64_t* mine) { tutti_put(rank.group, 0, &word, mine, sizeof word, nullptr); },
-        [&](uint64_t* mine) { tutti_get(rank.group, 0, mine, &word, sizeof word, nullptr); });
-    if (!right) throw Error(Code::internal, "a get has read what its owner had not written");
+    if (!side.add_accesses(rank.group, 0, theirs->data.value))
+      throw Error(Code::internal, "a get has read what its owner had not written");
   });
 }
 
@@ -51,21 +48,8 @@ void measure_served(const BoundThreads& threads, int repetition) {
     rank.start_server();
     auto lines = std::make_unique<Lines>();
     Side side(*lines, 0, threads.clock(), repetition);
-    Word& word = lines->data.value;
-    uint64_t mine = 0;
-    tutti_handle handle;
-    const auto complete = [&] {
-      for (int is_complete = 0; is_complete == 0;)
-        require_ok(tutti_test(rank.group, &handle, &is_complete));
-    };
-    side.add_transfers("served_put", transfer_samples, 0, [&] {
-      tutti_put(rank.group, 0, &word, &mine, sizeof mine, &handle);
-      complete();
-    });
-    side.add_transfers("served_get", transfer_samples, 0, [&] {
-      tutti_get(rank.group, 0, &mine, &word, sizeof mine, &handle);
-      complete();
-    });
+    side.add_served("served_put", "served_get", transfer_samples, 0, rank.group, 0,
+                    lines->data.value);
   });
 }
 

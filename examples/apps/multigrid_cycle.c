@@ -1,21 +1,16 @@
 #include "multigrid_cycle.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "multigrid_kernels.h"
+#include "options.h"
 
 enum { sweeps_before = 2, sweeps_after = 2, sweeps_at_bottom = 24, most_iterations = 200 };
 static const double bottom_reduction = 1e-4;
 
 static double* reserve(size_t count) {
-  double* memory = calloc(count, sizeof(double));
-  if (memory == NULL) {
-    fprintf(stderr, "multigrid: no memory for %zu numbers; use smaller or fewer boxes\n", count);
-    MPI_Abort(MPI_COMM_WORLD, 1);
-  }
-  return memory;
+  return options_memory("multigrid", count, sizeof(double), "use smaller or fewer boxes");
 }
 
 static void add_step(Multigrid* m, Work work, int level, int colour) {

@@ -1,10 +1,12 @@
 #include "multigrid_ghosts.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "multigrid_transfers.h"
+#include "options.h"
+#include "tutti/mpi.h"
 
 #if MPI_VERSION >= 4 || (defined OMPI_MAJOR_VERSION && OMPI_MAJOR_VERSION >= 5)
 #define HAS_PERSISTENT_NEIGHBOURS 1
@@ -12,6 +14,14 @@
 
 const char* const way_names[ways] = {"messages",   "get",     "tutti_get", "tutti_put",
                                      "neighbours", "started", "persistent"};
+
+static const char advice[] = "use smaller or fewer boxes";
+
+static void require_ok(tutti_status status) {
+  if (status == TUTTI_OK) return;
+  fprintf(stderr, "multigrid: %s\n", tutti_error_message());
+  MPI_Abort(MPI_COMM_WORLD, 1);
+}
 
 static int by_tutti(const Neighbourhood* a) {
   return a->way == ways_tutti_get || a->way == ways_tutti_put;
@@ -48,21 +58,23 @@ const char* neighbourhood_make(Neighbourhood* a, Way way, const int dims[3]) {
     if (dims[axis] == 1) a->neighbour[2 * axis] = a->neighbour[2 * axis + 1] = MPI_PROC_NULL;
   }
   make_graph(a);
-  return by_tutti(a) ? transfers_begin(a->grid, &a->group) : NULL;
+  if (!by_tutti(a)) return NULL;
+  if (tutti_group_of_communicator == NULL)
+    return "--exchange tutti_get and tutti_put need Tutti; start the job under tutti-run";
+  return tutti_group_of_comm(a->grid, &a->group) == TUTTI_OK ? NULL : tutti_error_message();
 }
 
 void neighbourhood_free(Neighbourhood* a) {
-  if (by_tutti(a)) transfers_end(a->group);
+  if (by_tutti(a)) tutti_group_free(a->group);
   MPI_Comm_free(&a->graph);
   MPI_Comm_free(&a->grid);
 }
 
-static void* reserve(size_t bytes) {
-  void* memory = calloc(bytes, 1);
-  if (memory != NULL) return memory;
-  fprintf(stderr, "multigrid: no memory for %zu bytes; use smaller or fewer boxes\n", bytes);
-  MPI_Abort(MPI_COMM_WORLD, 1);
-  return NULL;
+/* Memory that other ranks reach. */
+static void* reached_memory(size_t bytes) {
+  void* const memory = tutti_alloc(bytes);
+  if (memory == NULL) require_ok(TUTTI_UNAVAILABLE);
+  return memory;
 }
 
 /* Tells each neighbour where `memory` of this rank is, and asks for the place of its one. */
@@ -88,8 +100,8 @@ void ghosts_make(Ghosts* g, const Neighbourhood* around, int boxes, int side) {
                 .moving = {"ghosts", PHASE_COMMUNICATION, 0, 0},
                 .packing = {"pack", PHASE_COMPUTATION, 0, 0}};
   const size_t bytes = (size_t)directions * (size_t)g->count * sizeof(double);
-  g->in = around->way == ways_tutti_put ? transfers_alloc(2 * bytes + 2 * sizeof(uint64_t))
-                                        : reserve(bytes);
+  g->in = around->way == ways_tutti_put ? reached_memory(2 * bytes + 2 * sizeof(uint64_t))
+                                        : options_memory("multigrid", bytes, 1, advice);
   for (int edge = 0; edge < around->edges; ++edge) {
     g->counts[edge] = g->count;
     g->send_places[edge] = around->sends[edge] * g->count;
@@ -102,12 +114,12 @@ void ghosts_make(Ghosts* g, const Neighbourhood* around, int boxes, int side) {
     return;
   }
   if (by_tutti(around)) {
-    g->out = transfers_alloc(2 * bytes);
+    g->out = reached_memory(2 * bytes);
     if (around->way == ways_tutti_put) memset(signal_of(g, g->in, 0), 0, 2 * sizeof(uint64_t));
     exchange_places(g, around->way == ways_tutti_put ? g->in : g->out);
     return;
   }
-  g->out = reserve(bytes);
+  g->out = options_memory("multigrid", bytes, 1, advice);
 #ifdef HAS_PERSISTENT_NEIGHBOURS
   if (around->way == ways_persistent)
     MPI_Neighbor_alltoallv_init(g->out, g->counts, g->send_places, MPI_DOUBLE, g->in, g->counts,
@@ -117,7 +129,7 @@ void ghosts_make(Ghosts* g, const Neighbourhood* around, int boxes, int side) {
 }
 
 static void complete_puts(Ghosts* g, int half) {
-  for (int d = 0; d < directions; ++d) transfers_complete(g->around->group, &g->puts[half][d]);
+  for (int d = 0; d < directions; ++d) require_ok(tutti_wait(g->around->group, &g->puts[half][d]));
 }
 
 void ghosts_free(Ghosts* g) {
@@ -129,13 +141,13 @@ void ghosts_free(Ghosts* g) {
     MPI_Request all_are_here; /* neighbours have taken the last faces */
     MPI_Ibarrier(g->around->grid, &all_are_here);
     ghosts_wait(g, &all_are_here);
-    transfers_free(g->out);
+    tutti_free(g->out);
   } else {
     free(g->out);
   }
   if (g->request != MPI_REQUEST_NULL) MPI_Request_free(&g->request);
   if (g->around->way == ways_tutti_put)
-    transfers_free(g->in);
+    tutti_free(g->in);
   else
     free(g->in);
 }
@@ -270,16 +282,25 @@ static void ask_for_faces(Ghosts* g) {
   for (int d = 0; d < directions && g->asked; ++d) {
     if (a->neighbour[d] == MPI_PROC_NULL) continue;
     const double* const face = g->theirs[d] + (g->half * directions + (d ^ 1)) * g->count;
-    transfers_get(a->group, a->neighbour[d], g->in + d * g->count, face, bytes, &g->gets[d]);
+    require_ok(
+        tutti_get(a->group, a->neighbour[d], g->in + d * g->count, face, bytes, &g->gets[d]));
   }
+}
+
+/* Answers ranks of other nodes that want something now, and lets others use the core. */
+static void answer(tutti_group* group) {
+  tutti_handle of_none = {{0, 0}};
+  int done;
+  require_ok(tutti_test(group, &of_none, &done));
+  sched_yield();
 }
 
 /* Without servers a rank of another node answers inside calls of Tutti's only, so this rank must
  * not wait in MPI while others get its faces. */
 static void finish_tutti_gets(Ghosts* g) {
   const Neighbourhood* a = g->around;
-  for (ask_for_faces(g); !g->asked; ask_for_faces(g)) transfers_answer(a->group);
-  for (int d = 0; d < directions; ++d) transfers_complete(a->group, &g->gets[d]);
+  for (ask_for_faces(g); !g->asked; ask_for_faces(g)) answer(a->group);
+  for (int d = 0; d < directions; ++d) require_ok(tutti_wait(a->group, &g->gets[d]));
   g->asked = 0;
   g->half ^= 1;
 }
@@ -293,9 +314,9 @@ static void start_puts(Ghosts* g) {
   for (int d = 0; d < directions; ++d) {
     if (a->neighbour[d] == MPI_PROC_NULL) continue;
     const int face = g->half * directions + d, there = g->half * directions + (d ^ 1);
-    transfers_put(a->group, a->neighbour[d], g->theirs[d] + there * g->count,
-                  g->out + face * g->count, bytes, signal_of(g, g->theirs[d], g->half),
-                  &g->puts[g->half][d]);
+    require_ok(tutti_put_signal(a->group, a->neighbour[d], g->theirs[d] + there * g->count,
+                                g->out + face * g->count, bytes,
+                                signal_of(g, g->theirs[d], g->half), &g->puts[g->half][d]));
     g->arrived[g->half] += bytes;
   }
 }
@@ -325,7 +346,8 @@ static void finish_moving(Ghosts* g) {
     case ways_get: finish_gets(g); break;
     case ways_tutti_get: finish_tutti_gets(g); break;
     case ways_tutti_put:
-      transfers_await(g->around->group, signal_of(g, g->in, g->half), g->arrived[g->half]);
+      require_ok(
+          tutti_signal_wait(g->around->group, signal_of(g, g->in, g->half), g->arrived[g->half]));
       break;
     case ways_neighbours: break;
     default: MPI_Wait(&g->request, MPI_STATUS_IGNORE);
@@ -357,7 +379,7 @@ void ghosts_look(Ghosts* g) {
 
 void ghosts_wait(const Ghosts* g, MPI_Request* request) {
   if (by_tutti(g->around))
-    transfers_wait(g->around->group, request);
+    for (int done = 0; !done; MPI_Test(request, &done, MPI_STATUS_IGNORE)) answer(g->around->group);
   else
     MPI_Wait(request, MPI_STATUS_IGNORE);
 }

@@ -31,7 +31,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#if defined(__GNUC__)
+/* A program that also runs without Tutti defines TUTTI_API as __attribute__((weak)). Then it need
+ * not be linked to Tutti, and the functions are null unless tutti-run has loaded them. */
+#if defined(TUTTI_API)
+#elif defined(__GNUC__)
 #define TUTTI_API __attribute__((visibility("default")))
 #else
 #define TUTTI_API
