@@ -5,13 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "options.h"
+
 static void* reserve(size_t count, size_t size) {
-  void* memory = calloc(count > 0 ? count : 1, size);
-  if (memory == NULL) {
-    fprintf(stderr, "fft: no memory for %zu times %zu bytes; use more ranks\n", count, size);
-    MPI_Abort(MPI_COMM_WORLD, 1);
-  }
-  return memory;
+  return options_memory("fft", count, size, "use more ranks");
 }
 
 Exchange* exchange_make(MPI_Comm comm, int slices, int equal) {
