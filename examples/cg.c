@@ -14,8 +14,8 @@
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "apps/options.h"
 #include "sparse.h"
 
 enum { most_solutions = 1000 };
@@ -38,12 +38,6 @@ static double sum_over_ranks(double mine, MPI_Comm comm, Solution* solution) {
   MPI_Allreduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, comm);
   solution->allreduce_seconds += MPI_Wtime() - began;
   ++solution->allreduces;
-  return sum;
-}
-
-static double dot(const double* a, const double* b, int count) {
-  double sum = 0;
-  for (int i = 0; i < count; ++i) sum += a[i] * b[i];
   return sum;
 }
 
@@ -70,18 +64,18 @@ static Solution solve(Sparse* matrix, int side, Vectors* v) {
   MPI_Barrier(matrix->comm);
   const double began = MPI_Wtime();
   start(matrix, side, v);
-  double squared = sum_over_ranks(dot(v->residual, v->residual, n), matrix->comm, &s);
+  double squared = sum_over_ranks(dot(v->residual, v->residual, 0, n), matrix->comm, &s);
   const double target = tolerance * tolerance * squared, initial = squared;
   while (squared > target && s.iterations < 20 * side) {
     sparse_multiply(matrix, v->direction, v->product);
     const double step =
-        squared / sum_over_ranks(dot(v->direction, v->product, n), matrix->comm, &s);
+        squared / sum_over_ranks(dot(v->direction, v->product, 0, n), matrix->comm, &s);
     for (int i = 0; i < n; ++i) {
       v->solution[i] += step * v->direction[i];
       v->residual[i] -= step * v->product[i];
     }
     const double before = squared;
-    squared = sum_over_ranks(dot(v->residual, v->residual, n), matrix->comm, &s);
+    squared = sum_over_ranks(dot(v->residual, v->residual, 0, n), matrix->comm, &s);
     for (int i = 0; i < n; ++i)
       v->direction[i] = v->residual[i] + squared / before * v->direction[i];
     ++s.iterations;
@@ -94,22 +88,12 @@ static Solution solve(Sparse* matrix, int side, Vectors* v) {
 /* The norm shows whether two runs got the same solution; the checksum, in which each element has
  * its own weight, also shows whether its elements are in the right places. */
 static void measure(const Sparse* matrix, const Vectors* v, Solution* s) {
-  double mine[2] = {dot(v->solution, v->solution, matrix->count), 0}, all[2];
+  double mine[2] = {dot(v->solution, v->solution, 0, matrix->count), 0}, all[2];
   for (int i = 0; i < matrix->count; ++i)
     mine[1] += v->solution[i] * (1 + (matrix->first + i) % 97);
   MPI_Allreduce(mine, all, 2, MPI_DOUBLE, MPI_SUM, matrix->comm);
   s->norm = sqrt(all[0]);
   s->checksum = all[1];
-}
-
-static int ascending(const void* one, const void* other) {
-  const double a = *(const double*)one, b = *(const double*)other;
-  return (a > b) - (a < b);
-}
-
-static double median(double* values, int count) {
-  qsort(values, (size_t)count, sizeof(double), ascending);
-  return values[count / 2];
 }
 
 /* Solves until enough time has passed, and returns the last solution with the median times. */
@@ -151,42 +135,25 @@ static void report(const Solution* s, int side, int ranks, int solutions, int js
          s->seconds, s->allreduces, s->allreduce_seconds);
 }
 
-/* Reads the command line. Returns NULL, or a message if it is wrong. */
-static const char* parse(int argc, char** argv, int* side, int* json) {
-  for (int i = 1; i < argc; ++i) {
-    if (strcmp(argv[i], "--json") == 0) {
-      *json = 1;
-    } else if (strcmp(argv[i], "--grid") == 0 && i + 1 < argc) {
-      char* end;
-      const long number = strtol(argv[++i], &end, 10);
-      if (*end != '\0' || number < 2 || number > 8192)
-        return "--grid takes a whole number from 2 to 8192";
-      *side = (int)number;
-    } else {
-      return "usage: cg [--grid N] [--json]";
-    }
-  }
-  return NULL;
-}
-
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  int rank, ranks, side = 48, json = 0, solutions;
+  int rank, ranks, solutions;
+  long grid = 48, json = 0;
+  const Option options[] = {
+      {"--grid", &grid, 2, 8192, "points of the grid in each direction", 1, NULL},
+      {"--json", &json, 1, 1, "a line of JSON", 1, NULL},
+  };
+  options_read("cg", "Solves Poisson's equation by conjugate gradients.", argc, argv, options, 2);
+  const int side = (int)grid;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  const char* complaint = parse(argc, argv, &side, &json);
-  if (complaint != NULL) {
-    if (rank == 0) fprintf(stderr, "cg: %s\n", complaint);
-    MPI_Finalize();
-    return 2;
-  }
   Sparse matrix = sparse_poisson(MPI_COMM_WORLD, side);
   const size_t own = (size_t)matrix.count + 1, with_halo = own + (size_t)matrix.halo_count;
   double* memory = calloc(3 * own + with_halo, sizeof(double));
   if (memory == NULL) MPI_Abort(MPI_COMM_WORLD, 1);
   Vectors v = {memory, memory + own, memory + 2 * own, memory + 2 * own + with_halo};
   const Solution s = solve_repeatedly(&matrix, side, &v, rank, &solutions);
-  if (rank == 0) report(&s, side, ranks, solutions, json);
+  if (rank == 0) report(&s, side, ranks, solutions, json == 1);
   free(memory);
   sparse_free(&matrix);
   MPI_Finalize();

@@ -14,10 +14,10 @@
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <tutti/tutti.h>
 #include <unistd.h>
 
+#include "apps/options.h"
 #include "sparse.h"
 
 enum { most_threads = 256, most_rounds = 1000, line = 8 /* doubles in a cache line */ };
@@ -60,12 +60,6 @@ static double sum_over_threads(Solver* s, enum way way, int thread, double mine)
   }
 #pragma omp barrier
   return s->sum;
-}
-
-static double dot(const double* a, const double* b, int from, int to) {
-  double sum = 0;
-  for (int i = from; i < to; ++i) sum += a[i] * b[i];
-  return sum;
 }
 
 /* Each thread runs it. All return the same number of iterations and norm of the solution. */
@@ -135,50 +129,24 @@ static void join(Solver* s, tutti_team** teams, int processes) {
   if (s->rank == 0) rmdir(place);
 }
 
-static int ascending(const void* one, const void* other) {
-  const double a = *(const double*)one, b = *(const double*)other;
-  return (a > b) - (a < b);
-}
-
-static double median(double* values, int count) {
-  qsort(values, (size_t)count, sizeof(double), ascending);
-  return values[count / 2];
-}
-
-/* Reads the command line. Returns NULL, or a message if it is wrong. */
-static const char* parse(int argc, char** argv, Solver* s, int* rounds) {
-  for (int i = 1; i < argc; ++i) {
-    const char* const value = i + 1 < argc ? argv[i + 1] : "";
-    char* end;
-    const long number = strtol(value, &end, 10);
-    const int is_number = *value != '\0' && *end == '\0';
-    if (strcmp(argv[i], "--threads") == 0 && is_number && number >= 1 && number <= most_threads)
-      s->threads = (int)number;
-    else if (strcmp(argv[i], "--grid") == 0 && is_number && number >= 2 && number <= 8192)
-      s->side = (int)number;
-    else if (strcmp(argv[i], "--rounds") == 0 && is_number && number >= 1 && number <= most_rounds)
-      *rounds = (int)number;
-    else
-      return "usage: hybrid_cg [--threads 1..256] [--grid 2..8192] [--rounds 1..1000]";
-    ++i;
-  }
-  return NULL;
-}
-
 int main(int argc, char** argv) {
-  static Solver s = {.side = 48, .threads = 2};
+  static Solver s;
   static tutti_team* teams[most_threads];
   static double seconds[2][most_rounds], ratios[most_rounds];
-  int provided, processes, rounds = 20;
+  int provided, processes;
+  long threads = 2, side = 48, rounds = 20;
+  const Option options[] = {
+      {"--threads", &threads, 1, most_threads, "threads of each process", 1, NULL},
+      {"--grid", &side, 2, 8192, "points of the grid in each direction", 1, NULL},
+      {"--rounds", &rounds, 1, most_rounds, "solutions by each way", 1, NULL},
+  };
   MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &s.rank);
   MPI_Comm_size(MPI_COMM_WORLD, &processes);
-  const char* const complaint = parse(argc, argv, &s, &rounds);
-  if (complaint != NULL) {
-    if (s.rank == 0) fprintf(stderr, "hybrid_cg: %s\n", complaint);
-    MPI_Finalize();
-    return 2;
-  }
+  options_read("hybrid_cg", "Conjugate gradients by processes with threads.", argc, argv, options,
+               sizeof options / sizeof *options);
+  s.threads = (int)threads;
+  s.side = (int)side;
   s.matrix = sparse_poisson(MPI_COMM_WORLD, s.side);
   const size_t own = (size_t)s.matrix.count + 1;
   double* const memory = calloc(4 * own + (size_t)s.matrix.halo_count, sizeof(double));
@@ -204,8 +172,8 @@ int main(int argc, char** argv) {
         "grid: %d\nprocesses: %d\nthreads: %d\niterations: %d\nnorm: %.15e\n"
         "hybrid: %.6f s\ndirect: %.6f s\nhybrid / direct: %.2f\n%s\n",
         s.side, processes, s.threads, found[direct].iterations, found[direct].norm,
-        median(seconds[hybrid], rounds), median(seconds[direct], rounds), median(ratios, rounds),
-        same ? "same solutions" : "the solutions DIFFER");
+        median(seconds[hybrid], (int)rounds), median(seconds[direct], (int)rounds),
+        median(ratios, (int)rounds), same ? "same solutions" : "the solutions DIFFER");
   for (int thread = 0; thread < s.threads; ++thread) {
     tutti_group_free(s.groups[thread]);
     tutti_team_free(teams[thread]);

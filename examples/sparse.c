@@ -161,3 +161,19 @@ void sparse_multiply(Sparse* matrix, double* in, double* out) {
   sparse_fill_halo(matrix, in);
   sparse_multiply_rows(matrix, in, out, 0, matrix->count);
 }
+
+double dot(const double* a, const double* b, int from, int to) {
+  double sum = 0;
+  for (int i = from; i < to; ++i) sum += a[i] * b[i];
+  return sum;
+}
+
+static int by_value(const void* one, const void* other) {
+  const double a = *(const double*)one, b = *(const double*)other;
+  return (a > b) - (a < b);
+}
+
+double median(double* values, int count) {
+  qsort(values, (size_t)count, sizeof(double), by_value);
+  return values[count / 2];
+}

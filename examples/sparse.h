@@ -41,4 +41,9 @@ void sparse_multiply(Sparse* matrix, double* in, double* out);
 void sparse_fill_halo(Sparse* matrix, double* in);
 void sparse_multiply_rows(const Sparse* matrix, const double* in, double* out, int from, int to);
 
+/* For solvers: the dot product of a part of two vectors, and the median of values, which it sorts.
+ */
+double dot(const double* a, const double* b, int from, int to);
+double median(double* values, int count);
+
 #endif

@@ -32,8 +32,8 @@ from tutti.errors import RunError, UserError
 from tutti.figures import new_figure, save
 from tutti.places import program
 from tutti.plan import Context, Machine, Tree, algo, collective, lam
+from tutti.rows import read_rows, rows_of
 
-PROGRAMS = Path(__file__).resolve().parents[2] / "build" / "examples"
 HOST, OWN = "host MPI", "Tutti's choice"
 
 
@@ -147,23 +147,21 @@ EXPERIMENTS = {
 }
 
 
-def paths_loop(mpi: Mpi) -> str:
-    """The program that is timed (paths_loop.c), as `make` builds it for every MPI."""
-    program = PROGRAMS / f"paths-loop-{mpi.abi}"
-    if not program.is_file():
-        raise UserError(f"the program {program} is missing; run make")
-    return str(program)
+def paths_loop(mpi: Mpi, *words: object) -> list[str]:
+    """The program that is timed (bench/ranks/paths.c)."""
+    return [str(program(f"tutti-ranks-{mpi.abi}")), "paths", *map(str, words)]
 
 
-def times_of(out: str) -> dict[str, float]:
-    """The output of the program: microseconds, the mean, and, unless it timed the loop as a whole, median."""
-    return {name: float(value) for name, value in (line.split(": ") for line in out.splitlines())}
+def times_of(out: str) -> tuple[float, float]:
+    """The median and the mean in microseconds; of a loop that was timed as a whole the mean."""
+    (row,) = rows_of(read_rows(out.splitlines()), "paths")
+    return row.get("ns", row["mean_ns"]) / 1000, row["mean_ns"] / 1000
 
 
 def run_case(case: Case, mpi: Mpi, oversubscribed: bool, directory: Path) -> float:
     variant = Variant(mpi, "best" if oversubscribed else "default", case.tutti)
     binding = "none" if oversubscribed else "core"
-    words = [paths_loop(mpi), *case.words]
+    words = paths_loop(mpi, *case.words)
     variables = environment(variant, binding, directory)
     if case.plans is not None:
         variables["TUTTI_PLANS"] = str(case.plans)
@@ -176,8 +174,7 @@ def run_case(case: Case, mpi: Mpi, oversubscribed: bool, directory: Path) -> flo
     # Refusals are said there: a plan that did not run must not pass for one that did.
     if case.plans is not None and "tutti" in err:
         raise RunError(f"{case.name}, {case.ranks} ranks: {err.strip()}")
-    times = times_of(out)
-    return times.get("median", times["microseconds"])
+    return times_of(out)[0]
 
 
 def measure(cases: list[Case], mpi: Mpi, options: argparse.Namespace, directory: Path) -> None:

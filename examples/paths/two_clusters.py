@@ -157,12 +157,7 @@ def run_case(
 ) -> None:
     """Adds a repetition."""
     variant = Variant(mpi, "default", case.tutti)
-    words = [
-        paths_loop(mpi),
-        "vector",
-        str(options.iterations),
-        str(case.bytes // 4),
-    ]
+    words = paths_loop(mpi, "vector", options.iterations, case.bytes // 4)
     variables = environment(variant, "none", directory) | hosts.variables | case.variables
     launcher = program("tutti-run") if case.tutti else None
     ranks = options.nodes * options.per_node + case.second
@@ -175,9 +170,9 @@ def run_case(
     # Refusals are said there: a plan that did not run must not pass for one that did.
     if case.variables and "tutti" in err:
         raise RunError(f"{where}: {err.strip()}")
-    times = times_of(out)
-    case.medians.append(times["median"] / 1000)
-    case.means.append(times["microseconds"] / 1000)
+    middle, mean = times_of(out)
+    case.medians.append(middle / 1000)
+    case.means.append(mean / 1000)
 
 
 def measure(cases: list[Case], mpi: Mpi, options: argparse.Namespace, directory: Path) -> float:
