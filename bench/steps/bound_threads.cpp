@@ -1,6 +1,5 @@
 #include "steps/bound_threads.h"
 
-#include <pthread.h>
 #include <sched.h>
 
 #include <utility>
@@ -17,16 +16,23 @@
 #include "base/error.h"
 
 namespace tutti::bench {
-namespace {
+
+std::vector<int> usable_cores() {
+  cpu_set_t usable;
+  CPU_ZERO(&usable);
+  sched_getaffinity(0, sizeof usable, &usable);
+  std::vector<int> cores;
+  for (int core = 0; core < CPU_SETSIZE; ++core)
+    if (CPU_ISSET(static_cast<size_t>(core), &usable)) cores.push_back(core);
+  return cores;
+}
 
 bool bind_to(int core) {
   cpu_set_t set;
   CPU_ZERO(&set);
   CPU_SET(static_cast<size_t>(core), &set);
-  return pthread_setaffinity_np(pthread_self(), sizeof set, &set) == 0;
+  return sched_setaffinity(0, sizeof set, &set) == 0;
 }
-
-}  // namespace
 
 BoundThreads::BoundThreads(std::vector<int> cores)
     : cores_(std::move(cores)),
@@ -56,23 +62,21 @@ bool BoundThreads::run(const std::function<void(int thread)>& body) {
   return all_bound;
 }
 
-uint64_t BoundThreads::meet(int thread) {
-  const uint64_t meeting = ++own_[static_cast<size_t>(thread)].meetings;
-  const auto all = static_cast<uint64_t>(count());
-  if (arrived_.fetch_add(1) + 1 == meeting * all) {
-    // All threads see the release within a microsecond.
-    const auto lead = share_cores_ ? 0 : static_cast<uint64_t>(clock_.ticks_per_second * 1e-6);
-    start_.store(now() + lead, std::memory_order_relaxed);
-    released_.store(meeting, std::memory_order_release);
+uint64_t Meeting::meet(int all, uint64_t number, const BenchClock& clock, bool share_cores) {
+  if (arrived_.fetch_add(1) + 1 == number * static_cast<uint64_t>(all)) {
+    // All see the release within a microsecond.
+    const auto lead = share_cores ? 0 : static_cast<uint64_t>(clock.ticks_per_second * 1e-6);
+    start_.store(bench_now(&clock) + lead, std::memory_order_relaxed);
+    released_.store(number, std::memory_order_release);
   }
-  while (released_.load(std::memory_order_acquire) < meeting) {
-    if (share_cores_)
+  while (released_.load(std::memory_order_acquire) < number) {
+    if (share_cores)
       sched_yield();
     else
       bench_pause();
   }
   const uint64_t start = start_.load(std::memory_order_relaxed);
-  while (now() < start) continue;
+  while (bench_now(&clock) < start) continue;
   return start;
 }
 
@@ -92,9 +96,7 @@ bool share_cores(std::vector<int> cores) {
 }
 
 std::vector<int> read_cores(const char* option, const char* text) {
-  cpu_set_t allowed;
-  CPU_ZERO(&allowed);
-  sched_getaffinity(0, sizeof allowed, &allowed);
+  const std::vector<int> usable = usable_cores();
   std::vector<int> cores;
   const char* const end = text + std::strlen(text);
   for (const char* at = text;;) {
@@ -103,7 +105,7 @@ std::vector<int> read_cores(const char* option, const char* text) {
     if (error != std::errc{} || core < 0 || (next != end && *next != ','))
       throw Error(Code::invalid_argument,
                   std::string(option) + ": '" + text + "' is no list of cores, as in 0,1");
-    if (core >= CPU_SETSIZE || !CPU_ISSET(static_cast<size_t>(core), &allowed))
+    if (std::find(usable.begin(), usable.end(), core) == usable.end())
       throw Error(
           Code::invalid_argument,
           std::string(option) + ": this process may not run on core " + std::to_string(core));

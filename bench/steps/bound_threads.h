@@ -18,6 +18,24 @@
 
 namespace tutti::bench {
 
+// The cores that this process may use, in ascending order.
+std::vector<int> usable_cores();
+// False if the calling thread could not be bound to the core.
+bool bind_to(int core);
+
+// Where threads, or processes that share its memory, meet.
+class Meeting {
+ public:
+  // Returns when all have called it for the `number`-th time, to all of them at the same instant,
+  // which is the result, in ticks. If they share cores, they return one after another.
+  uint64_t meet(int all, uint64_t number, const BenchClock& clock, bool share_cores);
+
+ private:
+  alignas(128) std::atomic<uint64_t> arrived_{0};
+  alignas(128) std::atomic<uint64_t> released_{0};  // meetings
+  std::atomic<uint64_t> start_{0};                  // the start of the last meeting
+};
+
 class BoundThreads {
  public:
   // A thread for each entry, which names its core. Threads of one core yield while they wait.
@@ -32,9 +50,10 @@ class BoundThreads {
   // one line, because the other threads would wait for this one.
   bool run(const std::function<void(int thread)>& body);
 
-  // Returns when all threads have called it, to all of them at the same instant, which is the
-  // result, in ticks. If threads share cores they return one after another.
-  uint64_t meet(int thread);
+  uint64_t meet(int thread) {
+    const uint64_t number = ++own_[static_cast<size_t>(thread)].meetings;
+    return meeting_.meet(count(), number, clock_, share_cores_);
+  }
   // The first `count` threads do `work` from the same instant on. All get the nanoseconds that the
   // slowest of them took.
   template <class Work>
@@ -73,9 +92,7 @@ class BoundThreads {
   bool share_cores_;
   BenchClock clock_;
   std::vector<Own> own_;
-  alignas(128) std::atomic<uint64_t> arrived_{0};
-  alignas(128) std::atomic<uint64_t> released_{0};  // meetings
-  std::atomic<uint64_t> start_{0};                  // the start of the last meeting
+  Meeting meeting_;
 };
 
 // Memory that starts on a page, filled with zeros.

@@ -11,6 +11,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -47,6 +48,8 @@ class Options {
   const std::string& operator[](const char* option) const { return values_.at(option); }
   // The value of --cores: so many cores at least, each once.
   std::vector<int> cores(size_t least = 1) const;
+  // The value of --bytes: the first and the last number.
+  std::pair<size_t, size_t> range(size_t least, size_t most) const;
   int number(const char* option, int least, int most) const {
     return number_of(option, values_.at(option), least, most);
   }

@@ -84,14 +84,11 @@ void follow(Pair& pair, Line* lines, const Cycle& next, int writer) {
 
 void measure_latency(int argc, char** argv) {
   const Options options("--cores A,B --bytes FIRST,LAST", argc, argv);
-  const std::vector<size_t> bytes =
-      numbers_of("--bytes", options["--bytes"], 2 * sizeof(Line), size_t{1} << 30);
-  if (bytes.size() != 2 || bytes[0] > bytes[1])
-    throw Error(Code::invalid_argument, "--bytes needs the first and the last number of bytes");
+  const auto [first, last] = options.range(2 * sizeof(Line), size_t{1} << 30);
   const std::vector<int> cores = options.cores(2);
-  const SharedLines lines(bytes[1]);
+  const SharedLines lines(last);
   const StepRows rows;
-  for (size_t size = bytes[0]; size <= bytes[1]; size *= 2) {
+  for (size_t size = first; size <= last; size *= 2) {
     const Cycle next = random_cycle(size / sizeof(Line));
     for (const int writer : {0, 1}) {
       const auto line =

@@ -6,7 +6,6 @@
 // A collective's latency means little by itself. Compared with the time in which a cache line goes
 // from core to core it shows how much can be gained. A time that cannot be measured here is null.
 #include <linux/futex.h>
-#include <sched.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -56,10 +55,10 @@ void half_round_trip(Pair& pair) {
 void flag_exchange(Pair& pair) {
   constexpr unsigned rounds = 4001;
   for (unsigned i = 0; i < rounds; ++i) {
-    pair.meet();
+    const uint64_t start = pair.meet();
     pair.mine.store(i + 1);
     while (pair.other.load() < i + 1) continue;
-    pair.shared.ticks[pair.self][i] = pair.now() - pair.shared.start;
+    pair.shared.ticks[pair.self][i] = pair.now() - start;
   }
   pair.meet();
   std::vector<double> larger;
@@ -210,12 +209,7 @@ const Kind limits("limits", measure_limits);
 
 void measure_matrix(int argc, char**) {
   if (argc != 1) throw Error(Code::invalid_argument, "matrix takes no options");
-  cpu_set_t usable;
-  CPU_ZERO(&usable);
-  sched_getaffinity(0, sizeof usable, &usable);
-  std::vector<int> units;
-  for (int unit = 0; unit < CPU_SETSIZE; ++unit)
-    if (CPU_ISSET(static_cast<size_t>(unit), &usable)) units.push_back(unit);
+  const std::vector<int> units = usable_cores();
   for (size_t one = 0; one < units.size(); ++one)
     for (size_t other = one + 1; other < units.size(); ++other) {
       const int both[2] = {units[one], units[other]};

@@ -15,7 +15,6 @@
 #include <string>
 
 #include "statistics.h"
-#include "steps/bound_threads.h"
 
 namespace tutti::bench {
 namespace {
@@ -28,19 +27,12 @@ int core_of(int unit) {
   return file >> first ? first : unit;
 }
 
-void bind_to(int core) {
-  cpu_set_t one;
-  CPU_ZERO(&one);
-  CPU_SET(static_cast<size_t>(core), &one);
-  sched_setaffinity(0, sizeof one, &one);
-}
-
-[[noreturn]] void run_one(Pair::Shared& shared, int self, int core, const BenchClock& clock,
-                          const Pair::Body& body) {
-  bind_to(core);
+[[noreturn]] void run_one(Pair::Shared& shared, int self, const int cores[2],
+                          const BenchClock& clock, const Pair::Body& body) {
+  bind_to(cores[self]);
   alarm(20);  // a measurement that hangs ends
   shared.process[self] = getpid();
-  Pair pair(shared, self, clock);
+  Pair pair(shared, self, clock, cores[0] == cores[1]);
   body(pair);
   _exit(0);
 }
@@ -48,13 +40,9 @@ void bind_to(int core) {
 }  // namespace
 
 std::vector<int> pair_cores() {
-  cpu_set_t usable;
-  CPU_ZERO(&usable);
-  sched_getaffinity(0, sizeof usable, &usable);
   std::vector<int> found;
-  for (int unit = 0; unit < CPU_SETSIZE && found.size() < 2; ++unit)
-    if (CPU_ISSET(static_cast<size_t>(unit), &usable) &&
-        (found.empty() || core_of(unit) != core_of(found[0])))
+  for (const int unit : usable_cores())
+    if (found.empty() || (found.size() < 2 && core_of(unit) != core_of(found[0])))
       found.push_back(unit);
   return found;
 }
@@ -68,7 +56,7 @@ std::optional<std::array<double, 2>> Pair::run(const int cores[2], const Body& b
   pid_t children[2] = {-1, -1};
   for (int self = 0; self < 2; ++self) {
     children[self] = fork();
-    if (children[self] == 0) run_one(shared, self, cores[self], clock, body);
+    if (children[self] == 0) run_one(shared, self, cores, clock, body);
   }
   bool good = true;
   for (const pid_t child : children) {
@@ -79,21 +67,6 @@ std::optional<std::array<double, 2>> Pair::run(const int cores[2], const Body& b
   munmap(memory, sizeof(Shared));
   if (!good || results[0] < 0) return std::nullopt;
   return results;
-}
-
-void Pair::meet() {
-  const unsigned meeting = ++meetings_;
-  if (shared.arrived.value.fetch_add(1, std::memory_order_acq_rel) + 1 == 2 * meeting) {
-    shared.start = now() + static_cast<uint64_t>(0.8e-6 * clock_.ticks_per_second);
-    shared.released.store(meeting);
-  }
-  for (unsigned polls = 0; shared.released.load() != meeting; ++polls) {
-    if (polls < 1000)
-      bench_pause();
-    else
-      sched_yield();  // they may have to share a core
-  }
-  while (now() < shared.start) continue;
 }
 
 // The least of several batches, because other programs get the core, too.

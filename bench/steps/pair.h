@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "clock.h"
+#include "steps/bound_threads.h"
 
 namespace tutti::bench {
 
@@ -31,8 +32,7 @@ class Pair {
   // All zero at first.
   struct Shared {
     Word word[2];  // word[i] is written by process i, or by both
-    Word arrived, released;
-    uint64_t start = 0;  // ticks; belongs to the last release
+    Meeting meeting;
     pid_t process[2] = {};
     void* address[2] = {};  // private memory that a process offers
     double result[2] = {};  // seconds, indexed by process; below 0: the measurement failed
@@ -44,15 +44,17 @@ class Pair {
   // failed; else the results.
   static std::optional<std::array<double, 2>> run(const int cores[2], const Body& body);
 
-  Pair(Shared& shared, int self, const BenchClock& clock)
+  Pair(Shared& shared, int self, const BenchClock& clock, bool share_core)
       : shared(shared),
         self(self),
         mine(shared.word[self]),
         other(shared.word[!self]),
+        share_core_(share_core),
         clock_(clock) {}
 
-  // Waits until both have arrived. Processes with cores of their own continue at one instant.
-  void meet();
+  // Waits until both have arrived. Processes with cores of their own continue at one instant, which
+  // is the result, in ticks.
+  uint64_t meet() { return shared.meeting.meet(2, ++meetings_, clock_, share_core_); }
   uint64_t now() const { return bench_now(&clock_); }
   double seconds_since(uint64_t begin) const { return seconds(now() - begin); }
   double seconds(uint64_t ticks) const {
@@ -65,7 +67,8 @@ class Pair {
   Word &mine, &other;
 
  private:
-  unsigned meetings_ = 0;
+  uint64_t meetings_ = 0;
+  const bool share_core_;
   const BenchClock clock_;
 };
 

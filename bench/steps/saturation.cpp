@@ -146,11 +146,9 @@ void measure_saturation(int argc, char** argv) {
                         argv);
   const std::vector<int> cores = options.cores(2);
   const int milliseconds = options.number("--milliseconds", 1, 10000);
-  const std::vector<size_t> bytes = numbers_of("--bytes", options["--bytes"], 1, side_bytes);
-  if (bytes.size() != 2 || bytes[0] > bytes[1])
-    throw Error(Code::invalid_argument, "--bytes needs the first and the last number of bytes");
+  const auto [first, last] = options.range(1, side_bytes);
   const auto messages = static_cast<size_t>(options.number("--messages", 1, 4096));
-  rma::SaturationMap map = empty_map(cores.size(), messages, bytes[0], bytes[1], rma::Scope::node);
+  rma::SaturationMap map = empty_map(cores.size(), messages, first, last, rma::Scope::node);
   BoundThreads threads(cores);
   map.hand_over = hand_over(threads, map.bytes);
   Ranks ranks(threads);

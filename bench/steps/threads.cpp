@@ -66,6 +66,13 @@ std::vector<int> Options::cores(size_t least) const {
   return cores;
 }
 
+std::pair<size_t, size_t> Options::range(size_t least, size_t most) const {
+  const std::vector<size_t> bytes = numbers_of("--bytes", values_.at("--bytes"), least, most);
+  if (bytes.size() != 2 || bytes[0] > bytes[1])
+    throw Error(Code::invalid_argument, "--bytes needs the first and the last number of bytes");
+  return {bytes[0], bytes[1]};
+}
+
 }  // namespace tutti::bench
 
 void require_ok(tutti_status status) {
