@@ -1,6 +1,7 @@
 """Fixtures for the tests of the Python package, which run the installed package as processes."""
 
 import functools
+import json
 import os
 import subprocess
 import sys
@@ -53,6 +54,26 @@ def tutti(commands: CommandServer) -> Tutti:
             cwd=ROOT,
             check=False,
         )
+
+    return run
+
+
+@pytest.fixture
+def document_of(tutti: Tutti, tmp_path: Path) -> Callable[..., tuple[Any, str]]:
+    """Runs `tutti WORDS`, which must succeed; returns the document that it writes, and its output.
+
+    `words` is one text. `after` are words that come after the option of the document's file.
+    `is_silent`: it says nothing on stderr, as without a terminal there is no progress to show.
+    """
+
+    def run(
+        words: str, option: str = "--json-file", after: str = "", is_silent=False, **named: Any
+    ):
+        file = tmp_path / "out.json"
+        done = tutti(*words.split(), option, str(file), *after.split(), **named)
+        assert done.returncode == 0, done.stderr
+        assert not is_silent or done.stderr == ""
+        return json.loads(file.read_text()), done.stdout
 
     return run
 

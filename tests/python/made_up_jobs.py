@@ -58,6 +58,12 @@ def entry(time: float, **words: Any) -> dict[str, Any]:
     }
 
 
+def cell_of(time: float, mean: float | None = None, **words: Any) -> dict[str, Any]:
+    """A cell whose operations all took the same time; the mean may differ."""
+    times = dict.fromkeys(("median_us", "mean_us", "min_us", "p95_us"), time)
+    return words | times | ({} if mean is None else {"mean_us": mean})
+
+
 def cells_of_kinds(
     settings: Any, ranks: int, key: str, repetition: int
 ) -> Iterator[dict[str, Any]]:

@@ -1,24 +1,18 @@
 """The application array_reduce: its program verifies every sum, and both of its ways agree."""
 
-import json
-
 import pytest
 from tutti.bench.applications import built
 
 
-def test_both_ways(tutti, mpi, tmp_path):
+def test_both_ways(document_of, mpi):
     if mpi.abi not in built("array_reduce"):
         pytest.skip(f"array_reduce was not built for {mpi.label}")
     answers = set()
     for vectors in ("0", "1"):
-        file = tmp_path / f"{vectors}.json"
-        options = ["--ranks", "2", "--repetitions", "1", "--mpi", mpi.name, "--bind", "none"]
-        own = ["--elements", "70", "--iterations", "20", "--vectors", vectors]
-        done = tutti(
-            "bench", "apps", "array_reduce", *options, "--json-file", str(file), "--", *own
-        )
-        assert done.returncode == 0, done.stderr
-        (run,) = json.loads(file.read_text())["runs"]
+        words = f"bench apps array_reduce --ranks 2 --repetitions 1 --mpi {mpi.name} --bind none"
+        own = f"-- --elements 70 --iterations 20 --vectors {vectors}"
+        document, _ = document_of(words, after=own)
+        (run,) = document["runs"]
         phases = ["change", "fold", "reduce", "tell"]
         assert [phase["name"] for phase in run["phases"]] == phases
         assert all(answer["same"] and answer["tolerance"] == 0 for answer in run["answers"])

@@ -349,24 +349,6 @@ def test_mistakes_are_named():
     assert failure("fft", 3, "", "it broke") == "exit code 3: it broke"
 
 
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        (["matvec", "--halo"], "No such option: --halo"),
-        (["matvec", "--bytes", "8"], "No such option: --bytes"),
-        (["other"], "'other' is unknown"),
-        (["matvek"], "'matvek' is unknown; did you mean matvec? known are"),
-        (["matvec", "--nodes", "2"], "--nodes: it needs --hosts"),
-        (["fft", "--servers"], "--servers: it needs --hosts"),
-        (["matvec", "--servers", "--hosts", "x"], "matvec has no overlapped form"),
-    ],
-)
-def test_bad_options(tutti, words, says):
-    done = tutti("bench", "apps", *words)
-    assert done.returncode == 2 and says in done.stderr
-    assert done.stderr.count("\n") == 1
-
-
 def test_list(tutti):
     done = tutti("bench", "apps")
     assert done.returncode == 0
@@ -374,17 +356,14 @@ def test_list(tutti):
 
 
 @pytest.mark.parametrize("application", SMALL)
-def test_a_run(tutti, mpi, application, tmp_path):
+def test_a_run(document_of, mpi, application):
     """Answers are the same with and without Tutti on 1, 2 and 4 ranks, whoever reduces first."""
     if mpi.abi not in built(application):
         pytest.skip(f"{application} was not built for {mpi.label}")
-    file = tmp_path / "app.json"
     arguments, phases = SMALL[application]
-    options = ["--ranks", "1,2,4", "--repetitions", "1", "--quick", "--mpi", mpi.name]
-    options += ["--peer-settings", "best", "--bind", "none", "--json-file", str(file)]
-    done = tutti("bench", "apps", application, *options, "--", *arguments)
-    assert done.returncode == 0, done.stderr
-    document = json.loads(file.read_text())
+    words = f"bench apps {application} --ranks 1,2,4 --repetitions 1 --quick --mpi {mpi.name}"
+    words += " --peer-settings best --bind none"
+    document, _ = document_of(words, after=" ".join(["--", *arguments]))
     assert [run["ranks"] for run in document["runs"]] == [1, 2, 4]
     answers = set()
     for run in document["runs"]:
@@ -411,20 +390,16 @@ def test_options_of_an_application(tutti, mpi, application):
         assert done.stderr.startswith(f"tutti: {application}: ") and says in done.stderr
 
 
-def test_barnes_hut_aligns_levels(tutti, mpi, tmp_path):
+def test_barnes_hut_aligns_levels(document_of, mpi):
     """With --align-levels there is a barrier before each allreduce, and the tree is the same."""
     if mpi.abi not in built("barnes_hut"):
         pytest.skip(f"barnes_hut was not built for {mpi.label}")
-    file = tmp_path / "app.json"
-    options = ["--ranks", "2", "--repetitions", "1", "--quick", "--mpi", mpi.name]
+    words = f"bench apps barnes_hut --ranks 2 --repetitions 1 --quick --mpi {mpi.name}"
     calls, answers = [], []
     for aligns in ("0", "1"):
-        arguments = [*SMALL["barnes_hut"][0], "--align-levels", aligns]
-        done = tutti(
-            "bench", "apps", "barnes_hut", *options, "--json-file", str(file), "--", *arguments
-        )
-        assert done.returncode == 0, done.stderr
-        run = json.loads(file.read_text())["runs"][0]
+        own = ["--", *SMALL["barnes_hut"][0], "--align-levels", aligns]
+        document, _ = document_of(words, after=" ".join(own))
+        run = document["runs"][0]
         calls.append({share["collective"]: share["calls"] for share in run["collectives"]})
         answers.append([answer["host"] for answer in run["answers"]])
     assert answers[0] == answers[1]

@@ -1,6 +1,5 @@
 """`tutti bench array`: the program measures every member, and a table shows them."""
 
-import json
 import os
 
 import pytest
@@ -14,12 +13,9 @@ pytestmark = [
 ]
 
 
-def test_command(tutti, tmp_path):
-    file = tmp_path / "array.json"
-    result = tutti("bench", "array", "--repetitions", "2", "--json-file", str(file))
-    assert result.returncode == 0, result.stderr
-    assert "131,072 doubles" in result.stdout and "tutti_reduce of vectors" in result.stdout
-    document = json.loads(file.read_text())
+def test_command(document_of):
+    document, said = document_of("bench array --repetitions 2")
+    assert "131,072 doubles" in said and "tutti_reduce of vectors" in said
     assert document["format"] == "tutti-array 1"
     assert len(document["repetitions"]) == 2
     times = threads.times_by_length(document)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from io import StringIO
 
 import pytest
+from made_up_jobs import cell_of
 from rich.console import Console
 from test_bench_driver import MPICH, OPENMPI
 from tutti.bench import driver
@@ -41,16 +42,7 @@ def job_of(variant: Variant, repetition: int, hand_over: float) -> dict:
     for condition, time in zip(CONDITIONS, TIMES[variant.key], strict=True):
         for kind in KINDS:
             us = time * slow * (1 + 0.01 * repetition)
-            cells.append(
-                kind
-                | {
-                    "condition": condition,
-                    "median_us": us,
-                    "mean_us": us,
-                    "min_us": us,
-                    "p95_us": us,
-                }
-            )
+            cells.append(cell_of(us, condition=condition, **kind))
     hand_overs = [{"condition": name, "ns": [hand_over, hand_over + 1]} for name in CONDITIONS]
     return {
         "library": variant.mpi.label,
@@ -300,18 +292,3 @@ def test_kinds_are_checked_before_anything_runs():
     for wrong in ("0", "2048M", "-1", "many"):
         with pytest.raises(UserError, match="--cold"):
             parse_bytes("--cold", wrong)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["mixed", "--no-dirty"], "--no-dirty"),
-        (["calls", "--kinds", "bcast:8", "--bytes", "8"], "--kinds"),
-        (["mixed", "--every-root"], "--every-root"),
-        (["calls", "--kinds", "bcast:8", "--every-root"], "--every-root"),
-        (["calls", "--cold", "4M", "--plot", "x.png"], "--plot"),
-    ],
-)
-def test_options_that_exclude_each_other(tutti, arguments, said):
-    done = tutti("bench", *arguments)
-    assert done.returncode == 2 and said in done.stderr and len(done.stderr.splitlines()) == 1

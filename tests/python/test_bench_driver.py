@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from conftest import mpis
-from made_up_jobs import MPICH, OPENMPI
+from made_up_jobs import LIMITS, MPICH, OPENMPI, cell_of
 from tutti.bench import driver
 from tutti.bench.checks import choose_mpis, default_ranks, plot_stem
 from tutti.bench.document import as_json, comparison_json
@@ -187,16 +187,7 @@ def fake_job(ranks: int, variant: Variant, repetition: int) -> dict:
     for collective, size in (("allreduce", 8), ("bcast", 64), ("bcast", 1048576)):
         gain = 0.8 if size == 64 else 2.0
         time = 10.0 * drift / (gain if variant.tutti else 1.0)
-        cells.append(
-            {
-                "collective": collective,
-                "bytes": size,
-                "median_us": time,
-                "mean_us": 3 * time,
-                "min_us": time,
-                "p95_us": time,
-            }
-        )
+        cells.append(cell_of(time, 3 * time, collective=collective, bytes=size))
     job = {"library": variant.mpi.label, "cells": cells, "interposed": variant.tutti}
     return job | ({"flag_exchange_us": 4.0 * drift} if ranks == 2 else {})
 
@@ -323,14 +314,7 @@ def test_cells_left_out_are_reported_and_rank_counts_without_cells_are_skipped(m
         return job | {"left_out": [left]} | ({"cells": []} if ranks == 4 else {})
 
     monkeypatch.setattr(driver, "run_job", run_job)
-    limits = {
-        "line_half_round_trip_ns": 50.0,
-        "copy_one_core_gb_per_s": {},
-        "copy_two_cores_gb_per_s": {},
-        "copy_rewritten_us": {},
-        "cma_rewritten_us": {},
-    }
-    monkeypatch.setattr(driver, "measure_limits", lambda: limits)
+    monkeypatch.setattr(driver, "measure_limits", lambda: LIMITS)
     measurements = driver.run(fake_settings(), lambda line: None)
     stream = StringIO()
     show(measurements, Console(file=stream, width=200))
@@ -379,14 +363,7 @@ def two_modes(host: list[float]) -> Measurements:
     for variant in measurements.settings.variants(2):
         for time in host:
             cells = [
-                {
-                    "collective": name,
-                    "bytes": 8,
-                    "median_us": us,
-                    "mean_us": mean,
-                    "min_us": us,
-                    "p95_us": us,
-                }
+                cell_of(us, mean, collective=name, bytes=8)
                 for name, us, mean in (
                     ("allreduce", 0.1 if variant.tutti else time, 0.2 if variant.tutti else 20.0),
                     ("bcast", 0.1 if variant.tutti else 0.3, 3.0),
@@ -482,29 +459,10 @@ def ends(pid, seconds=100.0):
 
 @pytest.mark.mpi
 @pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
-def test_hosts_alone(tutti, tmp_path, mpi):
-    file = tmp_path / "hosts.json"
-    done = tutti(
-        "bench",
-        "--no-tutti",
-        "--quick",
-        "--repetitions",
-        "2",
-        "--ranks",
-        "2",
-        "--sizes",
-        "8,1K",
-        "--budget-ms",
-        "3",
-        "--mpi",
-        mpi.name,
-        "--json",
-        str(file),
-        "--plot",
-        str(tmp_path / "hosts"),
-    )
-    assert done.returncode == 0, done.stderr
-    document = json.loads(file.read_text())
+def test_hosts_alone(document_of, tmp_path, mpi):
+    words = f"--ranks 2 --repetitions 2 --sizes 8,1K --budget-ms 3 --mpi {mpi.name}"
+    words += f" --plot {tmp_path / 'hosts'}"
+    document, said = document_of(f"bench --no-tutti --quick {words}", "--json")
     assert len(document["cells"]) == 3 * 2 + 1
     for cell in document["cells"]:
         for samples in cell["variants"].values():
@@ -515,7 +473,7 @@ def test_hosts_alone(tutti, tmp_path, mpi):
             )
     assert document["limits"]["copy_one_core_gb_per_s"]["32768"] > 0
     assert (tmp_path / "hosts.png").exists() and (tmp_path / "hosts.svg").exists()
-    assert mpi.label in done.stdout and "memcpy" in done.stdout
+    assert mpi.label in said and "memcpy" in said
 
 
 def failing_launcher(tmp_path, line):
@@ -551,32 +509,15 @@ def test_what_failed_is_one_line(said, line):
 
 @pytest.mark.mpi
 @pytest.mark.parametrize("ranks", [2, 4])
-def test_with_and_without_tutti(tutti, tmp_path, mpi, ranks):
+def test_with_and_without_tutti(document_of, mpi, ranks):
     if find_program("tutti-run") is None or find_interposer(mpi.abi) is None:
         pytest.skip("the interposer is not built")
-    file = tmp_path / "both.json"
-    done = tutti(
-        "bench",
-        "--repetitions",
-        "2",
-        "--ranks",
-        str(ranks),
-        "--sizes",
-        "8,4K",
-        "--budget-ms",
-        "2",
-        "--mpi",
-        mpi.name,
-        "--json",
-        str(file),
-        seconds=280,
-    )
-    assert done.returncode == 0, done.stderr
-    document = json.loads(file.read_text())
+    words = f"--ranks {ranks} --repetitions 2 --sizes 8,4K --budget-ms 2 --mpi {mpi.name}"
+    document, said = document_of(f"bench {words}", "--json", seconds=280)
     oversubscribed = ranks > len(os.sched_getaffinity(0))
     assert len(document["comparisons"]) == (3 * 2 + 1) * (2 if oversubscribed else 1)
     assert all(c["ratio_of_medians"]["low"] > 0 for c in document["comparisons"])
-    assert "Geometric means" in done.stdout
+    assert "Geometric means" in said
 
 
 def test_mpis_are_found_if_the_environments_exist():

@@ -6,6 +6,7 @@ import json
 from io import StringIO
 
 import pytest
+from made_up_jobs import LIMITS, cell_of
 from rich.console import Console
 from test_bench_driver import MPICH, OPENMPI, fake_settings
 from tutti.bench import driver, overlap
@@ -20,17 +21,10 @@ from tutti.places import find_interposer, find_program
 
 # How much longer than Tutti's blocking call a call takes.
 FACTORS = {"blocking": 1.0, "nonblocking": 2.0, "persistent": 1.5}
-LIMITS = {
-    "line_half_round_trip_ns": 50.0,
-    "copy_one_core_gb_per_s": {},
-    "copy_two_cores_gb_per_s": {},
-    "copy_rewritten_us": {},
-    "cma_rewritten_us": {},
-}
 
 
 def entry(time: float, **words) -> dict:
-    return {"median_us": time, "mean_us": 3 * time, "min_us": time, "p95_us": time} | words
+    return cell_of(time, 3 * time, **words)
 
 
 def call_time(variant: Variant, form: str) -> float:
@@ -237,56 +231,18 @@ def test_words():
             parse_faces(text)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "culprit"),
-    [
-        (["forms", "--form", "blocking"], "--form: 'blocking'"),
-        (["forms", "--every-root"], "No such option: --every-root"),
-        (["forms", "--hosts", "x"], "No such option: --hosts"),
-        (["overlap", "--mixed"], "No such option: --mixed"),
-        (["forms", "--compute", "3"], "No such option: --compute"),
-        (["overlap", "--compute", "0"], "--compute: '0'"),
-        (["overlap", "--faces", "4"], "--faces: it needs --halo"),
-        (["halo", "--faces", "8"], "--faces: '8'"),
-        (["halo", "--form", "all"], "No such option: --form"),
-        (["halo", "--bytes", "8"], "No such option: --bytes"),
-        (["overlap", "--halo"], "--halo: it needs --hosts"),
-        (["overlap", "--halo", "--hosts", "x", "--bytes", "8"], "--bytes: --halo exchanges"),
-        (["overlap", "--hosts", "tests/hosts", "--ranks", "2"], "--ranks: --hosts has its own"),
-        (["halo", "--hosts", "tests/hosts"], "No such option: --hosts"),
-    ],
-)
-def test_options_that_do_not_go_together_are_refused(tutti, arguments, culprit):
-    done = tutti("bench", *arguments)
-    assert done.returncode == 2
-    assert len(done.stderr.splitlines()) == 1 and culprit in done.stderr
-
-
-RUN = ("--ranks", "2", "--repetitions", "2", "--budget-ms", "2", "--peer-settings", "default")
+RUN = "--ranks 2 --repetitions 2 --budget-ms 2 --peer-settings default"
 
 
 @pytest.fixture
-def run_bench(tutti, mpi, tmp_path):
+def run_bench(document_of, mpi):
     """Runs `tutti bench`; the result is (document, output, with Tutti)."""
     with_tutti = find_program("tutti-run") is not None and find_interposer(mpi.abi) is not None
 
-    def run(*arguments: str):
-        file = tmp_path / "bench.json"
-        more = [] if with_tutti else ["--no-tutti"]
-        done = tutti(
-            "bench",
-            *arguments,
-            *RUN,
-            *more,
-            "--mpi",
-            mpi.name,
-            "--json-file",
-            str(file),
-            seconds=280,
-        )
-        assert done.returncode == 0, done.stderr
-        assert done.stderr == ""  # if stderr is no terminal, no progress is shown
-        return json.loads(file.read_text()), done.stdout, with_tutti
+    def run(words: str):
+        more = "" if with_tutti else " --no-tutti"
+        words = f"bench {words} {RUN} --mpi {mpi.name}{more}"
+        return *document_of(words, is_silent=True, seconds=280), with_tutti
 
     return run
 
@@ -295,7 +251,7 @@ def run_bench(tutti, mpi, tmp_path):
 @pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
 def test_a_run_of_forms_repeated_and_shuffled(run_bench):
     document, output, with_tutti = run_bench(
-        "forms", "--mixed", "--kinds", "allreduce:8,alltoallw:64,barrier"
+        "forms --mixed --kinds allreduce:8,alltoallw:64,barrier"
     )
     cells = {(c["collective"], c["condition"], c["form"]) for c in document["cells"]}
     assert cells == {
@@ -315,9 +271,7 @@ def test_a_run_of_forms_repeated_and_shuffled(run_bench):
 @pytest.mark.mpi
 @pytest.mark.parametrize("mpi", ["openmpi"], indirect=True)
 def test_a_run_beside_computations(run_bench):
-    document, output, with_tutti = run_bench(
-        "overlap", "--collectives", "bcast,barrier", "--bytes", "8,4K"
-    )
+    document, output, with_tutti = run_bench("overlap --collectives bcast,barrier --bytes 8,4K")
     rows = document["overlap"]["rows"]
     assert len(rows) == 3 * 2 * (1 + with_tutti)
     assert len(document["overlap"]["durations_us"]["2"]) == 3
@@ -328,7 +282,7 @@ def test_a_run_beside_computations(run_bench):
 @pytest.mark.mpi
 @pytest.mark.parametrize("mpi", ["openmpi"], indirect=True)
 def test_a_run_of_exchanges(run_bench):
-    document, output, with_tutti = run_bench("halo", "--faces", "4,1K")
+    document, output, with_tutti = run_bench("halo --faces 4,1K")
     rows = document["halo"]["rows"]
     assert {row["face_bytes"] for row in rows} == {4, 1024}
     ways = set(WAYS) - (

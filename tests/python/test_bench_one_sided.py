@@ -68,14 +68,11 @@ def test_saturation(tmp_path):
     assert [path.exists() for path in draw_map(map_, tmp_path / "heat")] == [True, True]
 
 
-def test_alltoall(tmp_path):
+def test_alltoall(document_of):
     """Ranks that share cores check every block; each way is compared with the first."""
-    file = tmp_path / "alltoall.json"
-    words = "bench alltoall --ranks 5 --bytes 8,4K --repetitions 2 --json-file".split()
-    result = CliRunner().invoke(whole_app(), [*words, str(file)])
-    assert result.exit_code == 0, result.output
-    assert "an all-to-all of gets, 5 ranks" in result.output
-    cells = json.loads(file.read_text())["cells"]
+    document, said = document_of("bench alltoall --ranks 5 --bytes 8,4K --repetitions 2")
+    assert "an all-to-all of gets, 5 ranks" in said
+    cells = document["cells"]
     assert [cell["bytes"] for cell in cells] == [8, 4096]
     for cell in cells:
         assert all(len(cell[way]) == 2 and min(cell[way]) > 0 for way in threads.ALLTOALL)

@@ -2,14 +2,10 @@
 them.
 """
 
-import json
-
 import pytest
 from tutti.bench import threads
 from tutti.bench.driver import execute
-from tutti.cli import whole_app
 from tutti.places import find_program
-from typer.testing import CliRunner
 
 pytestmark = [
     pytest.mark.alone,
@@ -27,28 +23,11 @@ def test_every_cell(count):
         assert all(len(times) == 2 and min(times) > 0 for times in of_size.values())
 
 
-def test_command(tmp_path):
-    file = tmp_path / "openmp.json"
-    result = CliRunner().invoke(
-        whole_app(),
-        [
-            "bench",
-            "openmp",
-            "--ranks",
-            "2",
-            "--bytes",
-            "64,4K",
-            "--repetitions",
-            "2",
-            "--budget-ms",
-            "1",
-            "--json-file",
-            str(file),
-        ],
-    )
-    assert result.exit_code == 0, result.output
-    assert "2 ranks as threads" in result.output and "4 KiB" in result.output
-    assert json.loads(file.read_text())[0]["threads"] == 2
+def test_command(document_of):
+    words = "bench openmp --ranks 2 --bytes 64,4K --repetitions 2 --budget-ms 1"
+    document, said = document_of(words)
+    assert "2 ranks as threads" in said and "4 KiB" in said
+    assert document[0]["threads"] == 2
 
 
 def test_wrong_arguments():

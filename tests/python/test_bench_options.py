@@ -68,3 +68,85 @@ def test_collectives_are_those_of_the_program():
 
 def test_help_names_the_collectives_that_have_plans():
     assert re.split(", | or ", COLLECTIVES_HELP) == core().collectives()
+
+
+REFUSED = [
+    ("nodes", "--hosts: give the directory"),
+    ("worth", "--hosts: give the directory"),
+    ("overlap --nodes 2", "--nodes: it needs --hosts"),
+    ("calls --lengths equal", "No such option: --lengths"),
+    ("nodes --hosts tests/hosts --lengths equal,long", "--lengths: 'long' is"),
+    ("nodes --hosts /none", "--hosts: there is no program '/none/up'"),
+    ("nodes --hosts tests/hosts --nodes 1", "--nodes: '1'"),
+    ("nodes --hosts tests/hosts --per-node 0", "--per-node: '0'"),
+    ("nodes --hosts tests/hosts --delay fast", "--delay: 'fast'"),
+    ("worth --hosts tests/hosts --per-node 1", "give --per-node 2"),
+    ("worth --hosts tests/hosts --delay 0,1ms", "--delay: give one"),
+    ("worth --hosts tests/hosts --plot x", "--plot"),
+    ("worth --hosts tests/hosts --every-root", "--every-root"),
+    ("nodes --hosts tests/hosts --ranks 4", "--ranks"),
+    ("nodes --hosts tests/hosts --bind core", "--bind"),
+    ("nodes --hosts tests/hosts --peer-settings best", "--peer-settings"),
+    ("nodes --hosts tests/hosts --shared-heap", "--shared-heap"),
+    ("one-sided --nodes 2", "--nodes: it needs --hosts"),
+    ("saturation --per-node 2", "--per-node: it needs --hosts"),
+    ("one-sided --hosts tests/hosts --nodes 3", "--nodes: '3' is not accepted"),
+    ("one-sided --hosts tests/hosts --per-node 0", "--per-node: '0'"),
+    ("one-sided --hosts tests/hosts --delay fast", "--delay: 'fast'"),
+    ("one-sided --hosts tests/hosts --bytes 7", "--bytes: '7'"),
+    ("one-sided --hosts tests/hosts --plot x", "No such option: --plot"),
+    ("one-sided --hosts tests/hosts --ranks 2", "No such option: --ranks"),
+    ("one-sided --hosts /none", "--hosts: there is no program '/none/up'"),
+    ("alltoall --hosts tests/hosts", "No such option: --hosts"),
+    ("saturation --hosts tests/hosts --delay 0,1ms", "--delay: a saturation"),
+    ("saturation --hosts tests/hosts --bytes 8", "No such option: --bytes"),
+    ("saturation --hosts tests/hosts --servers 1,0", "--servers: '0' is"),
+    ("saturation --servers 2", "--servers: it needs --hosts"),
+    ("one-sided --servers", "No such option: --servers"),
+    ("forms --form blocking", "--form: 'blocking'"),
+    ("forms --every-root", "No such option: --every-root"),
+    ("forms --hosts x", "No such option: --hosts"),
+    ("overlap --mixed", "No such option: --mixed"),
+    ("forms --compute 3", "No such option: --compute"),
+    ("overlap --compute 0", "--compute: '0'"),
+    ("overlap --faces 4", "--faces: it needs --halo"),
+    ("halo --faces 8", "--faces: '8'"),
+    ("halo --form all", "No such option: --form"),
+    ("halo --bytes 8", "No such option: --bytes"),
+    ("overlap --halo", "--halo: it needs --hosts"),
+    ("overlap --halo --hosts x --bytes 8", "--bytes: --halo exchanges"),
+    ("overlap --hosts tests/hosts --ranks 2", "--ranks: --hosts has its own"),
+    ("halo --hosts tests/hosts", "No such option: --hosts"),
+    ("mixed --no-dirty", "--no-dirty"),
+    ("calls --kinds bcast:8 --bytes 8", "--kinds"),
+    ("mixed --every-root", "--every-root"),
+    ("calls --kinds bcast:8 --every-root", "--every-root"),
+    ("calls --cold 4M --plot x.png", "--plot"),
+    ("calls --every-root --collectives allreduce,barrier", "none of allreduce, barrier has a root"),
+    ("calls --every-root --openmp", "--openmp"),
+    ("apps matvec --halo", "No such option: --halo"),
+    ("apps matvec --bytes 8", "No such option: --bytes"),
+    ("apps other", "'other' is unknown"),
+    ("apps matvek", "'matvek' is unknown; did you mean matvec? known are"),
+    ("apps matvec --nodes 2", "--nodes: it needs --hosts"),
+    ("apps fft --servers", "--servers: it needs --hosts"),
+    ("apps matvec --servers --hosts x", "matvec has no overlapped form"),
+]
+REFUSED_WITH_MPI = [
+    ("lives --mpi none", "--mpi: there is no 'none'; found are "),
+    ("lives --json-file /nowhere/lives.json", "--json-file: there is no directory"),
+    ("lives --calls x", "--calls: 'x' is not a number of calls"),
+    ("lives --rounds 0", "--rounds: '0' is not accepted"),
+    ("lives --ranks 2,4", "--ranks: '2,4' is not accepted; one number is"),
+    ("waits --work -1", "--work: '-1' is not accepted"),
+    ("waits --ranks 1", "--ranks: '1' is not accepted; 2 or more are"),
+    ("waits --ranks 2,4", "--ranks: '2,4' is not accepted; one number is"),
+]
+REFUSED += [pytest.param(*row, marks=pytest.mark.mpi) for row in REFUSED_WITH_MPI]
+
+
+@pytest.mark.parametrize(("words", "said"), REFUSED)
+def test_bad_options_are_refused_with_one_line(tutti, words, said):
+    done = tutti("bench", *words.split())
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1 and said in done.stderr

@@ -5,7 +5,7 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
-from made_up_jobs import MPICH, OPENMPI
+from made_up_jobs import MPICH, OPENMPI, cell_of
 from rich.console import Console
 from tutti.bench import peer_files
 from tutti.bench.bounds import Machine, bounded, interpolated, machine_of
@@ -30,23 +30,11 @@ def test_every_setting_that_a_user_could_choose():
     def keys(chosen, oversubscribed, heap=False):
         return [v.key for v in variants_for([MPICH, OPENMPI], chosen, oversubscribed, True, heap)]
 
-    assert keys("all", False) == [
-        "mpich",
-        "mpich+tutti",
-        "mpich@mpir",
-        "openmpi",
-        "openmpi+tutti",
-        "openmpi@sm",
-    ]
+    settings = "mpich mpich+tutti mpich@mpir openmpi openmpi+tutti openmpi@sm"
+    assert " ".join(keys("all", False)) == settings
     assert "mpich@best" in keys("all", True) and "openmpi@sm" in keys("all", True)
-    assert keys("default", False, True) == [
-        "mpich",
-        "mpich+tutti",
-        "mpich+tutti+heap",
-        "openmpi",
-        "openmpi+tutti",
-        "openmpi+tutti+heap",
-    ]
+    heaps = "mpich mpich+tutti mpich+tutti+heap openmpi openmpi+tutti openmpi+tutti+heap"
+    assert " ".join(keys("default", False, True)) == heaps
 
 
 def test_other_settings_and_the_heap_reach_the_job(tmp_path):
@@ -126,13 +114,7 @@ def measured() -> Measurements:
         measurements.limits.append(LIMITS)
         for variant in settings.variants(2):
             cells = [
-                {
-                    "collective": collective,
-                    "bytes": size,
-                    **dict.fromkeys(
-                        ("median_us", "mean_us", "min_us", "p95_us"), time + 0.01 * repetition
-                    ),
-                }
+                cell_of(time + 0.01 * repetition, collective=collective, bytes=size)
                 for collective in settings.collectives
                 for size, time in zip(settings.sizes, times[variant.key], strict=True)
             ]
@@ -160,11 +142,7 @@ def test_tutti_at_the_best_setting_if_only_that_was_measured():
     measurements = Measurements(settings)
     for variant in settings.variants(4):
         time = {"mpich@best": 4, "openmpi@best": 2}.get(variant.key, 1)
-        cell = {
-            "collective": "bcast",
-            "bytes": 8,
-            **dict.fromkeys(("median_us", "mean_us", "min_us", "p95_us"), time),
-        }
+        cell = cell_of(time, collective="bcast", bytes=8)
         measurements.add(4, variant, {"library": variant.mpi.label, "cells": [cell]})
     found = best_peers(measurements)
     assert [

@@ -4,6 +4,7 @@ import itertools
 import os
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 from retries import note_retry
@@ -22,31 +23,43 @@ def launch(
     mpi: Mpi,
     ranks: int,
     directory: Path,
-    *arguments: str,
-    binding: str = "none",
+    words: str,
     preload: Path | None = None,
 ):
+    """Starts tutti-bench with these words of one text; the result is (exit code, stdout, stderr)."""
     variant = Variant(mpi, "best" if ranks > 2 else "default", False)
     # Before the libraries that all jobs of the tests have (tests/conftest.py).
     preloaded = ":".join(filter(None, [preload and str(preload), os.environ.get("LD_PRELOAD")]))
     prefix = ["env", f"LD_PRELOAD={preloaded}"] if preload else []
-    words = command(
-        variant, ranks, binding, [*prefix, str(program(f"tutti-bench-{mpi.abi}")), *arguments], None
-    )
+    bench = [*prefix, str(program(f"tutti-bench-{mpi.abi}")), *words.split()]
+    job = command(variant, ranks, "none", bench, None)
     # A job that found no time to measure in says so, and is tried again.
     for tries in range(3):
-        code, out, err = execute_job(words, environment(variant, binding, directory), 120)
+        code, out, err = execute_job(job, environment(variant, "none", directory), 120)
         if code == 0 or "every start was missed" not in err or tries == 2:
             break
         note_retry(err)
     return code, out, err
 
 
+def run_program(mpi: Mpi, ranks: int, directory: Path, words: str, **more: Any) -> dict[str, Any]:
+    """The same; the program must succeed, and the result is its job."""
+    code, out, err = launch(mpi, ranks, directory, words, **more)
+    assert code == 0, err
+    return bench_job(read_rows(out.splitlines()))
+
+
+def refuse(mpi: Mpi, directory: Path, words: str, culprit: str) -> None:
+    """The program refuses the words with one line, which names the culprit."""
+    code, _, err = launch(mpi, 2, directory, words)
+    ours = [line for line in err.splitlines() if "tutti-bench:" in line]
+    assert code == 2
+    assert len(ours) == 1 and culprit in ours[0]
+
+
 @pytest.mark.parametrize("ranks", [1, 2, 3, 5])
 def test_cells_and_json(mpi, ranks, tmp_path):
-    code, out, err = launch(mpi, ranks, tmp_path, "--bytes", "8,24,4K", "--budget-ms", "2")
-    assert code == 0, err
-    job = bench_job(read_rows(out.splitlines()))
+    job = run_program(mpi, ranks, tmp_path, "--bytes 8,24,4K --budget-ms 2")
     assert (job["ranks"], job["interposed"], job["verified"]) == (ranks, False, True)
     assert [(c["collective"], c["bytes"]) for c in job["cells"]] == [
         *((name, size) for name in ("allreduce", "bcast", "reduce") for size in (8, 24, 4096)),
@@ -66,21 +79,8 @@ def test_every_collective_is_right_in_one_job(mpi, ranks, tmp_path):
 
     The last rank is the root.
     """
-    code, out, err = launch(
-        mpi,
-        ranks,
-        tmp_path,
-        "--collectives",
-        "all",
-        "--bytes",
-        "8,1000",
-        "--root",
-        str(ranks - 1),
-        "--budget-ms",
-        "1",
-    )
-    assert code == 0, err
-    job = bench_job(read_rows(out.splitlines()))
+    words = f"--collectives all --bytes 8,1000 --root {ranks - 1} --budget-ms 1"
+    job = run_program(mpi, ranks, tmp_path, words)
     assert job["verified"] and "left_out" not in job
     assert [(c["collective"], c["bytes"]) for c in job["cells"]] == [
         (name, size) for name in COLLECTIVES for size in ((0,) if name == "barrier" else (8, 1000))
@@ -97,28 +97,21 @@ def test_help_names_every_collective_and_the_usual_ones(mpi, tmp_path):
 
 
 def test_the_former_name_of_bytes_works_and_one_line_names_the_new_one(mpi, tmp_path):
-    arguments = ("--collectives", "bcast", "--iterations", "20")
-    code, out, err = launch(mpi, 2, tmp_path, *arguments, "--sizes", "8,1K")
+    words = "--collectives bcast --iterations 20"
+    code, out, err = launch(mpi, 2, tmp_path, f"{words} --sizes 8,1K")
     assert code == 0, err
     job = bench_job(read_rows(out.splitlines()))
     assert [cell["bytes"] for cell in job["cells"]] == [8, 1024]
     ours = [line for line in err.splitlines() if line.startswith("tutti-bench:")]
     assert ours == ["tutti-bench: the next version takes only --bytes instead of --sizes"]
-    code, _, err = launch(mpi, 2, tmp_path, *arguments, "--bytes", "8,1K")
+    code, _, err = launch(mpi, 2, tmp_path, f"{words} --bytes 8,1K")
     assert code == 0 and "tutti-bench:" not in err
 
 
 def test_sizes_beyond_the_bound_are_left_out(mpi, tmp_path):
     """A rank's buffers have 256 MiB: for 2 x 2 parts in an alltoall, for 2 + 1 in a gather."""
-    arguments = (
-        "--collectives",
-        "gather,barrier,alltoallv",
-        "--bytes",
-        "512M,8,1024M",
-        "--budget-ms",
-        "1",
-    )
-    code, out, err = launch(mpi, 2, tmp_path, *arguments)
+    words = "--collectives gather,barrier,alltoallv --bytes 512M,8,1024M --budget-ms 1"
+    code, out, err = launch(mpi, 2, tmp_path, words)
     assert code == 0, err
     job = bench_job(read_rows(out.splitlines()))
     assert [(c["collective"], c["bytes"]) for c in job["cells"]] == [
@@ -138,18 +131,8 @@ def test_sizes_beyond_the_bound_are_left_out(mpi, tmp_path):
 
 
 def test_fixed_iterations_and_nothing_but_rows(mpi, tmp_path):
-    code, out, err = launch(
-        mpi,
-        2,
-        tmp_path,
-        "--collectives",
-        "allreduce",
-        "--bytes",
-        "8",
-        "--iterations",
-        "37",
-        "--no-dirty",
-    )
+    words = "--collectives allreduce --bytes 8 --iterations 37 --no-dirty"
+    code, out, err = launch(mpi, 2, tmp_path, words)
     assert code == 0, err
     rows = read_rows(out.splitlines())
     assert len(rows) == len(out.splitlines())
@@ -159,27 +142,24 @@ def test_fixed_iterations_and_nothing_but_rows(mpi, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "culprit"),
+    ("words", "culprit"),
     [
-        (["--bytes", "12"], "12"),
-        (["--bytes", "-8"], "-8"),
-        (["--bytes", "99999999999999999999999"], "9999"),
-        (["--collectives", "neighbor_alltoallw"], "neighbor_alltoallw"),
-        (["--collectives", "all,scan"], "'all'"),
-        (["--collectives", "bcast,bcast"], "bcast"),
-        (["--iterations", "0"], "--iterations"),
-        (["--root", "2"], "--root"),
-        (["--nonsense", "1"], "--nonsense"),
-        (["--cold"], "--cold"),
-        (["--forms", "blocking,blocking"], "blocking"),
-        (["--lengths", "flat"], "--lengths"),
+        ("--bytes 12", "12"),
+        ("--bytes -8", "-8"),
+        ("--bytes 99999999999999999999999", "9999"),
+        ("--collectives neighbor_alltoallw", "neighbor_alltoallw"),
+        ("--collectives all,scan", "'all'"),
+        ("--collectives bcast,bcast", "bcast"),
+        ("--iterations 0", "--iterations"),
+        ("--root 2", "--root"),
+        ("--nonsense 1", "--nonsense"),
+        ("--cold", "--cold"),
+        ("--forms blocking,blocking", "blocking"),
+        ("--lengths flat", "--lengths"),
     ],
 )
-def test_bad_input(mpi, tmp_path, arguments, culprit):
-    code, out, err = launch(mpi, 2, tmp_path, *arguments)
-    ours = [line for line in err.splitlines() if "tutti-bench:" in line]
-    assert code == 2
-    assert len(ours) == 1 and culprit in ours[0]
+def test_bad_input(mpi, tmp_path, words, culprit):
+    refuse(mpi, tmp_path, words, culprit)
 
 
 # Each replaces a collective by one that is wrong in its own way.
@@ -307,8 +287,8 @@ TRIED = [("mpich", way) for way in WRONG] + [("openmpi", way) for way in list(WR
 @pytest.mark.parametrize(("mpi", "way"), TRIED, indirect=["mpi"])
 def test_wrong_results_are_noticed(mpi, broken, tmp_path, way):
     collective, code = WRONG[way]
-    arguments = ("--collectives", collective, "--bytes", "4K", "--iterations", "100")
-    status, out, err = launch(mpi, 2, tmp_path, *arguments, preload=broken(code))
+    words = f"--collectives {collective} --bytes 4K --iterations 100"
+    status, out, err = launch(mpi, 2, tmp_path, words, preload=broken(code))
     assert status != 0
     assert ("wrong result" if collective != "barrier" else "let this rank out") in err
 
@@ -316,19 +296,8 @@ def test_wrong_results_are_noticed(mpi, broken, tmp_path, way):
 def test_right_results_are_not_refused(mpi, broken, tmp_path):
     """The same replacement, but with right results."""
     whole = "\n".join(broken_code(name, ("", "")) for name in PARAMETERS)
-    code, out, err = launch(
-        mpi,
-        2,
-        tmp_path,
-        "--collectives",
-        "all",
-        "--bytes",
-        "4K",
-        "--budget-ms",
-        "1",
-        preload=broken(whole),
-    )
-    assert code == 0, err
+    words = "--collectives all --bytes 4K --budget-ms 1"
+    run_program(mpi, 2, tmp_path, words, preload=broken(whole))
 
 
 def test_limits_are_rows():

@@ -4,16 +4,14 @@ import json
 from io import StringIO
 
 import pytest
-from made_up_jobs import MPICH
+from made_up_jobs import MPICH, cell_of
 from rich.console import Console
-from test_bench_program import launch
+from test_bench_program import run_program
 from tutti.bench.document import as_json
-from tutti.bench.driver import bench_job
 from tutti.bench.measurements import ROOTED, Measurements, Samples, Settings
 from tutti.bench.report import show
 from tutti.bench.results import compare_cells, pairs
 from tutti.bench.roots import compare_roots, spread
-from tutti.rows import read_rows
 
 # Microseconds by root. A tree that ignores the topology is fast from root 0. With Tutti all roots
 # take the same time.
@@ -84,7 +82,7 @@ def test_the_spread_is_of_roots_and_not_of_repetitions():
     assert (found.low, found.high) == (8.25, 12.75)
     assert (found.fastest_root, found.slowest_root, found.factor) == (0, 1, 2.5)
     one = Samples()
-    one.add([dict.fromkeys(("median_us", "mean_us", "min_us", "p95_us"), 2.0)], True)
+    one.add([cell_of(2.0)], True)
     lone = spread(one)
     assert lone is not None and (lone.low, lone.middle, lone.high, lone.factor) == (
         2.0,
@@ -113,22 +111,8 @@ def test_tables_and_json():
     text = stream.getvalue()
     assert "MPICH 5.0.2, over the roots, us" in text
     rows = [line.replace("\u2502", " ").split() for line in text.splitlines() if "2.50x" in line]
-    assert rows[0][:13] == [
-        "bcast",
-        "8",
-        "B",
-        "6.000",
-        "10.50",
-        "15.00",
-        "1",
-        "2.50x",
-        "4.500",
-        "4.500",
-        "4.500",
-        "0",
-        "1.00x",
-    ]
-    assert rows[0][13] == "3.33x"
+    host, tutti = "6.000 10.50 15.00 1 2.50x", "4.500 4.500 4.500 0 1.00x"
+    assert " ".join(rows[0][:14]) == f"bcast 8 B {host} {tutti} 3.33x"
     document = json.loads(json.dumps(as_json(measurements)))
     assert document["settings"]["every_root"] is True
     bcast = document["cells"][0]["variants"]["mpich"]
@@ -187,18 +171,6 @@ def test_plot_draws_whiskers(tmp_path):
     assert len(places) == 4  # two variants beside each other at two sizes
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["--collectives", "allreduce,barrier"], "none of allreduce, barrier has a root"),
-        (["--openmp"], "--openmp"),
-    ],
-)
-def test_every_root_without_a_rooted_collective_is_refused(tutti, arguments, said):
-    done = tutti("bench", "calls", "--every-root", *arguments)
-    assert done.returncode == 2 and said in done.stderr and len(done.stderr.splitlines()) == 1
-
-
 def test_help_says_why(tutti):
     words = " ".join(
         tutti("bench", "calls", "--help", environment={"COLUMNS": "200"})
@@ -212,21 +184,8 @@ def test_help_says_why(tutti):
 @pytest.mark.parametrize("ranks", [1, 3])
 def test_the_program_measures_every_root(mpi, ranks, tmp_path):
     """The program verifies the data of every root, with buffers that are large enough for all."""
-    code, out, err = launch(
-        mpi,
-        ranks,
-        tmp_path,
-        "--root",
-        "every",
-        "--collectives",
-        f"{','.join(ROOTED)},scan,barrier",
-        "--bytes",
-        "8,40000",
-        "--budget-ms",
-        "1",
-    )
-    assert code == 0, err
-    job = bench_job(read_rows(out.splitlines()))
+    words = f"--root every --collectives {','.join(ROOTED)},scan,barrier --bytes 8,40000"
+    job = run_program(mpi, ranks, tmp_path, f"{words} --budget-ms 1")
     assert job["every_root"] and job["verified"]
     rooted = [(name, size, root) for name in ROOTED for size in (8, 40000) for root in range(ranks)]
     rest = [("scan", 8, None), ("scan", 40000, None), ("barrier", 0, None)]
@@ -235,33 +194,12 @@ def test_the_program_measures_every_root(mpi, ranks, tmp_path):
 
 @pytest.mark.mpi
 @pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
-def test_a_run(tutti, tmp_path, mpi):
-    file = tmp_path / "roots.json"
-    done = tutti(
-        "bench",
-        "calls",
-        "--every-root",
-        "--no-tutti",
-        "--ranks",
-        "3",
-        "--collectives",
-        "bcast,allreduce",
-        "--bytes",
-        "8",
-        "--repetitions",
-        "2",
-        "--budget-ms",
-        "1",
-        "--mpi",
-        mpi.name,
-        "--json-file",
-        str(file),
-        "--plot",
-        str(tmp_path / "roots"),
-    )
-    assert done.returncode == 0, done.stderr
-    assert "over the roots" in done.stdout
-    cells = json.loads(file.read_text())["cells"]
+def test_a_run(document_of, tmp_path, mpi):
+    words = f"--ranks 3 --collectives bcast,allreduce --bytes 8 --mpi {mpi.name}"
+    words += f" --repetitions 2 --budget-ms 1 --plot {tmp_path / 'roots'}"
+    document, said = document_of(f"bench calls --every-root --no-tutti {words}")
+    assert "over the roots" in said
+    cells = document["cells"]
     for samples in cells[0]["variants"].values():
         assert [len(times) for times in samples["by_root_us"]] == [2, 2, 2]
         assert (

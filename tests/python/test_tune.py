@@ -1,6 +1,5 @@
 """`tutti tune`: candidates, decisions on made-up measurements, resuming, and one real tuning."""
 
-import json
 import os
 import random
 from dataclasses import replace
@@ -522,32 +521,15 @@ def test_a_table_is_obeyed_and_a_broken_one_ends_the_program_before_it_starts(tm
 
 @pytest.mark.mpi
 @pytest.mark.skipif("mpich" not in mpis(), reason="no MPICH here")
-def test_a_small_real_tuning(tutti, tmp_path):
-    output, raw = tmp_path / "tuned.map", tmp_path / "raw.json"
-    done = tutti(
-        "tune",
-        "--ranks",
-        "2",
-        "--collectives",
-        "scan",
-        "--bytes",
-        "8,4K",
-        "--repetitions",
-        "3",
-        "--budget-ms",
-        "5",
-        "--mpi",
-        mpis()["mpich"].name,
-        "-o",
-        str(output),
-        "--json-file",
-        str(raw),
+def test_a_small_real_tuning(document_of, tutti, tmp_path):
+    output = tmp_path / "tuned.map"
+    words = f"--ranks 2 --collectives scan --bytes 8,4K --mpi {mpis()['mpich'].name} -o {output}"
+    document, said = document_of(
+        f"tune --repetitions 3 --budget-ms 5 {words}",
         environment={"TUTTI_ALGORITHM_SCAN": "chain"},
         seconds=100,
     )
-    assert done.returncode == 0, done.stderr
-    assert "of 2 measured cells change" in done.stdout
-    document = json.loads(raw.read_text())
+    assert "of 2 measured cells change" in said
     assert {job["repetition"] for job in document["jobs"]} >= {
         0,
         1,

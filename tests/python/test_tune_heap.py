@@ -161,36 +161,18 @@ def test_a_job_without_the_heap_that_it_asked_for_is_refused(monkeypatch, tmp_pa
 @pytest.mark.skipif(
     "mpich" not in mpis() or examine_heap().state != GOOD, reason="no MPICH, or no shared heap here"
 )
-def test_a_small_real_tuning_for_the_shared_heap(tutti, tmp_path):
-    output, raw = tmp_path / "tuned.map", tmp_path / "raw.json"
+def test_a_small_real_tuning_for_the_shared_heap(document_of, tutti, tmp_path):
+    output = tmp_path / "tuned.map"
     output.write_text("tutti-map 1\n# mine\nscan ranks 2 reached no -> builtin:chain\n")
-    done = tutti(
-        "tune",
-        "--shared-heap",
-        "--ranks",
-        "2",
-        "--collectives",
-        "scan",
-        "--bytes",
-        "4K",
-        "--repetitions",
-        "3",
-        "--budget-ms",
-        "3",
-        "--mpi",
-        mpis()["mpich"].name,
-        "-o",
-        str(output),
-        "--json-file",
-        str(raw),
-        seconds=100,
+    words = f"--ranks 2 --collectives scan --bytes 4K --mpi {mpis()['mpich'].name} -o {output}"
+    document, said = document_of(
+        f"tune --shared-heap --repetitions 3 --budget-ms 3 {words}", seconds=100
     )
-    assert done.returncode == 0, done.stderr
-    assert json.loads(raw.read_text())["settings"]["shared_heap"] is True
+    assert document["settings"]["shared_heap"] is True
     assert output.read_text().endswith(
         "\n\n# What the table had before:\n# mine\nscan ranks 2 reached no -> builtin:chain\n"
     )
-    assert ", shared heap, medians of" in output.read_text() and "Older rules" not in done.stdout
+    assert ", shared heap, medians of" in output.read_text() and "Older rules" not in said
     found = tutti(
         "explain", "scan", "--bytes", "4K", "--ranks", "2", "--no-reached", "--table", str(output)
     )
