@@ -165,24 +165,32 @@ class Bars:
 
     label: str
     values: Sequence[float | None]
-    colour: int
+    colour: int | None = None  # None: the next of matplotlib's
     alpha: float = 1.0
     hatch: str = ""
     marks: Sequence[float | None] = ()  # a black line across each bar
+    intervals: Sequence[tuple[float, float]] = ()  # a thin line along each bar, if each has a value
 
 
-def draw_bars(axes: Any, ticks: Sequence[str], bars: Sequence[Bars], mark: str = "") -> None:
-    """Bars beside each other at every tick, and a line at 1."""
+def side_by_side(axes: Any, ticks: Sequence[str], bars: Sequence[Bars], mark: str = "") -> None:
+    """Bars beside each other at every tick."""
     width = 0.8 / len(bars)
     for place, one in enumerate(bars):
         at = [index + (place + 0.5) * width - 0.4 for index in range(len(ticks))]
         known = [(x, value) for x, value in zip(at, one.values, strict=True) if value is not None]
+        values = [value for _, value in known]
+        lines = [
+            (value - low, high - value)
+            for value, (low, high) in zip(values, one.intervals, strict=False)
+        ]
         axes.bar(
             [x for x, _ in known],
-            [value for _, value in known],
+            values,
             width,
+            yerr=list(zip(*lines, strict=True)) or None,
+            error_kw={"elinewidth": 0.7},
             label=one.label,
-            color=colour_of(one.colour),
+            color=None if one.colour is None else colour_of(one.colour),
             alpha=one.alpha,
             hatch=one.hatch,
         )
@@ -190,5 +198,10 @@ def draw_bars(axes: Any, ticks: Sequence[str], bars: Sequence[Bars], mark: str =
             if value is not None:
                 ends = [x - width / 2, x + width / 2]
                 axes.plot(ends, 2 * [value], color="black", linewidth=1.5, label=mark)
+
+
+def draw_bars(axes: Any, ticks: Sequence[str], bars: Sequence[Bars], mark: str = "") -> None:
+    """Bars beside each other at every tick, and a line at 1."""
+    side_by_side(axes, ticks, bars, mark)
     axes.axhline(1, color="black", linewidth=0.8)
     axes.set_xticks(range(len(ticks)), list(ticks), rotation=40, ha="right", fontsize=8)

@@ -5,7 +5,7 @@ programs write nothing else on their standard output, but the launchers of jobs 
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 PrintedRow = dict[str, Any]
@@ -35,6 +35,14 @@ def members(one: Any, *names: str, digits: int | None = None) -> dict[str, Any]:
         name: round(value, digits) if isinstance(value, float) else value
         for name, value in found.items()
     }
+
+
+def grouped(some: Iterable[Any], key: Callable[[Any], Any]) -> dict[Any, list[Any]]:
+    """Lists of those that have the same key, in their order."""
+    found: dict[Any, list[Any]] = {}
+    for one in some:
+        found.setdefault(key(one), []).append(one)
+    return found
 
 
 def microseconds(nanoseconds: float | None) -> float | None:

@@ -14,7 +14,7 @@ from tutti.bench.checks import choose_mpis, default_ranks, plot_stem
 from tutti.bench.document import as_json, comparison_json
 from tutti.bench.measurements import COLLECTIVES, Cell, Measurements, Settings
 from tutti.bench.mpis import Mpi, find_mpis, identify
-from tutti.bench.results import compare_cells, nearness, pairs, summarise, typical_limits
+from tutti.bench.results import compare_cells, nearness, pairs, summarise, typical
 from tutti.bench.statistics import Ratio
 from tutti.bench.texts import interval_text, size_text, time_text
 from tutti.bench.variants import Variant, command, environment, variants_for
@@ -430,9 +430,9 @@ def test_typical_limits_are_medians_or_none():
         }
         for value, cma in ((40, 1.0), (60, None), (50, 3.0))
     ]
-    typical = typical_limits(entries)
-    assert typical["line_half_round_trip_ns"] == 50
-    assert typical["cma_rewritten_us"] == {"8": 2.0, "64": None}
+    found = typical(entries)
+    assert found["line_half_round_trip_ns"] == 50
+    assert found["cma_rewritten_us"] == {"8": 2.0, "64": None}
 
 
 def test_a_job_that_does_not_end_is_killed(tmp_path):

@@ -15,7 +15,7 @@ from tutti.bench.measurements import LENGTHS, UNEVEN, Cell, Settings
 from tutti.bench.mpis import Mpi
 from tutti.bench.nodes_report import delays_of, draw_delays, nodes_json, show
 from tutti.bench.over_nodes import nodes_plan
-from tutti.bench.overlap_nodes import Row, draw_overlap
+from tutti.bench.overlap_nodes import draw_overlap
 from tutti.bench.words import parse_delays, parse_nodes
 from tutti.bench.worth import BETWEEN, MESSAGES, SHARED, Worth, together
 from tutti.errors import RunError, UserError
@@ -45,24 +45,24 @@ def plan(**changes):
 def test_an_overlap_plot_has_a_panel_for_each_mpi_and_loop(tmp_path):
     whole = {"": 1.5, "@progress": 1.2, "+tutti": 1.4, "+tutti+servers": 1.05}
     rows = [
-        Row(
-            mpi=mpi,
-            variant=mpi + way,
-            servers=way.endswith("+servers"),
-            delay_ms=1.0,
-            nodes=2,
-            collective=collective,
-            bytes=size,
-            form="nonblocking",
-            compute=work,
-            blocking_us=1000.0,
-            compute_us=2000.0,
-            start_us=10.0,
-            whole_us=2000 * over,
-            others_us=5.0,
-            wait_us=5.0,
-            after_blocking_us=3000.0,
-        )
+        {
+            "mpi": mpi,
+            "variant": mpi + way,
+            "servers": way.endswith("+servers"),
+            "delay_ms": 1.0,
+            "nodes": 2,
+            "collective": collective,
+            "bytes": size,
+            "form": "nonblocking",
+            "compute": work,
+            "blocking_us": 1000.0,
+            "compute_us": 2000.0,
+            "start_us": 10.0,
+            "whole_us": 2000 * over,
+            "others_us": 5.0,
+            "wait_us": 5.0,
+            "after_blocking_us": 3000.0,
+        }
         for mpi in ("mpich", "openmpi")
         for work in ("arithmetic", "memory")
         for collective, size in (("barrier", 0), ("bcast", 8), ("bcast", 16384))

@@ -130,14 +130,14 @@ def test_explain_says_why_an_algorithm_cannot_serve(tutti):
 
 
 def test_the_tuner_tries_algorithms_that_serve_and_differ(monkeypatch):
-    candidates._levels.cache_clear()
-    monkeypatch.setattr(candidates, "_levels", lambda ranks: "")
+    candidates.levels_here.cache_clear()
+    monkeypatch.setattr(candidates, "levels_here", lambda ranks: "")
     on_one_level = candidates.algorithms_for(8, "allreduce")
     assert {"doubling", "halving", "tiled:cyclic", "ring"} <= set(on_one_level)
     assert "dissemination" not in on_one_level and "levels:binomial" not in on_one_level
     assert "dissemination" in candidates.algorithms_for(8, "barrier")
     halves = Machine.parse("numa:2 core:3")  # of four cores, nary:4 would be the same tree
-    monkeypatch.setattr(candidates, "_levels", lambda ranks: halves.place(ranks).levels())
+    monkeypatch.setattr(candidates, "levels_here", lambda ranks: halves.place(ranks).levels())
     assert {"levels", "tiled:levels", "levels:push"} <= set(
         candidates.algorithms_for(6, "allreduce")
     )

@@ -17,7 +17,6 @@ from tutti.model.check import (
     family_of,
     judged,
     of_one_state,
-    percentile,
     regrets,
     steady,
 )
@@ -125,7 +124,6 @@ def test_repetitions_in_which_the_cores_left_their_state_are_left_out(monkeypatc
 
 
 def test_errors_and_regret():
-    assert percentile([4, 1, 3, 2], 0.5) == 2.5
     assert family_of("levels:binomial:push") == "tree"
     assert family_of("hierarchical+ring") == "hierarchical"
     flat = Compared("bcast", "flat", 2, 8, [1.0, 2.0, 3.0], [2.0, 2.0, 2.0])

@@ -18,13 +18,20 @@ from pathlib import Path
 from typing import Any
 
 from tutti.bench.core_ways import CoreWays
-from tutti.bench.driver import NO_HEAP, JobNodes, execute_job, measure_limits, what_failed
+from tutti.bench.driver import (
+    NO_HEAP,
+    JobNodes,
+    execute_job,
+    measure_limits,
+    started_as,
+    what_failed,
+)
 from tutti.bench.hosts import Hosts
 from tutti.bench.load import watched
 from tutti.bench.measurements import JOB_SECONDS, Settings
 from tutti.bench.over_nodes import Nodes
 from tutti.bench.reading import Output, parse_output
-from tutti.bench.variants import Variant, binding_for, command, environment
+from tutti.bench.variants import Variant, binding_for
 from tutti.errors import RunError, UserError
 from tutti.places import find_program, program
 
@@ -201,22 +208,17 @@ def run_application(
     """
     binary = find_application(settings.application, variant.mpi.abi)
     binding = binding_for(settings.bind, settings.oversubscribed(place.ranks))
-    launcher = program("tutti-run") if variant.tutti else None
     words = [str(binary), *settings.arguments_of(variant, place)]
-    environ = environment(variant, binding, directory)
-    environ = dict.fromkeys(ONE_THREAD, "1") | environ
     if settings.core_ways is not None:
         words = settings.core_ways.before_program(variant.form, variant.mpi.abi) + words
+    nodes = JobNodes(hosts, settings.per_node) if hosts is not None else None
+    started, environ = started_as(variant, place.ranks, binding, words, directory, nodes)
+    environ = dict.fromkeys(ONE_THREAD, "1") | environ
+    if settings.core_ways is not None:
         environ |= settings.core_ways.variables(variant.form)
-    if hosts is None:
-        started = command(variant, place.ranks, binding, words, launcher)
-    else:
-        nodes = JobNodes(hosts, settings.per_node)
-        started = hosts.command(variant, place.ranks, nodes.per_node, words, launcher)
-        environ |= hosts.variables
     if report is not None:
         # Not every launcher passes variables on to other nodes, but all pass arguments on.
-        started.insert(started.index(str(launcher)) + 1, f"--report={report}")
+        started.insert(started.index(str(program("tutti-run"))) + 1, f"--report={report}")
     where = f"{variant.label}, {place.text}"
     try:
         with watched(place.ranks) as watch:

@@ -34,6 +34,7 @@ from tutti.bench.statistics import Ratio, centre, compare, geometric_mean
 from tutti.bench.texts import ratio_columns, time_text
 from tutti.bench.variants import Variant
 from tutti.figures import colour_of, legend_below, legend_of, new_figure, save
+from tutti.rows import grouped
 from tutti.tables import Table, number, table_of, words
 
 
@@ -146,10 +147,7 @@ def _way_text(variant: Variant) -> str:
 
 def summary(runs: list[Run]) -> Table:
     """Geometric means over the MPIs, for each place and each way of Tutti."""
-    groups: dict[tuple[Place, Variant], list[Run]] = {}
-    for run in runs:
-        way = replace(run.tutti, mpi=runs[0].tutti.mpi)
-        groups.setdefault((run.place, way), []).append(run)
+    groups = grouped(runs, lambda run: (run.place, replace(run.tutti, mpi=runs[0].tutti.mpi)))
 
     def mean(get: Callable[[Run], Timed]) -> Callable[[Any], Ratio]:
         return lambda entry: geometric_mean(
@@ -222,9 +220,7 @@ MOST_NAMES = 4  # the most answers to name that are as precise; more are counted
 
 
 def _names(answers: dict[str, Any]) -> str:
-    by_tolerance: dict[float, list[str]] = {}
-    for name, answer in answers.items():
-        by_tolerance.setdefault(answer.tolerance, []).append(name)
+    by_tolerance = grouped(answers, lambda name: answers[name].tolerance)
     return "; ".join(
         (f"{len(names)} answers" if len(names) > MOST_NAMES else ", ".join(names))
         + (f" within {tolerance:g}" if tolerance else " to the last bit")

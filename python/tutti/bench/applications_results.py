@@ -9,8 +9,8 @@ from tutti.bench.applications import Applications, Jobs, Place
 from tutti.bench.document import machine_json, variables_of_user
 from tutti.bench.load import MOST_SHARE
 from tutti.bench.reading import COMMUNICATION, WHOLE, Answer
-from tutti.bench.results import typical_limits
-from tutti.bench.states import States, border
+from tutti.bench.results import typical
+from tutti.bench.states import States
 from tutti.bench.statistics import Ratio, centre, compare
 from tutti.bench.variants import Variant, host_of
 from tutti.rows import members
@@ -180,8 +180,7 @@ def loaded(jobs: Jobs) -> list[int]:
 def states_of(measured: Applications) -> States:
     """The states of the machine before each repetition, by the time of a cache line."""
     lines = [one.get("line_half_round_trip_ns") for one in measured.limits]
-    states = States({(0, "machine", "plain"): [[time] if time else [] for time in lines]}, None)
-    return States(states.hand_overs, border(states.all_times))
+    return States({(0, "machine", "plain"): [[time] if time else [] for time in lines]})
 
 
 def microseconds(seconds: Sequence[float]) -> float:
@@ -272,6 +271,6 @@ def as_json(measured: Applications) -> dict[str, Any]:
         ],
         "differences": differences(measured),
         "one_way_us": measured.one_way_us,
-        "limits": typical_limits(measured.limits) if measured.limits else None,
+        "limits": typical(measured.limits) if measured.limits else None,
         "states": [states.state(times) or None for times in states.by_repetition(0)],
     }

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tutti.bench.driver import execute_rows
+from tutti.bench.driver import JobNodes, execute_rows, started_as
 from tutti.bench.hosts import Hosts
 from tutti.bench.mpis import Mpi
-from tutti.bench.variants import Variant, environment
+from tutti.bench.variants import Variant
 from tutti.bench.words import require_per_node
 from tutti.errors import UserError
 from tutti.places import program
@@ -61,7 +61,7 @@ def run_pairs(
     """Measures a kind of tutti-ranks, by the variant's MPI on two nodes under tutti-run, and returns
     its rows. `variables` are added to its environment. Raises RunError."""
     bench = [str(program(f"tutti-ranks-{variant.mpi.abi}")), kind, *words]
-    command = hosts.command(variant, NODES * per_node, per_node, bench, program("tutti-run"))
-    env = environment(variant, "none", directory) | hosts.variables | dict(variables or {})
+    nodes = JobNodes(hosts, per_node)
+    command, env = started_as(variant, NODES * per_node, "none", bench, directory, nodes)
     where = f"{variant.label}, {NODES} nodes of {per_node} ranks"
-    return execute_rows(where, command, env, SECONDS)
+    return execute_rows(where, command, env | dict(variables or {}), SECONDS)

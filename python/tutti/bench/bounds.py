@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tutti.bench.measurements import Cell, Measurements
-from tutti.bench.results import typical_limits
+from tutti.bench.results import typical
 from tutti.bench.statistics import centre
 from tutti.bench.variants import Variant
 
@@ -103,7 +103,7 @@ class Bounded:
 
 def bounded(measurements: Measurements) -> list[Bounded]:
     """The cells of two ranks in the order measured; none if the two ranks share a core."""
-    machine = machine_of(typical_limits(measurements.limits)) if measurements.limits else None
+    machine = machine_of(typical(measurements.limits)) if measurements.limits else None
     if machine is None or measurements.settings.oversubscribed(2):
         return []
     result = []

@@ -14,7 +14,8 @@ from tutti.bench.reading import COMMUNICATION, WHOLE
 from tutti.bench.statistics import Ratio, centre, compare, geometric_mean
 from tutti.bench.texts import interval_text, ratio_text, time_text
 from tutti.bench.variants import Variant
-from tutti.figures import colour_of, legend_below, legend_of, new_figure, save
+from tutti.figures import Bars, legend_below, legend_of, new_figure, save, side_by_side
+from tutti.rows import grouped
 from tutti.tables import Table, number, table_of, words
 
 BASES = (MESSAGES, BY_RANKS)
@@ -63,12 +64,12 @@ class Group:
 
 
 def groups_of(measured: Applications) -> list[Group]:
-    groups: dict[tuple[Any, ...], list[Place]] = {}
-    for place in measured.settings.places:
-        for variant in measured.settings.variants(place.ranks):
+    settings, groups = measured.settings, []
+    for places in grouped(settings.places, lambda place: (place.delay, place.ranks)).values():
+        for variant in settings.variants(places[0].ranks):
             if variant.form == BY_RANKS:
-                groups.setdefault((variant, place.delay, place.ranks), []).append(place)
-    return [Group(measured, key[0], tuple(places)) for key, places in groups.items()]
+                groups.append(Group(measured, variant, tuple(places)))
+    return groups
 
 
 def group_table(group: Group, base: str) -> Table:
@@ -137,29 +138,18 @@ def draw_ways(measured: Applications, stem: Path) -> list[Path]:
     for row, group in zip(grid, groups, strict=True):
         names = [place.problem for place in group.places]
         for axes, base in zip(row, (None, *BASES), strict=True):
-            ways, most = [way for way in (MESSAGES, *WAYS) if way != base], 1.0
-            for place, way in enumerate(ways):
+            bars, most = [], 1.0
+            for colour, way in enumerate((MESSAGES, *WAYS)):
                 if base is None:
                     heights = [100 * group.communicating(one, way) for one in group.places]
-                    errors = None
-                else:
+                    bars.append(Bars(way, heights, colour))
+                elif way != base:
                     ratios = [group.over(base, way, one) for one in group.places]
                     heights = [ratio.value for ratio in ratios]
-                    lows = [ratio.value - (ratio.low or ratio.value) for ratio in ratios]
-                    highs = [(ratio.high or ratio.value) - ratio.value for ratio in ratios]
-                    errors = [lows, highs]
+                    ends = [(one.low or one.value, one.high or one.value) for one in ratios]
+                    bars.append(Bars(way, heights, colour, intervals=ends))
                     most = max(most, *heights)
-                width = 0.8 / len(ways)
-                left = (place - (len(ways) - 1) / 2) * width
-                axes.bar(
-                    [at + left for at in range(len(names))],
-                    heights,
-                    width,
-                    yerr=errors,
-                    error_kw={"elinewidth": 0.7},
-                    label=way,
-                    color=colour_of((MESSAGES, *WAYS).index(way)),
-                )
+            side_by_side(axes, names, bars)
             axes.set_xticks(range(len(names)), names, fontsize=7)
             if base is not None:
                 axes.axhline(1, color="black", linewidth=0.7)

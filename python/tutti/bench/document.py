@@ -18,7 +18,7 @@ from tutti.bench.results import (
     nearness,
     pairs,
     summaries,
-    typical_limits,
+    typical,
 )
 from tutti.bench.roots import root_comparisons_json, root_json
 from tutti.bench.states import states_json
@@ -111,7 +111,7 @@ def as_json(measurements: Measurements) -> dict[str, Any]:
         "states": states_json(measurements),
         "load": load_json(measurements),
         "bounds": bounds_json(measurements),
-        "limits": typical_limits(measurements.limits),
+        "limits": typical(measurements.limits),
         "times_flag_exchange": [
             {
                 "collective": near.cell.collective,

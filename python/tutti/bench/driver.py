@@ -109,6 +109,24 @@ class JobNodes:
     per_node: int
 
 
+def started_as(
+    variant: Variant,
+    ranks: int,
+    binding: str,
+    words: list[str],
+    directory: Path,
+    nodes: JobNodes | None = None,
+) -> tuple[list[str], dict[str, str]]:
+    """The command of a job of this program and its environment. A variant with Tutti runs under
+    tutti-run."""
+    launcher = program("tutti-run") if variant.tutti else None
+    environ = environment(variant, binding, directory)
+    if nodes is None:
+        return command(variant, ranks, binding, words, launcher), environ
+    started = nodes.hosts.command(variant, ranks, nodes.per_node, words, launcher)
+    return started, environ | nodes.hosts.variables
+
+
 def _what_to_measure(settings: Settings, ranks: int) -> list[str]:
     """The words for tutti-bench that say which operations a job measures."""
     beside = []
@@ -190,19 +208,13 @@ def run_job(
         *(("--ground", str(ground)) if nodes else ()),
     ]  # fmt: skip
     binding = binding_for(settings.bind, settings.oversubscribed(ranks))
-    launcher = program("tutti-run") if variant.tutti else None
     where = f"{variant.label}, {ranks} ranks"
-    environ = environment(variant, binding, directory) | dict(variables or {})
-    words = command(variant, ranks, binding, bench, launcher)
-    if nodes:
-        words = nodes.hosts.command(variant, ranks, nodes.per_node, bench, launcher)
-        environ |= nodes.hosts.variables
+    words, environ = started_as(variant, ranks, binding, bench, directory, nodes)
+    environ |= dict(variables or {})
     try:
         with busy(settings.load), watched(ranks) as watch:
             code, out, err = execute_job(words, environ, settings.job_seconds(ranks))
-    except OSError as error:
-        raise RunError(f"{where}: {error}") from error
-    except RunError as error:
+    except (OSError, RunError) as error:
         raise RunError(f"{where}: {error}") from error
     rows = read_rows(out.splitlines())
     if code != 0 or not rows:

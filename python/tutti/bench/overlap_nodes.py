@@ -11,9 +11,9 @@ the computations of two nodes on one core.
 import itertools
 import random
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from functools import partial
-from operator import attrgetter
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -27,10 +27,11 @@ from tutti.bench.peer_files import PROGRESS, settings_of
 from tutti.bench.present import WIDEST, Report
 from tutti.bench.progress import with_progress
 from tutti.bench.statistics import centre
-from tutti.bench.texts import optional_time, size_text, time_text
+from tutti.bench.texts import optional_time, size_text
 from tutti.bench.variants import Variant
 from tutti.bench.ways import WAYS as HALO_WAYS
 from tutti.figures import Bars, draw_bars, legend_of, new_figure, save
+from tutti.rows import grouped
 from tutti.tables import number, table_of, words
 
 TIMES_THE_CALL = 2
@@ -42,35 +43,8 @@ def blocking_form(collective: str) -> str:
     return BLOCKING.get(collective, "blocking")
 
 
-@dataclass(frozen=True)
-class Row:
-    """One call beside one loop, of one variant. Times are medians in microseconds."""
-
-    mpi: str
-    variant: str
-    servers: bool
-    delay_ms: float
-    nodes: int
-    collective: str
-    bytes: int
-    form: str
-    compute: str  # "arithmetic" or "memory"
-    blocking_us: float  # the blocking call alone
-    compute_us: float  # the computation alone
-    start_us: float | None  # until the start returned
-    whole_us: float  # start, computation, wait
-    # Parts of whole_us: while the rank computed, the time in which servers, other processes and the
-    # kernel's threads had its core (as far as the rank may use one core only); and the wait. The
-    # wait has the unhidden part of the call.
-    others_us: float
-    wait_us: float
-    after_blocking_us: float  # the blocking call, then the computation
-
-    @property
-    def overlap_percent(self) -> float:
-        """The share of the shorter of call and computation that the other hides."""
-        shorter = min(self.blocking_us, self.compute_us)
-        return 100 * (self.blocking_us + self.compute_us - self.whole_us) / shorter
+# One call beside one loop, of one variant, as the document has it. Times are medians in microseconds.
+Row = dict[str, Any]
 
 
 def variants_of(plan: Nodes) -> list[Variant]:
@@ -150,55 +124,64 @@ def _row(measurements: Measurements, cell: Cell, variant: Variant, delay: float,
         return centre(measurements.cells[cell.in_form(form).beside(work)][variant.key].median)
 
     samples = measurements.cells[cell][variant.key]
-    blocking = blocking_form(cell.collective)
-    return Row(
-        mpi=variant.mpi.name,
-        variant=variant.key,
-        servers=variant.servers,
-        delay_ms=delay,
-        nodes=nodes,
-        collective=cell.collective,
-        bytes=cell.bytes,
-        form=cell.form,
-        compute=cell.work,
-        blocking_us=median_of(blocking, "none"),
-        compute_us=median_of("none", cell.work),
-        start_us=centre(samples.start) if samples.start else None,
-        whole_us=centre(samples.median),
-        others_us=centre(samples.others),
-        wait_us=centre(samples.wait),
-        after_blocking_us=median_of(blocking, cell.work),
-    )
+    call, compute = median_of(blocking_form(cell.collective), "none"), median_of("none", cell.work)
+    whole = centre(samples.median)  # start, computation, wait
+    return {
+        "mpi": variant.mpi.name,
+        "variant": variant.key,
+        "servers": variant.servers,
+        "delay_ms": delay,
+        "nodes": nodes,
+        "collective": cell.collective,
+        "bytes": cell.bytes,
+        "form": cell.form,
+        "compute": cell.work,
+        "blocking_us": call,  # the blocking call alone
+        "compute_us": compute,  # the computation alone
+        "start_us": centre(samples.start) if samples.start else None,  # until the start returned
+        "whole_us": whole,
+        # Parts of the whole: while the rank computed, the time in which servers, other processes
+        # and the kernel's threads had its core (as far as the rank may use one core only); and the
+        # wait, which has the unhidden part of the call.
+        "others_us": centre(samples.others),
+        "wait_us": centre(samples.wait),
+        # The blocking call, then the computation.
+        "after_blocking_us": median_of(blocking_form(cell.collective), cell.work),
+        # The share of the shorter of call and computation that the other hides.
+        "overlap_percent": 100 * (call + compute - whole) / min(call, compute),
+    }
+
+
+def _time(name: str) -> Callable[[Row], str]:
+    return lambda row: optional_time(row[name])
 
 
 COLUMNS = [
-    words("collective", lambda row: row.collective, no_wrap=True),
-    words("size", lambda row: size_text(row.bytes) if row.bytes else "-", no_wrap=True),
-    words("computes", lambda row: row.compute, no_wrap=True),
-    words("form", lambda row: HALO_WAYS.get(row.form, row.form), no_wrap=True),
-    words("variant", lambda row: row.variant, no_wrap=True),
-    number("call, us", lambda row: time_text(row.blocking_us)),
-    number("compute, us", lambda row: time_text(row.compute_us)),
-    number("call, compute", lambda row: time_text(row.after_blocking_us)),
-    number("start, us", lambda row: optional_time(row.start_us)),
-    number("others, us", lambda row: time_text(row.others_us)),
-    number("wait, us", lambda row: time_text(row.wait_us)),
-    number("whole, us", lambda row: time_text(row.whole_us)),
-    number("of computation", lambda row: f"{row.whole_us / row.compute_us:.2f}x"),
-    number("overlap", lambda row: f"{row.overlap_percent:.0f}%"),
+    words("collective", itemgetter("collective"), no_wrap=True),
+    words("size", lambda row: size_text(row["bytes"]) if row["bytes"] else "-", no_wrap=True),
+    words("computes", itemgetter("compute"), no_wrap=True),
+    words("form", lambda row: HALO_WAYS.get(row["form"], row["form"]), no_wrap=True),
+    words("variant", itemgetter("variant"), no_wrap=True),
+    number("call, us", _time("blocking_us")),
+    number("compute, us", _time("compute_us")),
+    number("call, compute", _time("after_blocking_us")),
+    number("start, us", _time("start_us")),
+    number("others, us", _time("others_us")),
+    number("wait, us", _time("wait_us")),
+    number("whole, us", _time("whole_us")),
+    number("of computation", lambda row: f"{row['whole_us'] / row['compute_us']:.2f}x"),
+    number("overlap", lambda row: f"{row['overlap_percent']:.0f}%"),
 ]
 
 
 def show_overlap(plan: Nodes, rows: list[Row], console: Console) -> None:
-    for delay in plan.delays:
-        for nodes in plan.nodes:
-            some = [
-                row for row in rows if (row.delay_ms, row.nodes) == (milliseconds(delay), nodes)
-            ]
-            some.sort(key=lambda row: (row.mpi, row.collective, row.bytes, row.compute, row.form))
-            title = f"{nodes} nodes of {plan.per_node} ranks, delay {delay}"
-            kind = attrgetter("collective", "bytes", "compute", "form")
-            console.print(table_of(title, COLUMNS, some, kind))
+    groups = grouped(rows, itemgetter("delay_ms", "nodes"))
+    kind = itemgetter("collective", "bytes", "compute", "form")
+    for delay, nodes in itertools.product(plan.delays, plan.nodes):
+        some = groups.get((milliseconds(delay), nodes), [])
+        some = sorted(some, key=lambda row: (row["mpi"], *kind(row)))
+        title = f"{nodes} nodes of {plan.per_node} ranks, delay {delay}"
+        console.print(table_of(title, COLUMNS, some, kind))
     console.print(
         "call: the blocking one; call, compute: one after the other; whole: start, computation and "
         "wait; others: while a rank computes, what servers, other processes and the kernel's "
@@ -215,7 +198,7 @@ def overlap_json(plan: Nodes, rows: list[Row]) -> dict[str, Any]:
         "per_node": plan.per_node,
         "delays": plan.delays,
         "own_cores": have_own_cores(plan.most_nodes),
-        "cells": [asdict(row) | {"overlap_percent": row.overlap_percent} for row in rows],
+        "cells": rows,
     }
 
 
@@ -238,32 +221,24 @@ def draw_overlap(rows: list[Row], stem: Path) -> list[Path]:
     whole time over that of the computation alone. A mark shows the time of the blocking call and
     then the computation: what a call costs of which nothing is hidden.
     """
-    panel_of, kind_of = (
-        attrgetter("delay_ms", "nodes", "mpi", "compute"),
-        attrgetter("collective", "bytes", "form"),
-    )
-    panels = sorted(dict.fromkeys(map(panel_of, rows)))
-    mpis = list(dict.fromkeys(row.mpi for row in rows))
+    panels = grouped(rows, itemgetter("delay_ms", "nodes", "mpi", "compute"))
+    kind_of = itemgetter("collective", "bytes", "form")
+    mpis = list(dict.fromkeys(row["mpi"] for row in rows))
     width = max(9.0, 4 + 0.9 * len(set(map(kind_of, rows))))
     figure, grid = new_figure(len(panels), 1, (width, 1 + 3.0 * len(panels)), layout="constrained")
-    for axes, panel in zip(grid[:, 0], panels, strict=True):
+    for axes, (panel, mine) in zip(grid[:, 0], sorted(panels.items()), strict=True):
         delay, nodes, mpi, compute = panel
-        some = {(row.variant, kind_of(row)): row for row in rows if panel_of(row) == panel}
-        kinds = list(
-            dict.fromkeys(kind_of(row) for row in rows if kind_of(row) in {k for _, k in some})
-        )
+        some = {(row["variant"], kind_of(row)): row for row in mine}
+        kinds = [kind for kind in dict.fromkeys(map(kind_of, rows)) if kind in {k for _, k in some}]
         bars = []
         for variant in dict.fromkeys(name for name, _ in some):
-            mine = [some.get((variant, kind)) for kind in kinds]
-            bars.append(
-                Bars(
-                    variant,
-                    [row.whole_us / row.compute_us if row else None for row in mine],
-                    mpis.index(mpi),
-                    *next(style for end, style in STYLES.items() if variant.endswith(end)),
-                    [row.after_blocking_us / row.compute_us if row else None for row in mine],
-                )
-            )
+            ratios = [
+                [row[time] / row["compute_us"] if row else None for row in of_variant]
+                for of_variant in ([some.get((variant, kind)) for kind in kinds],)
+                for time in ("whole_us", "after_blocking_us")
+            ]
+            style = next(style for end, style in STYLES.items() if variant.endswith(end))
+            bars.append(Bars(variant, ratios[0], mpis.index(mpi), *style, ratios[1]))
         draw_bars(axes, list(map(_kind_text, kinds)), bars, AFTER_BLOCKING)
         axes.set_ylabel("whole time over computation")
         axes.set_title(

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, ClassVar, TypeVar
 
-from tutti.bench.driver import execute_rows
+from tutti.bench.driver import execute_rows, started_as
 from tutti.bench.measurements import JOB_SECONDS, Settings
 from tutti.bench.mpis import Mpi
 from tutti.bench.options import Options
-from tutti.bench.variants import Variant, binding_for, command, environment
+from tutti.bench.variants import Variant, binding_for
 from tutti.options import option
 from tutti.places import program
 from tutti.rows import PrintedRow
@@ -50,7 +50,5 @@ def jobs(
                 for tutti in shuffle.sample((False, True), 2):
                     variant = Variant(mpi, "best" if crowded else "default", tutti)
                     bench = [str(program(f"tutti-ranks-{mpi.abi}")), *words]
-                    launcher = program("tutti-run") if tutti else None
-                    started = command(variant, ranks, binding, bench, launcher)
-                    env = environment(variant, binding, Path(directory))
-                    yield cell, tutti, execute_rows(variant.label, started, env, JOB_SECONDS)
+                    started = started_as(variant, ranks, binding, bench, Path(directory))
+                    yield cell, tutti, execute_rows(variant.label, *started, JOB_SECONDS)

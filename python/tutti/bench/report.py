@@ -19,7 +19,7 @@ from tutti.bench.results import (
     nearness,
     pairs,
     summaries,
-    typical_limits,
+    typical,
 )
 from tutti.bench.roots import roots_tables, spread
 from tutti.bench.statistics import centre
@@ -254,7 +254,7 @@ def show(measurements: Measurements, console: Console) -> None:
             console.print(table)
     if measurements.left_out:
         console.print(left_out_text(measurements.left_out), highlight=False)
-    console.print(limits_table(typical_limits(measurements.limits)))
+    console.print(limits_table(typical(measurements.limits)))
     if near := nearness(measurements):
         console.print(nearness_table(near))
     if settings.tutti and bounded(measurements):

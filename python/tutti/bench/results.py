@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from operator import attrgetter
 from statistics import median
 from typing import Any
 
 from tutti.bench.measurements import Cell, Measurements, Samples
 from tutti.bench.statistics import WIDE, Ratio, centre, compare, geometric_mean, has_two_modes
 from tutti.bench.variants import Variant
+from tutti.rows import grouped
 
 SHORT_BYTES = 65536
 
@@ -69,10 +71,9 @@ def ratios_json(comparison: Comparison) -> dict[str, Any]:
 
 def by_collective(comparisons: Sequence[Comparison]) -> dict[str, Ratio]:
     """The geometric mean over the sizes of each collective, in the order measured."""
-    names = dict.fromkeys(c.cell.collective for c in comparisons)
     return {
-        name: geometric_mean([c.times for c in comparisons if c.cell.collective == name])
-        for name in names
+        name: geometric_mean([one.times for one in mine])
+        for name, mine in grouped(comparisons, attrgetter("cell.collective")).items()
     }
 
 
@@ -217,16 +218,12 @@ def nearness(measurements: Measurements) -> list[Nearness]:
     ]
 
 
-def typical_limits(limits: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """The median of each value over the repetitions; None if it could not be measured."""
-    result: dict[str, Any] = {}
-    for name, value in limits[0].items():
-        values = [entry[name] for entry in limits]
-        if isinstance(value, dict):
-            result[name] = typical_limits(values)
-        elif isinstance(value, (int, float)) or value is None:
-            known = [v for v in values if v is not None]
-            result[name] = median(known) if known else None
-        else:
-            result[name] = value
-    return result
+def typical(values: Sequence[Any]) -> Any:
+    """The median of numbers, member by member where they are dictionaries; None if none of them
+    could be measured. Of anything else the first."""
+    if isinstance(values[0], dict):
+        return {name: typical([one[name] for one in values]) for name in values[0]}
+    if isinstance(values[0], (int, float)) or values[0] is None:
+        known = [one for one in values if one is not None]
+        return median(known) if known else None
+    return values[0]

@@ -8,6 +8,7 @@ groups, the groups are the states quick and slow.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from statistics import median
 from typing import Any
 
@@ -30,13 +31,14 @@ def border(times: Sequence[float]) -> float | None:
 
 @dataclass(frozen=True)
 class States:
-    """Hand-overs in nanoseconds by (ranks, variant, condition) and repetition.
-
-    `between` separates the two states; None if there is one state.
-    """
+    """Hand-overs in nanoseconds by (ranks, variant, condition) and repetition."""
 
     hand_overs: dict[tuple[int, str, str], list[list[float]]]
-    between: float | None
+
+    @cached_property
+    def between(self) -> float | None:
+        """It separates the two states; None if there is one state."""
+        return border(self.all_times)
 
     @property
     def all_times(self) -> list[float]:
@@ -98,8 +100,7 @@ def states_of(measurements: Measurements) -> States:
                     job.get(condition) or _hand_over_of_limits(measurements, repetition)
                     for repetition, job in enumerate(jobs)
                 ]
-    states = States(hand_overs, None)
-    return States(hand_overs, border(states.all_times))
+    return States(hand_overs)
 
 
 def _hand_over_of_limits(measurements: Measurements, repetition: int) -> list[float]:

@@ -4,12 +4,14 @@ ranks as threads beside OpenMP (`openmp`), and the reduction of a shared array (
 Every document has times by repetition. Its views say which way is compared with which.
 """
 
+import itertools
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,7 @@ from rich.console import Console
 from tutti.bench.asked import check_hosts, one_count, sizes_of
 from tutti.bench.checks import choose_mpis, default_ranks, with_tutti
 from tutti.bench.cores import require_two, two_cores
-from tutti.bench.driver import execute, execute_own, execute_rows
+from tutti.bench.driver import execute, execute_own, execute_rows, started_as
 from tutti.bench.mpis import Mpi, find_mpis
 from tutti.bench.one_sided_nodes import run_over_nodes
 from tutti.bench.options import FILES, NODES, Kind, Options
@@ -26,11 +28,11 @@ from tutti.bench.present import Report
 from tutti.bench.progress import one_job, with_progress
 from tutti.bench.statistics import Ratio, centre, compare
 from tutti.bench.texts import interval_text, ratio_columns, ratio_text, size_text, time_text
-from tutti.bench.variants import Variant, command, environment
+from tutti.bench.variants import Variant
 from tutti.bench.words import parse_ranks, parse_sizes
 from tutti.errors import RunError, UserError
 from tutti.places import find_program, program
-from tutti.rows import PrintedRow, job_of, microseconds, read_rows, rows_of, times_by
+from tutti.rows import PrintedRow, grouped, job_of, microseconds, read_rows, rows_of, times_by
 from tutti.tables import Column, Table, number, table_of, words
 
 OPENMP_SIZES = "64,512,4K,16K,64K,256K,1M,4M"
@@ -113,13 +115,12 @@ def measure_processes(mpi: Mpi, repetitions: int) -> dict[str, Any]:
     """Two ranks of a job of this MPI under tutti-run, bound to two cores, which alone it has."""
     variant = Variant(mpi, "default", tutti=True)
     bench = [str(program(f"tutti-ranks-{mpi.abi}")), "transfers", str(repetitions)]
-    started = command(variant, 2, "core", bench, program("tutti-run"))
     with (
         tempfile.TemporaryDirectory(prefix="tutti-bench-") as directory,
         _only_on(two_cores("one-sided")),
     ):
-        environ = environment(variant, "core", Path(directory))
-        rows = execute_rows(f"{variant.label}, 2 ranks", started, environ, SECONDS)
+        started = started_as(variant, 2, "core", bench, Path(directory))
+        rows = execute_rows(f"{variant.label}, 2 ranks", *started, SECONDS)
     document = {"mpi": mpi.name, "label": mpi.label} | document_of_transfers(rows)
     return document | {"ratios": ratios(PROCESSES, document)}
 
@@ -215,12 +216,11 @@ def measure_array(repetitions: int) -> dict[str, Any]:
 
 def times_by_length(document: dict[str, Any]) -> dict[int, dict[str, list[float]]]:
     """The times of each way, by the elements of a rank."""
-    found: dict[int, dict[str, list[float]]] = {}
-    for cell in (cell for one in document["repetitions"] for cell in one):
-        ways = found.setdefault(cell["elements"], {})
-        for way in cell.keys() - {"elements"}:
-            ways.setdefault(way, []).append(cell[way])
-    return found
+    cells = itertools.chain.from_iterable(document["repetitions"])
+    return {
+        length: {way: [one[way] for one in mine] for way in mine[0].keys() - {"elements"}}
+        for length, mine in grouped(cells, itemgetter("elements")).items()
+    }
 
 
 def show_array(document: dict[str, Any], console: Console) -> None:
@@ -349,9 +349,8 @@ def document_of_openmp(rows: Sequence[PrintedRow]) -> dict[str, Any]:
 def openmp_times(document: dict[str, Any]) -> dict[int, dict[str, list[float]]]:
     """The times of each variant, by bytes."""
     found: dict[int, dict[str, list[float]]] = {}
-    for cell in document["cells"]:
-        ways = found.setdefault(cell["bytes"], {})
-        ways.setdefault(cell["variant"], []).append(cell["median_us"])
+    for (size, way), cells in grouped(document["cells"], itemgetter("bytes", "variant")).items():
+        found.setdefault(size, {})[way] = [cell["median_us"] for cell in cells]
     return found
 
 

@@ -36,6 +36,7 @@ from tutti.bench.texts import (
 )
 from tutti.bench.words import parse_ranks
 from tutti.errors import UserError, cannot_write
+from tutti.rows import grouped
 from tutti.tables import Table, new_console, number, table_of, words
 
 BEST = "best peer"
@@ -182,10 +183,7 @@ def mean_of(rows: Sequence[Row]) -> Ratio:
 
 
 def _groups(rows: Iterable[Row], *names: str) -> dict[tuple[Any, ...], list[Row]]:
-    groups: dict[tuple[Any, ...], list[Row]] = {}
-    for row in rows:
-        groups.setdefault(tuple(getattr(row, name) for name in names), []).append(row)
-    return groups
+    return grouped(rows, lambda row: tuple(getattr(row, name) for name in names))
 
 
 def _cell_text(row: Row) -> str:

@@ -25,6 +25,7 @@ from tutti.bench.results import (
 )
 from tutti.bench.statistics import Ratio, centre, geometric_mean
 from tutti.bench.variants import Variant, host_of
+from tutti.rows import grouped
 
 BY_HAND = "isend_irecv"
 # The ways to exchange ghost cells: one call of MPI_Neighbor_alltoallw with subarray types, in its
@@ -208,11 +209,10 @@ def _mean(comparisons: list[Comparison]) -> Ratio | None:
 
 def form_means(measurements: Measurements) -> list[FormMeans]:
     """For each rank count, variant with Tutti, form and condition."""
-    groups: dict[tuple[int, Variant, str, str], list[Row]] = {}
-    for row in every_row(measurements, FORMS):
-        if row.variant.tutti:
-            group = row.cell.ranks, row.variant, row.cell.form, row.cell.condition
-            groups.setdefault(group, []).append(row)
+    groups = grouped(
+        (row for row in every_row(measurements, FORMS) if row.variant.tutti),
+        lambda row: (row.cell.ranks, row.variant, row.cell.form, row.cell.condition),
+    )
     return [
         FormMeans(
             *group,

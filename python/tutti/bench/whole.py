@@ -31,7 +31,7 @@ import typer
 from rich.console import Console
 
 from tutti.bench.asked import settings_of
-from tutti.bench.driver import execute
+from tutti.bench.driver import execute, started_as
 from tutti.bench.load import watched
 from tutti.bench.measurements import Settings
 from tutti.bench.options import FILES, HERE, Kind, Options
@@ -39,10 +39,9 @@ from tutti.bench.present import Report
 from tutti.bench.progress import with_progress
 from tutti.bench.statistics import Ratio, compare
 from tutti.bench.texts import ratio_columns
-from tutti.bench.variants import Variant, binding_for, command, environment, host_of
+from tutti.bench.variants import Variant, binding_for, host_of
 from tutti.errors import RunError, UserError
 from tutti.options import option
-from tutti.places import program
 from tutti.tables import number, table_of, words
 
 NAMES = {"whole": "of the command", "told": "printed by the program"}
@@ -98,9 +97,8 @@ class Program:
         """Runs the command once: its seconds, and its output. Raises RunError."""
         variant, ranks = cell.variant, cell.ranks
         binding = binding_for(self.settings.bind, self.settings.oversubscribed(ranks))
-        launcher = program("tutti-run") if variant.tutti else None
-        started = command(variant, ranks, binding, self.words, launcher)
-        environ = environment(variant, binding, directory) | {"OMP_NUM_THREADS": "1"} | variables
+        started, environ = started_as(variant, ranks, binding, self.words, directory)
+        environ |= {"OMP_NUM_THREADS": "1"} | variables
         begin = time.monotonic()
         code, out, err = execute(started, environ)
         seconds = time.monotonic() - begin

@@ -65,6 +65,11 @@ def bench_name(collective: str) -> str:
     return BENCH_NAMES.get(collective, collective)
 
 
+def core_name(collective: str) -> str:
+    """The core's name of a collective that has MPI's, or already the core's."""
+    return next((ours for ours, theirs in BENCH_NAMES.items() if theirs == collective), collective)
+
+
 def parse_collectives(text: str) -> list[str]:
     """The core's names of the collectives that `text` lists, each once; `all` lists every one.
 
@@ -75,7 +80,7 @@ def parse_collectives(text: str) -> list[str]:
         return known
     result = []
     for word in text.split(","):
-        name = next((ours for ours, theirs in BENCH_NAMES.items() if theirs == word), word)
+        name = core_name(word)
         if name not in known:
             raise UserError(
                 f"--collectives: '{word}' is unknown; known are all, {', '.join(known)}"
@@ -103,7 +108,7 @@ def _specs(ranks: int, collective: str) -> list[str]:
 
 
 @lru_cache
-def _levels(ranks: int) -> str:
+def levels_here(ranks: int) -> str:
     """The levels of so many ranks, one on each core of this machine; "" with fewer cores."""
     here = Machine.this()
     return here.place(ranks).levels() if ranks <= here.cores else ""
@@ -126,7 +131,7 @@ def algorithms_for(ranks: int, collective: str, leaves: Sequence[int] = ()) -> l
     compared = min(ranks, COMPARED_RANKS)
     specs = _specs(ranks, collective)
     for spec in specs + [f"levels:leaves={count}" for count in leaves if "levels" in specs]:
-        contents = contents_of(collective, spec, compared, _levels(compared))
+        contents = contents_of(collective, spec, compared, levels_here(compared))
         by_contents.setdefault(contents, spec)
     return list(by_contents.values())
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from tutti.model.algorithms import levels_here
+from tutti.choose.candidates import levels_here
 from tutti.places import core
 from tutti.plan.command.machines import levels_of, nodes_of
 from tutti.predict.prediction import Where, shared_levels

@@ -8,12 +8,13 @@ rule if some candidate is near the least loss in all of them.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isqrt
+from operator import attrgetter
 
 from tutti.choose.candidates import size_word
 from tutti.choose.rules import RuleCell
+from tutti.rows import grouped
 
 NEAR = 0.05  # a candidate whose loss exceeds the least by no more does as well
-Call = tuple[str, int, int]  # collective, nodes, size
 
 
 @dataclass(frozen=True)
@@ -77,10 +78,8 @@ def _rules_of(
 
 def proposals(cells: Sequence[RuleCell]) -> list[Proposal]:
     """Rules for all collectives and numbers of nodes (2 or more) of the cells, in a table's order."""
-    calls: dict[Call, list[RuleCell]] = {}
-    for one in cells:
-        if one.nodes > 1:
-            calls.setdefault((one.collective, one.nodes, one.size), []).append(one)
+    over_nodes = (one for one in cells if one.nodes > 1)
+    calls = grouped(over_nodes, attrgetter("collective", "nodes", "size"))
     result = []
     for collective in dict.fromkeys(name for name, _, _ in calls):
         counts = sorted({nodes for name, nodes, _ in calls if name == collective})

@@ -8,6 +8,7 @@ best of them.
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from statistics import fmean
 from typing import Any
 
@@ -16,7 +17,7 @@ from tutti.choose.search import search
 from tutti.errors import UserError
 from tutti.places import core
 from tutti.plan.machine import Machine
-from tutti.rows import members
+from tutti.rows import grouped, members
 from tutti.tuning.measuring import chosen_by
 from tutti.tuning.writing import default_on
 
@@ -128,12 +129,9 @@ def summaries(cells: Sequence[RuleCell], table: str = "") -> list[RuleSummary]:
     """A summary for each rule, in the order of the tables, and machine."""
     with chosen_by(None):
         texts = dict(core().table_rules(table))
-    by_rule: dict[tuple[str, str], list[RuleCell]] = {}
-    for one in cells:
-        by_rule.setdefault((one.place, one.machine), []).append(one)
     found = [
         RuleSummary(place, texts[place], machine, mine)
-        for (place, machine), mine in by_rule.items()
+        for (place, machine), mine in grouped(cells, attrgetter("place", "machine")).items()
     ]
     order = {place: number for number, place in enumerate(texts)}
     return sorted(found, key=lambda one: order[one.place])
@@ -141,10 +139,7 @@ def summaries(cells: Sequence[RuleCell], table: str = "") -> list[RuleSummary]:
 
 def by_call(cells: Sequence[RuleCell]) -> list[tuple[tuple[str, int, str], list[RuleCell]]]:
     """The cells of each machine, ranks and collective, in their order."""
-    found: dict[tuple[str, int, str], list[RuleCell]] = {}
-    for one in cells:
-        found.setdefault((one.machine, one.ranks, one.collective), []).append(one)
-    return list(found.items())
+    return list(grouped(cells, attrgetter("machine", "ranks", "collective")).items())
 
 
 def as_json(cells: Sequence[RuleCell], table: str = "") -> dict[str, Any]:

@@ -8,7 +8,6 @@ from tutti.bench.driver import execute_own
 from tutti.errors import UserError
 from tutti.model.measure import Unit, steps_of
 from tutti.places import core
-from tutti.plan.machine import Machine
 from tutti.rows import PrintedRow, job_of, microseconds, rows_of
 
 SECONDS = 3000
@@ -57,12 +56,6 @@ def processing_units(ranks: int) -> list[int]:
     """One for each rank, the usable ones in turn."""
     usable = [one["processing_units"][0] for one in core().load_tree().cores if one["usable"]]
     return [usable[rank % len(usable)] for rank in range(ranks)]
-
-
-def levels_here(ranks: int) -> str:
-    """The levels that so many ranks share, one on each core; "" with more ranks than cores."""
-    here = Machine.this()
-    return here.place(ranks).levels() if ranks <= here.cores else ""
 
 
 def _cells_of(rows: Sequence[PrintedRow]) -> list[dict[str, Any]]:

@@ -9,18 +9,21 @@ import json
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from statistics import fmean, median
 from typing import Any
 
+import numpy as np
+
 from tutti.bench.mpis import Mpi
-from tutti.choose.candidates import algorithms_for
-from tutti.model.algorithms import Late, MeasuredCall, levels_here, run_algorithms
+from tutti.choose.candidates import algorithms_for, levels_here
+from tutti.model.algorithms import Late, MeasuredCall, run_algorithms
 from tutti.model.measure import Steps, machine_here, units_here
 from tutti.model.over_jobs import Grid, run_over_jobs
 from tutti.places import core
 from tutti.predict.machines import model_of
 from tutti.predict.prediction import Where, predict, shared_levels
-from tutti.rows import members
+from tutti.rows import grouped, members
 
 OUTLIER = 0.25
 STEADY = 1.3  # hand-overs that differ by a smaller factor are of one state of the machine
@@ -69,7 +72,7 @@ class Compared:
     @property
     def spread(self) -> float:
         """Half the distance of the measurements' quartiles, as a share of their median."""
-        distance = percentile(self.measurements, 0.75) - percentile(self.measurements, 0.25)
+        distance = float(np.subtract(*np.quantile(self.measurements, (0.75, 0.25))))
         return distance / 2 / self.measured_us
 
 
@@ -83,15 +86,6 @@ class Regret:
     chosen: str
     best: str
     lost: float  # 0.1: it takes 10% longer
-
-
-def percentile(values: Sequence[float], share: float) -> float:
-    """The value below which so many of the values are, linear in between."""
-    ordered = sorted(values)
-    place = share * (len(ordered) - 1)
-    low = int(place)
-    high = min(low + 1, len(ordered) - 1)
-    return ordered[low] + (place - low) * (ordered[high] - ordered[low])
 
 
 @dataclass(frozen=True)
@@ -271,8 +265,7 @@ def _are_alike(one: State, other: State) -> bool:
 def regrets(cells: Sequence[Compared]) -> list[Regret]:
     """One for each collective, number of ranks and size."""
     result = []
-    for key in dict.fromkeys((one.collective, one.ranks, one.size) for one in cells):
-        here = [one for one in cells if (one.collective, one.ranks, one.size) == key]
+    for key, here in grouped(cells, attrgetter("collective", "ranks", "size")).items():
         chosen = min(here, key=lambda one: one.predicted_us)
         best = min(here, key=lambda one: one.measured_us)
         pairs = zip(chosen.measurements, best.measurements, strict=True)
@@ -296,14 +289,13 @@ def families(cells: Sequence[Compared]) -> dict[str, dict[str, float]]:
     Cells with more ranks than cores are left out.
     """
     result = {}
-    cells = judged(cells)
-    for family in dict.fromkeys(one.family for one in cells):
-        errors = [abs(one.error) for one in cells if one.family == family]
+    for family, mine in grouped(judged(cells), attrgetter("family")).items():
+        errors = [abs(one.error) for one in mine]
         result[family] = {
             "cells": len(errors),
             "median": median(errors),
-            "percentile_90": percentile(errors, 0.9),
-            "spread": median(one.spread for one in cells if one.family == family),
+            "percentile_90": float(np.quantile(errors, 0.9)),
+            "spread": median(one.spread for one in mine),
         }
     return result
 

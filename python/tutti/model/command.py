@@ -27,8 +27,8 @@ from tutti.model.latency import (
 )
 from tutti.model.measure import measure, units_here
 from tutti.model.messages import choose_mpi, measure_messages, parse_between
-from tutti.model.plot import draw
 from tutti.model.report import (
+    draw,
     print_check,
     print_machine,
     print_machines,

@@ -10,12 +10,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from math import floor
-from statistics import median
 from typing import Any
 
 import numpy as np
 
 from tutti.bench.driver import execute_own
+from tutti.bench.results import typical
 from tutti.errors import UserError
 from tutti.places import core
 from tutti.rows import PrintedRow
@@ -255,18 +255,11 @@ def units_here() -> list[Unit]:
     return units
 
 
-def _median(values: list[Any]) -> Any:
-    """The median of numbers, member by member where they are dictionaries."""
-    if isinstance(values[0], dict):
-        return {name: _median([value[name] for value in values]) for name in values[0]}
-    return values[0] if isinstance(values[0], str) else median(values)
-
-
 def machine_here(measurements: list[Steps]) -> dict[str, Any]:
     """This machine, from the medians of several measurements."""
     today = datetime.now(timezone.utc).date().isoformat()
     steps: Steps = [
-        (same[0][0], _median([one for _, one in same])) for same in zip(*measurements, strict=True)
+        (same[0][0], typical([one for _, one in same])) for same in zip(*measurements, strict=True)
     ]
     return machine_of(steps, platform.node() or "this machine", f"tutti model measure, {today}")
 

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from tutti.bench.checks import choose_mpis
-from tutti.bench.driver import execute_rows
+from tutti.bench.driver import execute_rows, started_as
 from tutti.bench.hosts import Hosts
 from tutti.bench.mpis import Mpi, find_mpis
-from tutti.bench.variants import Variant, command, environment
+from tutti.bench.variants import Variant, environment
 from tutti.bench.words import parse_delays
 from tutti.errors import UserError
 from tutti.places import core, program
@@ -140,10 +140,8 @@ def run_within(mpi: Mpi, cores: int) -> dict[str, Any]:
     words = [str(program(f"tutti-ranks-{mpi.abi}")), "messages", str(BUDGET_MS)]
     with tempfile.TemporaryDirectory(prefix="tutti-messages-") as directory:
         binding = "core" if cores >= ranks else "none"
-        env = environment(variant, binding, Path(directory))
-        return _run(
-            f"within this node, {mpi.label}", command(variant, ranks, binding, words, None), env
-        )
+        started = started_as(variant, ranks, binding, words, Path(directory))
+        return _run(f"within this node, {mpi.label}", *started)
 
 
 def run_between(mpi: Mpi, between: Between) -> dict[str, Any]:

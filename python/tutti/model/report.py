@@ -1,5 +1,7 @@
-"""Tables and sentences of predictions."""
+"""Tables, sentences and plots of predictions."""
 
+from collections.abc import Sequence
+from pathlib import Path
 from statistics import fmean
 from typing import Any
 
@@ -7,6 +9,7 @@ from rich.console import Console
 
 from tutti.bench.texts import size_text
 from tutti.choose.rules import RuleCell, by_call, summaries
+from tutti.figures import Line, Panel, draw_panels
 from tutti.model.check import LEAST_STEADY, OUTLIER, Checked, Compared, families, judged, regrets
 from tutti.predict.prediction import Cell
 from tutti.tables import Table, new_console, number, table_of, words
@@ -103,6 +106,17 @@ def print_table(cells: list[Cell], title: str) -> None:
         columns.append(words("quickest", lambda size: min(algorithms, key=times[size].__getitem__)))
         columns.append(number("next", after_the_quickest))
     _console().print(table_of(f"{title}: predicted us", columns, times))
+
+
+def draw(cells: Sequence[Cell], title: str, stem: Path) -> list[Path]:
+    """Draws time over size, a line for each algorithm, into STEM.png and STEM.svg."""
+    sizes = sorted({cell.size for cell in cells})
+    times = {(cell.algorithm, cell.size): cell.microseconds for cell in cells}
+    lines = [
+        Line(algorithm, [times.get((algorithm, size)) for size in sizes], place)
+        for place, algorithm in enumerate(dict.fromkeys(cell.algorithm for cell in cells))
+    ]
+    return draw_panels([Panel(title, sizes, lines)], "predicted us", stem)
 
 
 def print_machines(machines: list[dict[str, Any]]) -> None:

@@ -16,7 +16,7 @@ from tutti.bench.words import MOST_BYTES, parse_collectives, parse_sizes
 from tutti.errors import UserError
 from tutti.options import BYTES_HELP, AsJson, JsonFile, Plot, option, taking
 from tutti.rows import members
-from tutti.simulation import applications, injection
+from tutti.simulation import applications, injection, injection_report
 from tutti.simulation.jobs import (
     Cell,
     Run,
@@ -30,7 +30,7 @@ from tutti.simulation.machines import MACHINES, MOST_NODES, OWN, Clusters, Machi
 from tutti.simulation.predictions import as_json as predictions_json
 from tutti.simulation.predictions import model_of_cluster, predict_all
 from tutti.simulation.predictions import show as show_predictions
-from tutti.simulation.report import machines_table, show
+from tutti.simulation.report import draw, machines_table, show
 from tutti.simulation.results import Results
 from tutti.simulation.results import as_json as results_json
 from tutti.simulation.servers import EXPERIMENTS, experiment
@@ -256,8 +256,6 @@ def _directory(name: str) -> Path:
 
 def _servers(asked: Asked) -> Report:
     """`tutti sim --servers`."""
-    from tutti.simulation.injection_report import draw, show
-
     wanted = asked.collectives.split(",")
     if asked.collectives == ALL:
         wanted = list(EXPERIMENTS)
@@ -274,7 +272,9 @@ def _servers(asked: Asked) -> Report:
     document = with_progress(
         1, ", ".join(wanted), lambda _: experiment(simulator, wanted, count, sizes), ticks=1
     )
-    return Report(partial(show, document), document, partial(draw, document))
+    return Report(
+        partial(injection_report.show, document), document, partial(injection_report.draw, document)
+    )
 
 
 def _check_without_servers(asked: Asked) -> None:
@@ -357,12 +357,7 @@ def _report(asked: Asked) -> Report:
         if asked.predict:
             show_predictions(predictions, console)
 
-    def draw_results(stem: Path) -> list[Path]:
-        from tutti.simulation.plot import draw
-
-        return draw(results, stem)
-
-    return Report(show_all, document, draw_results)
+    return Report(show_all, document, partial(draw, results))
 
 
 def _run(asked: Asked) -> None:

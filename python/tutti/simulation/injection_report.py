@@ -6,7 +6,7 @@ from typing import Any
 from rich.console import Console
 
 from tutti.bench.texts import size_text
-from tutti.figures import new_figure, save
+from tutti.figures import Bars, new_figure, save, side_by_side
 from tutti.saturation import KINDS, draw_map, show_map
 from tutti.tables import Table
 
@@ -185,19 +185,13 @@ def _draw_trends(axes: Any, document: dict[str, Any], kind: str) -> None:
 def _draw_transposes(axes: Any, document: dict[str, Any]) -> None:
     """A group of bars for each problem, as in the paper's figure 10."""
     rows = document["fft"]
-    ways = [("one client", [row["own_us"] for row in rows])]
+    ways = [Bars("one client", [row["own_us"] for row in rows])]
     for place, one in enumerate(rows[0]["served"]):
         times = [row["served"][place]["us"] for row in rows]
-        ways.append((f"{one['servers']} servers", times))
-    width = 0.8 / len(ways)
-    for place, (label, times) in enumerate(ways):
-        left = (place - (len(ways) - 1) / 2) * width
-        axes.bar([at + left for at in range(len(rows))], times, width, label=label)
-    axes.set_xticks(
-        range(len(rows)),
-        [f"{row['class']}\n{' x '.join(map(str, row['grid']))}" for row in rows],
-        fontsize=7,
-    )
+        ways.append(Bars(f"{one['servers']} servers", times))
+    names = [f"{row['class']}\n{' x '.join(map(str, row['grid']))}" for row in rows]
+    side_by_side(axes, names, ways)
+    axes.set_xticks(range(len(rows)), names, fontsize=7)
     axes.set_title("transposes of a transform, by class and grid of processes", fontsize=10)
     axes.set_yscale("log")
     for formatter in (axes.yaxis.set_major_formatter, axes.yaxis.set_minor_formatter):
@@ -209,15 +203,16 @@ def _draw_transposes(axes: Any, document: dict[str, Any]) -> None:
 def _draw_multigrid(axes: Any, document: dict[str, Any]) -> None:
     """A group of bars for each problem, as in the paper's figures 6 to 8."""
     rows = document["multigrid"]
-    servers = [one["servers"] for one in rows[0]["served"]]
-    ways = [(place, way) for place in range(len(servers)) for way in MULTIGRID_WAYS]
-    width = 0.8 / len(ways)
-    for at, (place, way) in enumerate(ways):
-        left = (at - (len(ways) - 1) / 2) * width
-        gains = [100 * (row["served"][place]["gains"][way] - 1) for row in rows]
-        label = f"{servers[place]} servers, {way}"
-        axes.bar([one + left for one in range(len(rows))], gains, width, label=label)
+    ways = [
+        Bars(
+            f"{one['servers']} servers, {way}",
+            [100 * (row["served"][place]["gains"][way] - 1) for row in rows],
+        )
+        for place, one in enumerate(rows[0]["served"])
+        for way in MULTIGRID_WAYS
+    ]
     names = [f"{row['boxes']} of\n{row['side']}^3" for row in rows]
+    side_by_side(axes, names, ways)
     axes.set_xticks(range(len(rows)), names, fontsize=7)
     axes.set_title("a V-cycle of multigrid, by boxes and cells", fontsize=10)
     axes.set_ylabel("percent faster")

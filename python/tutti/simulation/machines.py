@@ -131,37 +131,28 @@ def named(name: str) -> Machine:
 
 def checked(machine: Machine) -> Machine:
     """The machine. Raises UserError if it has figures that SimGrid cannot simulate."""
-    for option, count, most in (
-        ("--nodes", machine.nodes, MOST_NODES),
-        ("--cores", machine.cores, 1024),
-    ):
-        if not 1 <= count <= most:
-            raise UserError(
-                f"{option}: {count} is not accepted; give a whole number from 1 to {most}"
-            )
+    groups = machine.clusters
+    latency, bandwidth = "microseconds from 0 to 1e9", "GB/s from 1e-6 to 1e6"
+    checks: list[tuple[str, float, float, float, str]] = [
+        ("--nodes", machine.nodes, 1, MOST_NODES, f"a whole number from 1 to {MOST_NODES}"),
+        ("--cores", machine.cores, 1, 1024, "a whole number from 1 to 1024"),
+        ("--latency", machine.network.latency_us, 0, 1e9, latency),
+        ("--cluster-latency", groups.latency_us, 0, 1e9, latency),
+        ("--bandwidth", machine.network.gigabytes, 1e-6, 1e6, bandwidth),
+    ]
+    if groups.count > 1:
+        checks.append(("--cluster-bandwidth", groups.gigabytes, 1e-6, 1e6, bandwidth))
+    for option, value, least, most, accepted in checks:
+        if not least <= value <= most:
+            raise UserError(f"{option}: {value:.15g} is not accepted; give {accepted}")
     if machine.ranks > MOST_RANKS:
         raise UserError(
             f"{machine.nodes} nodes of {machine.cores} cores are {machine.ranks} ranks; give "
             f"--nodes and --cores for at most {MOST_RANKS}"
         )
-    groups = machine.clusters
     if not 1 <= groups.count <= machine.nodes:
         raise UserError(
             f"--clusters: {groups.count} is not accepted; give 1 to {machine.nodes}, the number of "
             "nodes"
         )
-    for option, latency in (
-        ("--latency", machine.network.latency_us),
-        ("--cluster-latency", groups.latency_us),
-    ):
-        if not 0 <= latency <= 1e9:
-            raise UserError(
-                f"{option}: {latency:g} is not accepted; give microseconds from 0 to 1e9"
-            )
-    wide = [("--bandwidth", machine.network.gigabytes)]
-    if groups.count > 1:
-        wide.append(("--cluster-bandwidth", groups.gigabytes))
-    for option, gigabytes in wide:
-        if not 1e-6 <= gigabytes <= 1e6:
-            raise UserError(f"{option}: {gigabytes:g} is not accepted; give GB/s from 1e-6 to 1e6")
     return machine

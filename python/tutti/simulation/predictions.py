@@ -11,7 +11,7 @@ from typing import Any
 from rich.console import Console
 
 from tutti.bench.texts import size_text
-from tutti.choose.candidates import BENCH_NAMES, Candidate
+from tutti.choose.candidates import Candidate, core_name
 from tutti.choose.choice import Question, predicted
 from tutti.errors import UserError
 from tutti.places import core
@@ -86,10 +86,9 @@ def predict_all(settings: Settings, results: Results) -> list[Prediction]:
     if len(set(nodes)) == 1:
         nodes = []
     where = Where(settings.ranks, shared_levels(levels), nodes, "net", 0, [])
-    names = {theirs: ours for ours, theirs in BENCH_NAMES.items()}
     predictions = []
     for cell in settings.cells:
-        name = names.get(cell.collective, cell.collective)
+        name = core_name(cell.collective)
         simulated = results.time(TUTTI, cell)
         if name not in core().collectives():
             predictions.append(Prediction(cell, "", None, simulated, "v-collectives are not known"))

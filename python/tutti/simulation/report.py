@@ -1,9 +1,12 @@
-"""Prints the tables of simulations and of the known machines."""
+"""The tables of simulations and of the known machines, and plots of time over size."""
+
+from pathlib import Path
 
 from rich.console import Console
 
 from tutti.bench.statistics import SLOWER_BELOW
 from tutti.bench.texts import in_colour, size_text, time_text
+from tutti.figures import Line, Panel, draw_panels
 from tutti.simulation.jobs import Cell
 from tutti.simulation.machines import Machine, Memory, Network
 from tutti.simulation.results import BEST, Results, notes
@@ -106,3 +109,34 @@ def show(results: Results, console: Console) -> None:
     console.print(results_table(results))
     for note in notes(results):
         console.print(f"note: {note}", highlight=False, markup=False, soft_wrap=True)
+
+
+def _panel(results: Results, collective: str, root: int, roots: bool) -> Panel:
+    settings = results.settings
+    cells = [one for one in settings.cells if (one.collective, one.root) == (collective, root)]
+    lines = [
+        Line(
+            Variant(key).label,
+            [results.time(key, cell) for cell in cells],
+            place,
+            "-" if key == TUTTI else "--",
+            "o" if key == TUTTI else "x",
+            at=(place + 0.5) / len(results.runs) - 0.5,
+        )
+        for place, key in enumerate(results.runs)
+    ]
+    title = f"{collective}, root {root}" if roots else collective
+    return Panel(title, [cell.bytes for cell in cells], lines)
+
+
+def draw(results: Results, stem: Path) -> list[Path]:
+    """Draws a panel for each collective and root into STEM.png and STEM.svg."""
+    settings = results.settings
+    roots = any(cell.root != 0 for cell in settings.cells)
+    panels = dict.fromkeys((cell.collective, cell.root) for cell in settings.cells)
+    return draw_panels(
+        [_panel(results, collective, root, roots) for collective, root in panels],
+        "simulated us",
+        stem,
+        title=f"{settings.ranks} simulated ranks on {settings.machine.name}",
+    )

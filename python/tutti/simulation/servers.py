@@ -2,7 +2,6 @@
 servers.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 from tutti import __version__
@@ -35,7 +34,6 @@ def experiment(
     wanted: list[str],
     nodes: int,
     sizes: list[int] | None,
-    before: Callable[[str], None] = lambda _: None,
 ) -> dict[str, Any]:
     """The document of `tutti sim --servers --json`."""
     document: dict[str, Any] = {
@@ -45,22 +43,16 @@ def experiment(
         "servers": SERVERS,
     }
     if "saturation" in wanted or "trends" in wanted:
-        before("saturation")
         document["map"] = saturation(simulator)
     if "parallel" in wanted:
-        before("parallel")
         document["parallel"] = parallel(simulator, sizes or SIZES, COUNTS)
     if "alltoall" in wanted:
-        before("alltoall")
         document["alltoall"] = all_to_all(simulator, nodes, sizes or ALLTOALL_SIZES)
     if "trends" in wanted:
-        before("trends")
         within = [size for size in sizes or SIZES if size in document["map"]["bytes"]]
         document["trends"] = trends(simulator, document["map"], within)
     if "fft" in wanted:
-        before("fft")
         document["fft"] = transposes(simulator)
     if "multigrid" in wanted:
-        before("multigrid")
         document["multigrid"] = v_cycles(simulator)
     return document

@@ -10,6 +10,7 @@ nothing.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from statistics import fmean
 from typing import Any
 
@@ -21,6 +22,7 @@ from tutti.choose.picking import DEFAULT, Pick, pick
 from tutti.choose.placement import Placement, placement_here, placement_on, roots_to_try
 from tutti.choose.search import search
 from tutti.model.algorithms import MeasuredCall, run_algorithms
+from tutti.rows import grouped
 from tutti.tuning.jobs import TuneSettings
 from tutti.tuning.measuring import chosen_by
 from tutti.tuning.writing import default_on
@@ -122,10 +124,7 @@ def _measured(
     ]
     measured = run_algorithms(calls, placement.ranks, [8], settings.repetitions, placement.reach)
     times: dict[Cell, dict[str, dict[int, float]]] = {}
-    taken: dict[tuple[str, int, str, int], list[dict[str, Any]]] = {}
-    for one in measured["cells"]:
-        key = (one["algorithm"], one["segment"], one["wanted_reach"], one["bytes"])
-        taken.setdefault(key, []).append(one)
+    taken = grouped(measured["cells"], itemgetter("algorithm", "segment", "wanted_reach", "bytes"))
     for contest in contests:
         by_label = times.setdefault(contest.cell, {})
         for candidate in (contest.default, *contest.rivals):

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from tutti.bench.texts import size_text
-from tutti.choose.candidates import BENCH_NAMES, Candidate, algorithms_for, size_word
+from tutti.choose.candidates import Candidate, algorithms_for, core_name, size_word
 from tutti.choose.choice import Question, predicted
 from tutti.choose.found import NO_TABLE, Found, found_by_jobs
 from tutti.errors import UserError
@@ -58,7 +58,7 @@ def _collective(word: str) -> str:
         plain = word.rstrip("vw")
         raise UserError(f"{word}: its parts may differ in length, so it always runs by direct, with the segments and the reach that "
                         f"rules give {plain} for the longest part: see TUTTI_ALGORITHM_{plain.upper()}=direct tutti explain {plain}")  # fmt: skip
-    name = next((ours for ours, theirs in BENCH_NAMES.items() if theirs == word), word)
+    name = core_name(word)
     if name not in core().collectives():
         raise UserError(f"'{word}' is no collective; known are {', '.join(core().collectives())}")
     return name
