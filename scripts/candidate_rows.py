@@ -22,7 +22,7 @@ from tutti.bench.mpis import Mpi, find_mpis
 from tutti.bench.variants import Variant
 from tutti.choose.candidates import algorithms_for, bench_name
 from tutti.errors import RunError
-from tutti.model.over_jobs import table_of
+from tutti.model.algorithms import table_of
 from tutti.tuning.measuring import chosen_by
 
 COLLECTIVES = ("barrier", "bcast", "reduce", "allreduce", "gather", "scatter", "allgather",

@@ -6,9 +6,11 @@ programs write nothing else on their standard output, but the launchers of jobs 
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 PrintedRow = dict[str, Any]
+One = TypeVar("One")
+Key = TypeVar("Key")
 
 
 def read_rows(lines: Iterable[str]) -> list[PrintedRow]:
@@ -37,9 +39,9 @@ def members(one: Any, *names: str, digits: int | None = None) -> dict[str, Any]:
     }
 
 
-def grouped(some: Iterable[Any], key: Callable[[Any], Any]) -> dict[Any, list[Any]]:
+def grouped(some: Iterable[One], key: Callable[[One], Key]) -> dict[Key, list[One]]:
     """Lists of those that have the same key, in their order."""
-    found: dict[Any, list[Any]] = {}
+    found: dict[Key, list[One]] = {}
     for one in some:
         found.setdefault(key(one), []).append(one)
     return found

@@ -7,8 +7,8 @@ from io import StringIO
 import pytest
 from rich.console import Console
 from test_bench_nodes import HOSTS, MPICH, skip_without_nodes
-from tutti.bench import one_sided_nodes, saturation_nodes
-from tutti.bench.between_nodes import Between
+from tutti.bench import one_sided_nodes, saturation
+from tutti.bench.over_nodes import Between
 from tutti.bench.one_sided_nodes import HANDED, Measured, Place
 from tutti.bench.variants import Variant
 from tutti.saturation import draw_map, where
@@ -165,7 +165,7 @@ def test_a_small_run(tutti, tmp_path):
 @pytest.mark.slow
 def test_a_small_map(mpi, tmp_path):
     skip_without_nodes()
-    map_ = saturation_nodes.measure(Between([mpi], HOSTS, 2, ["0"], 1), (8, 64), 2, (1, 2))
+    map_ = saturation.measure_between(Between([mpi], HOSTS, 2, ["0"], 1), (8, 64), 2, (1, 2))
     assert (map_["scope"], map_["network"]) == ("between nodes", "2 emulated nodes, delay 0")
     assert (map_["cores"], map_["messages"], map_["bytes"]) == ([1, 2], [1, 2], [8, 16, 32, 64])
     assert [one["servers"] for one in map_["served"]] == [1, 2]
@@ -176,7 +176,7 @@ def test_a_small_map(mpi, tmp_path):
     piece = (63 if mpi.family == "openmpi" else 64) << 10
     assert map_["under_way"] >= 2 * piece and "hand_over" not in map_
     stream = StringIO()
-    saturation_nodes.show(map_, Console(file=stream, width=160))
+    saturation.show_between(map_, Console(file=stream, width=160))
     text = " ".join(stream.getvalue().split())
     assert f"puts, {where(map_)}: percent of the peak" in text
     alone, two = map_["puts"], map_["served"][1]["puts"]

@@ -9,7 +9,7 @@ import pytest
 from made_up_jobs import LIMITS, cell_of
 from rich.console import Console
 from test_bench_driver import MPICH, OPENMPI, fake_settings
-from tutti.bench import driver, overlap
+from tutti.bench import calls, driver
 from tutti.bench.document import as_json
 from tutti.bench.measurements import Measurements
 from tutti.bench.report import draw, show
@@ -71,13 +71,13 @@ def measured(monkeypatch):
         settings = fake_settings(
             **({"ranks": [2], "collectives": ["allreduce"], "sizes": [8, 4096]} | changes)
         )
-        for module in (driver, overlap):
+        for module in (driver, calls):
             monkeypatch.setattr(
                 module, "run_job", lambda one, ranks, variant, _: make(one, ranks, variant)
             )
         monkeypatch.setattr(driver, "measure_limits", lambda: LIMITS)
         if settings.overlap:
-            return overlap.measure(settings, None, lambda line: None)
+            return calls.measure_beside(settings, None, lambda line: None)
         return driver.run(settings, lambda line: None)
 
     return measure
@@ -159,7 +159,7 @@ def test_a_call_slower_than_the_best_peers_is_named(measured):
 def test_computations_take_as_long_as_the_best_peers_blocking_call(measured):
     measurements = measured(fake_job, forms=("nonblocking",), overlap=True)
     assert measurements.settings.durations == {2: [2.0, 2.0]}
-    assert overlap.jobs(measurements.settings) == 4 * 4 + 2
+    assert calls.jobs_beside(measurements.settings) == 4 * 4 + 2
 
 
 def test_whole_times_beside_a_computation_are_compared_with_every_way_of_the_peers(measured):

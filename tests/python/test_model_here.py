@@ -21,7 +21,7 @@ from tutti.model.check import (
     steady,
 )
 from tutti.model.measure import Unit, by_length, machine_of, places_of, units_to_measure
-from tutti.model.over_jobs import Grid, trials_text
+from tutti.model.algorithms import Grid, trials_text
 from tutti.places import core, program
 
 TWO_UNITS = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs two cores")

@@ -26,12 +26,11 @@ from tutti.bench import (
     over_nodes,
     overlap_nodes,
     saturation,
-    saturation_nodes,
     threads,
     view,
     worth,
 )
-from tutti.bench.between_nodes import Between
+from tutti.bench.over_nodes import Between
 from tutti.bench.document import as_json
 from tutti.bench.measurements import Measurements, Settings
 from tutti.bench.reading import parse_output
@@ -204,7 +203,7 @@ def of_saturation() -> Report:
 
 def of_saturation_between() -> Report:
     map_ = made_up.saturation_map(mpi=MPICH.label, network="2 emulated nodes, delay 1ms")
-    return lambda console: saturation_nodes.show(map_, console), map_, None
+    return lambda console: saturation.show_between(map_, console), map_, None
 
 
 def of_application(application: str = "matvec", **changes: Any) -> Report:

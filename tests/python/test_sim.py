@@ -15,7 +15,7 @@ from tutti.simulation.command import cells_of, parse_roots
 from tutti.simulation.jobs import Cell, Run, Settings
 from tutti.simulation.machines import MACHINES, OWN, Clusters, Machine, Memory, Network, checked
 from tutti.simulation.platform import MESSAGE, cluster_of, hostfile, platform
-from tutti.simulation.results import BEST, Results, as_json, notes
+from tutti.simulation.report import BEST, Results, as_json, notes
 from tutti.simulation.variants import TABLES, Variant
 
 SMALL = replace(OWN, nodes=5, cores=2)

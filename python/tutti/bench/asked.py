@@ -5,12 +5,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from tutti.bench.between_nodes import Between, between_plan
 from tutti.bench.checks import choose_mpis, default_ranks, startable, with_tutti
 from tutti.bench.measurements import DEFAULT_COLLECTIVES, ROOTED, Settings
 from tutti.bench.mpis import Mpi, find_mpis
 from tutti.bench.options import DEFAULT_DELAYS, DEFAULT_NODES, DEFAULT_SIZES, Options
-from tutti.bench.over_nodes import Nodes, nodes_plan
+from tutti.bench.over_nodes import Between, Nodes, between_plan, nodes_plan
 from tutti.bench.peer_files import peer_choice, require_peers
 from tutti.bench.variants import BINDINGS
 from tutti.bench.words import (

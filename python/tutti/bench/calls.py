@@ -1,10 +1,19 @@
 """The kinds of measurements of collectives on this machine: repeated calls (`tutti bench calls`),
 calls in a shuffled order (`mixed`), in other forms (`forms`), exchanges of ghost cells (`halo`), and
 calls beside computations (`overlap`).
+
+In the last one each kind is measured beside two loops, one bound by arithmetic and one bound by
+memory: the computation alone; the blocking call, then the computation; and the start, the
+computation and the wait. All numbers are whole times. A percentage of overlap would look the better
+the slower the call is. All variants compute for the same time, which is given or is that of the best
+peer's blocking call in a job before the others.
 """
 
+import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -12,7 +21,7 @@ from rich.console import Console
 from tutti.bench import overlap_nodes
 from tutti.bench.asked import OF_HOSTS, check_hosts, plan_of, settings_of
 from tutti.bench.document import as_json
-from tutti.bench.driver import run
+from tutti.bench.driver import run, run_job
 from tutti.bench.measurements import HALO, Measurements, Settings
 from tutti.bench.options import (
     DEFAULT_FACES,
@@ -26,14 +35,49 @@ from tutti.bench.options import (
     Kind,
     Options,
 )
-from tutti.bench.overlap import jobs, measure
 from tutti.bench.present import WIDE, WIDEST, WIDTH, Report
 from tutti.bench.progress import with_progress
 from tutti.bench.remarks import show_lines
 from tutti.bench.report import draw, show
+from tutti.bench.variants import Variant
 from tutti.bench.words import PROGRAMS, parse_faces, parse_forms, parse_microseconds
 from tutti.errors import UserError
 from tutti.probes import sessions_are_groups
+
+
+def peers(settings: Settings, ranks: int) -> list[Variant]:
+    return [variant for variant in settings.variants(ranks) if not variant.tutti]
+
+
+def jobs_beside(settings: Settings) -> int:
+    """The number of jobs, with those that find the durations."""
+    return settings.jobs + sum(len(peers(settings, ranks)) for ranks in settings.ranks)
+
+
+def find_durations(settings: Settings, before_job: Callable[[str], None]) -> dict[int, list[float]]:
+    """For each rank count and kind, the microseconds of the best peer's blocking call."""
+    alone = replace(settings, overlap=False, forms=())
+    result = {}
+    with tempfile.TemporaryDirectory(prefix="tutti-bench-") as directory:
+        for ranks in settings.ranks:
+            times = []
+            for variant in peers(settings, ranks):
+                before_job(f"how long to compute, {ranks} ranks, {variant.label}")
+                cells = run_job(alone, ranks, variant, Path(directory))["cells"]
+                times.append([cell["median_us"] for cell in cells])
+            result[ranks] = [min(of_kind) for of_kind in zip(*times, strict=True)]
+    return result
+
+
+def measure_beside(
+    settings: Settings, microseconds: float | None, before_job: Callable[[str], None]
+) -> Measurements:
+    """Runs all jobs_beside; the computations take so many microseconds, or as long as a call."""
+    if microseconds is not None:
+        durations = {ranks: [microseconds] for ranks in settings.ranks}
+    else:
+        durations = find_durations(settings, before_job)
+    return run(replace(settings, durations=durations), before_job)
 
 
 def measured(
@@ -144,8 +188,8 @@ def overlap(options: Options) -> Report:
     settings = settings_of(options, overlap=True, **changes)
     if options.hosts is not None:
         return overlap_nodes.run(plan_of(options, settings), computing)
-    count = jobs(settings) if computing is None else settings.jobs
-    return measured(settings, WIDEST, count, partial(measure, settings, computing))
+    count = jobs_beside(settings) if computing is None else settings.jobs
+    return measured(settings, WIDEST, count, partial(measure_beside, settings, computing))
 
 
 CALLS = Kind(calls, (*WHICH, *HERE, "every_root", "kinds", "cold", "load", *JOBS, *PLOT))

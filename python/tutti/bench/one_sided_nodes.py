@@ -20,9 +20,9 @@ from rich.console import Console
 
 from tutti import __version__
 from tutti.bench.asked import between_of, sizes_of
-from tutti.bench.between_nodes import NODES, Between, run_pairs
 from tutti.bench.hosts import Hosts, cores_text, have_own_cores
 from tutti.bench.options import DEFAULT_DELAYS, Options
+from tutti.bench.over_nodes import TWO, Between, run_pairs
 from tutti.bench.overlap_nodes import milliseconds
 from tutti.bench.present import WIDEST, Report
 from tutti.bench.progress import with_progress
@@ -113,7 +113,7 @@ def measure(
     shuffle, measured = random.Random(seed), Measured()
     with (
         tempfile.TemporaryDirectory(prefix="tutti-bench-") as directory,
-        Hosts(plan.hosts, NODES) as hosts,
+        Hosts(plan.hosts, TWO) as hosts,
     ):
         for repetition in range(repetitions):
             for delay in plan.delays:
@@ -210,7 +210,7 @@ def show(plan: Between, measured: Measured, console: Console) -> None:
         "the job without servers, to a target that waits; ping-pong: the same data one way by "
         "MPI_Send, and 8 bytes back.",
         COMPUTING,
-        cores_text(NODES),
+        cores_text(TWO),
     ):
         console.print(line, highlight=False)
 
@@ -231,7 +231,7 @@ def document(plan: Between, measured: Measured) -> dict[str, Any]:
         "format": "tutti-one-sided-nodes 1",
         "pairs": plan.per_node,
         "delays": plan.delays,
-        "own_cores": have_own_cores(NODES),
+        "own_cores": have_own_cores(TWO),
         "cells": cells,
     }
 

@@ -1,4 +1,5 @@
 """`tutti bench nodes` measures collectives over several nodes, with the host MPI and with Tutti.
+Other kinds measure pairs of ranks on two nodes (`one-sided --hosts`, `saturation --hosts`).
 
 All nodes are emulated on this machine. Any collective can complete after one delay of the links,
 whatever the number of nodes, so times are also given in delays, which tell algorithms apart. All
@@ -8,17 +9,21 @@ computation for those of real nodes.
 
 import random
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tutti.bench.driver import JobNodes, run_job
+from tutti.bench.driver import JobNodes, execute_rows, run_job, started_as
 from tutti.bench.hosts import Hosts
 from tutti.bench.measurements import Measurements, Settings
+from tutti.bench.mpis import Mpi
 from tutti.bench.variants import Variant
 from tutti.bench.words import parse_delays, parse_nodes, require_per_node
+from tutti.errors import UserError
+from tutti.places import program
+from tutti.rows import PrintedRow
 
 
 @dataclass(frozen=True)
@@ -124,3 +129,55 @@ def measure_nodes(plan: Nodes, before_job: Callable[[str], None]) -> list[AtDela
                         job = jobs.run(line, plan.settings, ranks, variant)
                         result.measurements.add(ranks, variant, job)
     return results
+
+
+TWO = 2  # nodes, between which pairs of ranks transfer
+SECONDS = 1800
+
+
+@dataclass(frozen=True)
+class Between:
+    """The measurement between two nodes."""
+
+    mpis: list[Mpi]
+    hosts: Path
+    per_node: int
+    delays: list[str]  # one way, in the units of tests/hosts/link
+    milliseconds: int  # for each combination of a job
+
+
+def between_plan(
+    mpis: list[Mpi],
+    hosts: str,
+    nodes: str | None,
+    per_node: int,
+    delays: list[str],
+    milliseconds: int,
+) -> Between:
+    """Reads the measurement from the options. Raises UserError before anything runs."""
+    if nodes not in (None, str(TWO)):
+        raise UserError(
+            f"--nodes: '{nodes}' is not accepted; transfers are between {TWO} nodes, so leave it "
+            "out"
+        )
+    require_per_node(per_node)
+    Hosts(Path(hosts), TWO)  # raises if a script is missing
+    return Between(mpis, Path(hosts), per_node, delays, milliseconds)
+
+
+def run_pairs(
+    hosts: Hosts,
+    per_node: int,
+    variant: Variant,
+    kind: str,
+    words: list[str],
+    directory: Path,
+    variables: Mapping[str, str] | None = None,
+) -> list[PrintedRow]:
+    """Measures a kind of tutti-ranks, by the variant's MPI on two nodes under tutti-run, and returns
+    its rows. `variables` are added to its environment. Raises RunError."""
+    bench = [str(program(f"tutti-ranks-{variant.mpi.abi}")), kind, *words]
+    nodes = JobNodes(hosts, per_node)
+    command, env = started_as(variant, TWO * per_node, "none", bench, directory, nodes)
+    where = f"{variant.label}, {TWO} nodes of {per_node} ranks"
+    return execute_rows(where, command, env | dict(variables or {}), SECONDS)

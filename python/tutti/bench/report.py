@@ -6,8 +6,7 @@ from typing import Any
 from rich.console import Console
 
 from tutti.bench.bounds import bounded, tutti_variants
-from tutti.bench.conditions import condition_summaries
-from tutti.bench.conditions_report import means_table, show_conditions
+from tutti.bench.conditions import condition_summaries, means_table, show_conditions
 from tutti.bench.measurements import DEFAULT_COLLECTIVES, ROOTED, Cell, Measurements
 from tutti.bench.peers import BestPeers, best_peers
 from tutti.bench.remarks import loaded, remark, show_notes

@@ -220,7 +220,7 @@ def nearness(measurements: Measurements) -> list[Nearness]:
 
 def typical(values: Sequence[Any]) -> Any:
     """The median of numbers, member by member where they are dictionaries; None if none of them
-    could be measured. Of anything else the first."""
+    could be measured; else the first."""
     if isinstance(values[0], dict):
         return {name: typical([one[name] for one in values]) for name in values[0]}
     if isinstance(values[0], (int, float)) or values[0] is None:

@@ -1,7 +1,7 @@
 """`tutti model rules`: what Tutti's rules cost on a machine, over the best that the model finds.
 
 For each call of a grid the rule that decides is predicted, and so are all candidates that the model
-would choose from (tutti.choose.search). The regret of the rule is how much longer it takes than the
+would choose from (tutti.choose.choice). The regret of the rule is how much longer it takes than the
 best of them.
 """
 
@@ -12,8 +12,8 @@ from operator import attrgetter
 from statistics import fmean
 from typing import Any
 
+from tutti.choose.choice import search
 from tutti.choose.placement import Placement, placement_on
-from tutti.choose.search import search
 from tutti.errors import UserError
 from tutti.places import core
 from tutti.plan.machine import Machine

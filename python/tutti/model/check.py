@@ -17,9 +17,8 @@ import numpy as np
 
 from tutti.bench.mpis import Mpi
 from tutti.choose.candidates import algorithms_for, levels_here
-from tutti.model.algorithms import Late, MeasuredCall, run_algorithms
+from tutti.model.algorithms import Grid, Late, MeasuredCall, run_algorithms, run_over_jobs
 from tutti.model.measure import Steps, machine_here, units_here
-from tutti.model.over_jobs import Grid, run_over_jobs
 from tutti.places import core
 from tutti.predict.machines import model_of
 from tutti.predict.prediction import Where, predict, shared_levels
@@ -265,7 +264,7 @@ def _are_alike(one: State, other: State) -> bool:
 def regrets(cells: Sequence[Compared]) -> list[Regret]:
     """One for each collective, number of ranks and size."""
     result = []
-    for key, here in grouped(cells, attrgetter("collective", "ranks", "size")).items():
+    for key, here in grouped(cells, lambda one: (one.collective, one.ranks, one.size)).items():
         chosen = min(here, key=lambda one: one.predicted_us)
         best = min(here, key=lambda one: one.measured_us)
         pairs = zip(chosen.measurements, best.measurements, strict=True)

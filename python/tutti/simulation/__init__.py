@@ -1,5 +1,5 @@
 """`tutti sim` simulates collectives on clusters, by SimGrid's SMPI.
 
 machines defines the clusters, platform writes their files for SimGrid, jobs runs the simulations,
-results compares them, and report shows the comparison.
+and report compares and shows them.
 """

@@ -11,8 +11,7 @@ from typing import Any
 
 from tutti.errors import UserError
 from tutti.simulation.jobs import Cell
-from tutti.simulation.report import microseconds_text, ratio_text, variant_label
-from tutti.simulation.results import BEST, Results
+from tutti.simulation.report import BEST, Results, microseconds_text, ratio_text, variant_label
 from tutti.simulation.variants import TUTTI
 from tutti.tables import Table, number, table_of, words
 

@@ -30,9 +30,8 @@ from tutti.simulation.machines import MACHINES, MOST_NODES, OWN, Clusters, Machi
 from tutti.simulation.predictions import as_json as predictions_json
 from tutti.simulation.predictions import model_of_cluster, predict_all
 from tutti.simulation.predictions import show as show_predictions
-from tutti.simulation.report import draw, machines_table, show
-from tutti.simulation.results import Results
-from tutti.simulation.results import as_json as results_json
+from tutti.simulation.report import Results, draw, machines_table, show
+from tutti.simulation.report import as_json as results_json
 from tutti.simulation.servers import EXPERIMENTS, experiment
 from tutti.simulation.variants import AGAINST, TUTTI, Variant, parse_against
 

@@ -21,7 +21,7 @@ from tutti.predict.prediction import Where, shared_levels
 from tutti.rows import members
 from tutti.simulation.jobs import Cell, Settings
 from tutti.simulation.machines import MACHINES, OWN_BASE, Machine
-from tutti.simulation.results import Results
+from tutti.simulation.report import Results
 from tutti.simulation.variants import SIMULATED, TUTTI
 from tutti.tables import number, table_of, words
 

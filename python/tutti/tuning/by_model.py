@@ -17,10 +17,9 @@ from typing import Any
 from tutti.bench.measurements import Cell
 from tutti.bench.statistics import Ratio
 from tutti.choose.candidates import LONG_BYTES, Candidate, candidates_for
-from tutti.choose.choice import Predicted
+from tutti.choose.choice import Predicted, search
 from tutti.choose.picking import DEFAULT, Pick, pick
 from tutti.choose.placement import Placement, placement_here, placement_on, roots_to_try
-from tutti.choose.search import search
 from tutti.model.algorithms import MeasuredCall, run_algorithms
 from tutti.rows import grouped
 from tutti.tuning.jobs import TuneSettings

@@ -35,9 +35,8 @@ from tutti.tables import new_console
 from tutti.tuning import state as states
 from tutti.tuning.by_model import Outcome, choose
 from tutti.tuning.jobs import TuneSettings
-from tutti.tuning.keeping import existing_table
 from tutti.tuning.measuring import Measuring, chosen_by, still_racing
-from tutti.tuning.writing import Served, default_of, show_summary, table_text
+from tutti.tuning.writing import Served, default_of, existing_table, show_summary, table_text
 
 MEASUREMENTS_OF_STEPS = 5  # the model takes the medians of these
 DEFAULT_SIZES = "8,64,512,4K,32K,256K,1M"
