@@ -74,17 +74,22 @@ def test_a_cell_is_the_median_of_its_roots():
 def test_the_spread_is_of_roots_and_not_of_repetitions():
     found = spread(measured().cells[next(iter(measured().cells))]["mpich"])
     assert found is not None
-    assert (found.least, found.middle, found.most) == (
+    assert (found.min_us, found.median_us, found.max_us) == (
         6.0,
         10.5,
         15.0,
     )  # the times of the middle repetition
-    assert (found.low, found.high) == (8.25, 12.75)
+    assert (found.quartile_1_us, found.quartile_3_us) == (8.25, 12.75)
     assert (found.fastest_root, found.slowest_root, found.factor) == (0, 1, 2.5)
     one = Samples()
     one.add([cell_of(2.0)], True)
     lone = spread(one)
-    assert lone is not None and (lone.low, lone.middle, lone.high, lone.factor) == (
+    assert lone is not None and (
+        lone.quartile_1_us,
+        lone.median_us,
+        lone.quartile_3_us,
+        lone.factor,
+    ) == (
         2.0,
         2.0,
         2.0,

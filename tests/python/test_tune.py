@@ -23,7 +23,8 @@ from tutti.choose.links import links_of, links_of_this_machine
 from tutti.choose.picking import DEFAULT, TUNED, Pick, confirmed, in_the_race, pick, rules_of
 from tutti.errors import RunError, UserError
 from tutti.places import core, find_program
-from tutti.tuning import measuring, state
+from tutti.tuning import jobs as state
+from tutti.tuning import measuring
 from tutti.tuning.jobs import Job, TuneSettings, jobs_of
 from tutti.tuning.measuring import chosen_by, table_of
 from tutti.tuning.writing import default_of, rule_text, table_text

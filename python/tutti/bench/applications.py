@@ -10,7 +10,6 @@ report, from which the share of each collective is computed.
 import json
 import random
 import re
-import tempfile
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
@@ -23,6 +22,7 @@ from tutti.bench.driver import (
     JobNodes,
     execute_job,
     measure_limits,
+    scratch,
     started_as,
     what_failed,
 )
@@ -254,6 +254,57 @@ def most_nodes(settings: AppSettings) -> int:
     return max([2, *(place.nodes or 0 for place in settings.places)])
 
 
+@dataclass
+class _Running:
+    """The jobs of one `tutti bench apps`, and what they run in."""
+
+    result: Applications
+    shuffle: random.Random
+    directory: Path
+    hosts: Hosts | None
+    before_job: Callable[[str], None]
+
+    def repeat(self, repetition: int) -> None:
+        """Runs the jobs of one repetition."""
+        settings = self.result.settings
+        if settings.limits:
+            self.before_job("the machine's limits")
+            self.result.limits.append(measure_limits())
+        for place, variant in self._in_order():
+            where = f"{place.text}, {variant.label}"
+            self.before_job(f"{repetition + 1}/{settings.repetitions}, {where}")
+            output, share = run_application(settings, place, variant, self.directory, self.hosts)
+            jobs = self.result.of(place, variant)
+            jobs.outputs.append(output)
+            jobs.shares_of_others.append(share)
+
+    def make_reports(self) -> None:
+        """Runs the jobs that write Tutti's reports."""
+        file = self.directory / "report.json"
+        for place, variant in self._in_order():
+            if variant.tutti:
+                self.before_job(f"report, {place.text}, {variant.label}")
+                file.unlink(missing_ok=True)
+                jobs = self.result.of(place, variant)
+                jobs.reported, _ = run_application(
+                    self.result.settings, place, variant, self.directory, self.hosts, file
+                )
+                jobs.report = json.loads(file.read_text()) if file.exists() else None
+
+    def _in_order(self) -> Iterable[tuple[Place, Variant]]:
+        """All places and their variants, shuffled; sets the links' delay when it changes."""
+        delay = None
+        for place in self.result.settings.places:
+            if self.hosts is not None and place.delay is not None and place.delay != delay:
+                delay = place.delay
+                self.hosts.link(delay)
+                self.result.one_way_us.setdefault(delay, []).append(self.hosts.one_way_us())
+            variants = self.result.settings.variants(place.ranks)
+            self.shuffle.shuffle(variants)
+            for variant in variants:
+                yield place, variant
+
+
 def measure(settings: AppSettings, before_job: Callable[[str], None]) -> Applications:
     """Runs all jobs; `before_job` gets a line before each job.
 
@@ -261,7 +312,6 @@ def measure(settings: AppSettings, before_job: Callable[[str], None]) -> Applica
     interrupt goes on to the caller.
     """
     seed = settings.seed if settings.seed is not None else random.randrange(1 << 31)
-    shuffle = random.Random(seed)
     result = Applications(settings, seed)
     emulated = (
         Hosts(settings.hosts, most_nodes(settings), settings.cores_of_node)
@@ -269,76 +319,19 @@ def measure(settings: AppSettings, before_job: Callable[[str], None]) -> Applica
         else nullcontext()
     )
     ended = 0
-    with tempfile.TemporaryDirectory(prefix="tutti-bench-") as name, emulated as hosts:
-        directory = Path(name)
+    with scratch() as directory, emulated as hosts:
+        running = _Running(result, random.Random(seed), directory, hosts, before_job)
         try:
             for repetition in range(settings.repetitions):
-                _repeat(result, repetition, shuffle, directory, hosts, before_job)
+                running.repeat(repetition)
                 ended += 1
-            _make_reports(result, shuffle, directory, hosts, before_job)
+            running.make_reports()
         except KeyboardInterrupt:
             if ended == 0:
                 raise
             result.keep(ended)
             result.interrupted = True
     return result
-
-
-def _repeat(
-    result: Applications,
-    repetition: int,
-    shuffle: random.Random,
-    directory: Path,
-    hosts: Hosts | None,
-    before_job: Callable[[str], None],
-) -> None:
-    """Runs the jobs of one repetition."""
-    settings = result.settings
-    if settings.limits:
-        before_job("the machine's limits")
-        result.limits.append(measure_limits())
-    for place, variant in _in_order(result, hosts, shuffle):
-        before_job(f"{repetition + 1}/{settings.repetitions}, {place.text}, {variant.label}")
-        output, share = run_application(settings, place, variant, directory, hosts)
-        jobs = result.of(place, variant)
-        jobs.outputs.append(output)
-        jobs.shares_of_others.append(share)
-
-
-def _make_reports(
-    result: Applications,
-    shuffle: random.Random,
-    directory: Path,
-    hosts: Hosts | None,
-    before_job: Callable[[str], None],
-) -> None:
-    """Runs the jobs that write Tutti's reports."""
-    file = directory / "report.json"
-    for place, variant in _in_order(result, hosts, shuffle):
-        if variant.tutti:
-            before_job(f"report, {place.text}, {variant.label}")
-            file.unlink(missing_ok=True)
-            jobs = result.of(place, variant)
-            jobs.reported, _ = run_application(
-                result.settings, place, variant, directory, hosts, file
-            )
-            jobs.report = json.loads(file.read_text()) if file.exists() else None
-
-
-def _in_order(
-    result: Applications, hosts: Hosts | None, shuffle: random.Random
-) -> Iterable[tuple[Place, Variant]]:
-    """All places and their variants, shuffled; sets the links' delay when it changes."""
-    delay = None
-    for place in result.settings.places:
-        if hosts is not None and place.delay is not None and place.delay != delay:
-            delay = place.delay
-            hosts.link(delay)
-            result.one_way_us.setdefault(delay, []).append(hosts.one_way_us())
-        variants = result.settings.variants(place.ranks)
-        shuffle.shuffle(variants)
-        for variant in variants:
-            yield place, variant
 
 
 def built(application: str) -> list[str]:

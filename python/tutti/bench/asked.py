@@ -3,13 +3,15 @@ UserError, before anything runs."""
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from tutti.bench.checks import choose_mpis, default_ranks, startable, with_tutti
+from tutti.bench.hosts import Hosts
 from tutti.bench.measurements import DEFAULT_COLLECTIVES, ROOTED, Settings
 from tutti.bench.mpis import Mpi, find_mpis
 from tutti.bench.options import DEFAULT_DELAYS, DEFAULT_NODES, DEFAULT_SIZES, Options
-from tutti.bench.over_nodes import Between, Nodes, between_plan, nodes_plan
+from tutti.bench.over_nodes import TWO, Between, Nodes, nodes_plan
 from tutti.bench.peer_files import peer_choice, require_peers
 from tutti.bench.variants import BINDINGS
 from tutti.bench.words import (
@@ -20,6 +22,7 @@ from tutti.bench.words import (
     parse_kinds,
     parse_ranks,
     parse_sizes,
+    require_per_node,
 )
 from tutti.errors import UserError
 from tutti.rows import members
@@ -117,14 +120,17 @@ def between_of(options: Options, usual_ranks: int, delays: str, milliseconds: in
     """The measurement between two nodes. Raises UserError before anything runs."""
     mpis = mpis_of(options)
     with_tutti(True, mpis)
-    return between_plan(
-        mpis,
-        require_hosts(options),
-        options.nodes,
-        usual_ranks if options.per_node is None else options.per_node,
-        parse_delays(options.delay or delays),
-        options.budget_ms or milliseconds,
-    )
+    hosts = Path(require_hosts(options))
+    if options.nodes not in (None, str(TWO)):
+        raise UserError(
+            f"--nodes: '{options.nodes}' is not accepted; transfers are between {TWO} nodes, so "
+            "leave it out"
+        )
+    per_node = usual_ranks if options.per_node is None else options.per_node
+    require_per_node(per_node)
+    Hosts(hosts, TWO)  # raises if a script is missing
+    times = parse_delays(options.delay or delays)
+    return Between(mpis, hosts, per_node, times, options.budget_ms or milliseconds)
 
 
 def one_count(options: Options, usual: int) -> int:

@@ -9,11 +9,9 @@ the slower the call is. All variants compute for the same time, which is given o
 peer's blocking call in a job before the others.
 """
 
-import tempfile
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -21,7 +19,7 @@ from rich.console import Console
 from tutti.bench import overlap_nodes
 from tutti.bench.asked import OF_HOSTS, check_hosts, plan_of, settings_of
 from tutti.bench.document import as_json
-from tutti.bench.driver import run, run_job
+from tutti.bench.driver import run, run_job, scratch
 from tutti.bench.measurements import HALO, Measurements, Settings
 from tutti.bench.options import (
     DEFAULT_FACES,
@@ -58,12 +56,12 @@ def find_durations(settings: Settings, before_job: Callable[[str], None]) -> dic
     """For each rank count and kind, the microseconds of the best peer's blocking call."""
     alone = replace(settings, overlap=False, forms=())
     result = {}
-    with tempfile.TemporaryDirectory(prefix="tutti-bench-") as directory:
+    with scratch() as directory:
         for ranks in settings.ranks:
             times = []
             for variant in peers(settings, ranks):
                 before_job(f"how long to compute, {ranks} ranks, {variant.label}")
-                cells = run_job(alone, ranks, variant, Path(directory))["cells"]
+                cells = run_job(alone, ranks, variant, directory)["cells"]
                 times.append([cell["median_us"] for cell in cells])
             result[ranks] = [min(of_kind) for of_kind in zip(*times, strict=True)]
     return result

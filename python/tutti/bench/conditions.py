@@ -14,9 +14,16 @@ from typing import Any
 from rich.console import Console
 
 from tutti.bench.measurements import NAMES, Cell, Measurements
-from tutti.bench.peers import AgainstBest, against_best, against_best_json, peers_of
 from tutti.bench.remarks import loaded, show_notes
-from tutti.bench.results import Comparison, comparison_of, measured_ranks
+from tutti.bench.results import (
+    AgainstBest,
+    Comparison,
+    against_best,
+    against_best_json,
+    comparison_of,
+    measured_ranks,
+    peers_of,
+)
 from tutti.bench.states import QUICK, SLOW, States, states_of
 from tutti.bench.statistics import Ratio, centre, compare, log_ratios, ratio_of_logs
 from tutti.bench.texts import (

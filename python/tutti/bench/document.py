@@ -9,10 +9,10 @@ from tutti import __version__
 from tutti.bench.bounds import bounds_json
 from tutti.bench.conditions import conditions_json
 from tutti.bench.measurements import Cell, Measurements, Samples
-from tutti.bench.peers import best_peers_json
 from tutti.bench.remarks import load_json
 from tutti.bench.results import (
     Comparison,
+    best_peers_json,
     compare_cells,
     means_json,
     nearness,

@@ -8,7 +8,8 @@ import os
 import random
 import subprocess
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -99,6 +100,13 @@ def execute_rows(
     if code != 0 or not rows:
         raise RunError(f"{where}: exit code {code}: {what_failed(err + out)}")
     return rows
+
+
+@contextmanager
+def scratch() -> Iterator[Path]:
+    """A directory for the files of jobs."""
+    with tempfile.TemporaryDirectory(prefix="tutti-bench-") as name:
+        yield Path(name)
 
 
 @dataclass(frozen=True)
@@ -284,7 +292,7 @@ def run(settings: Settings, before_job: Callable[[str], None]) -> Measurements:
     seed = settings.seed if settings.seed is not None else random.randrange(1 << 31)
     shuffle = random.Random(seed)
     measurements = Measurements(settings, seed=seed)
-    with tempfile.TemporaryDirectory(prefix="tutti-bench-") as directory:
+    with scratch() as directory:
         for repetition in range(settings.repetitions):
             measurements.limits.append(measure_limits())
             # All variants of a repetition use the same order of calls; each repetition has another.
@@ -296,5 +304,5 @@ def run(settings: Settings, before_job: Callable[[str], None]) -> Measurements:
                     before_job(
                         f"{repetition + 1}/{settings.repetitions}, {ranks} ranks, {variant.label}"
                     )
-                    measurements.add(ranks, variant, run_job(one, ranks, variant, Path(directory)))
+                    measurements.add(ranks, variant, run_job(one, ranks, variant, directory))
     return measurements

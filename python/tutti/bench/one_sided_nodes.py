@@ -8,18 +8,17 @@ and the target answers at once.
 """
 
 import random
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from operator import attrgetter
-from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
 from tutti import __version__
 from tutti.bench.asked import between_of, sizes_of
+from tutti.bench.driver import scratch
 from tutti.bench.hosts import Hosts, cores_text, have_own_cores
 from tutti.bench.options import DEFAULT_DELAYS, Options
 from tutti.bench.over_nodes import TWO, Between, run_pairs
@@ -111,10 +110,7 @@ def measure(
 ) -> Measured:
     """Each repetition runs every variant once at each delay, in shuffled order."""
     shuffle, measured = random.Random(seed), Measured()
-    with (
-        tempfile.TemporaryDirectory(prefix="tutti-bench-") as directory,
-        Hosts(plan.hosts, TWO) as hosts,
-    ):
+    with scratch() as directory, Hosts(plan.hosts, TWO) as hosts:
         for repetition in range(repetitions):
             for delay in plan.delays:
                 hosts.link(delay)
@@ -132,7 +128,7 @@ def measure(
                         variant,
                         "between",
                         words,
-                        Path(directory),
+                        directory,
                         {"TUTTI_SERVE": "all"} if handed else None,
                     )
                     add_job(measured, variant, delay, rows)

@@ -8,20 +8,18 @@ computation for those of real nodes.
 """
 
 import random
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tutti.bench.driver import JobNodes, execute_rows, run_job, started_as
+from tutti.bench.driver import JobNodes, execute_rows, run_job, scratch, started_as
 from tutti.bench.hosts import Hosts
 from tutti.bench.measurements import Measurements, Settings
 from tutti.bench.mpis import Mpi
 from tutti.bench.variants import Variant
 from tutti.bench.words import parse_delays, parse_nodes, require_per_node
-from tutti.errors import UserError
 from tutti.places import program
 from tutti.rows import PrintedRow
 
@@ -89,11 +87,8 @@ class JobsOverNodes:
 @contextmanager
 def jobs_over(plan: Nodes, before_job: Callable[[str], None]) -> Iterator[JobsOverNodes]:
     """The plan's nodes exist during the block."""
-    with (
-        tempfile.TemporaryDirectory(prefix="tutti-bench-") as directory,
-        Hosts(plan.hosts, plan.most_nodes) as hosts,
-    ):
-        yield JobsOverNodes(plan, hosts, Path(directory), before_job)
+    with scratch() as directory, Hosts(plan.hosts, plan.most_nodes) as hosts:
+        yield JobsOverNodes(plan, hosts, directory, before_job)
 
 
 @dataclass
@@ -144,25 +139,6 @@ class Between:
     per_node: int
     delays: list[str]  # one way, in the units of tests/hosts/link
     milliseconds: int  # for each combination of a job
-
-
-def between_plan(
-    mpis: list[Mpi],
-    hosts: str,
-    nodes: str | None,
-    per_node: int,
-    delays: list[str],
-    milliseconds: int,
-) -> Between:
-    """Reads the measurement from the options. Raises UserError before anything runs."""
-    if nodes not in (None, str(TWO)):
-        raise UserError(
-            f"--nodes: '{nodes}' is not accepted; transfers are between {TWO} nodes, so leave it "
-            "out"
-        )
-    require_per_node(per_node)
-    Hosts(Path(hosts), TWO)  # raises if a script is missing
-    return Between(mpis, Path(hosts), per_node, delays, milliseconds)
 
 
 def run_pairs(

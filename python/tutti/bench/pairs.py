@@ -1,13 +1,11 @@
 """Jobs of tutti-ranks, each with Tutti and without."""
 
 import random
-import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated, ClassVar, TypeVar
 
-from tutti.bench.driver import execute_rows, started_as
+from tutti.bench.driver import execute_rows, scratch, started_as
 from tutti.bench.measurements import JOB_SECONDS, Settings
 from tutti.bench.mpis import Mpi
 from tutti.bench.options import Options
@@ -42,7 +40,7 @@ def jobs(
     (ranks,), shuffle = settings.ranks, random.Random(settings.seed)
     crowded = settings.oversubscribed(ranks)
     binding = binding_for(settings.bind, crowded)
-    with tempfile.TemporaryDirectory(prefix="tutti-bench-") as directory:
+    with scratch() as directory:
         for _ in range(settings.repetitions):
             for cell in shuffle.sample(cells, len(cells)):
                 mpi, words, text = described(cell)
@@ -50,5 +48,5 @@ def jobs(
                 for tutti in shuffle.sample((False, True), 2):
                     variant = Variant(mpi, "best" if crowded else "default", tutti)
                     bench = [str(program(f"tutti-ranks-{mpi.abi}")), *words]
-                    started = started_as(variant, ranks, binding, bench, Path(directory))
+                    started = started_as(variant, ranks, binding, bench, directory)
                     yield cell, tutti, execute_rows(variant.label, *started, JOB_SECONDS)

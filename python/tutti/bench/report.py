@@ -8,11 +8,12 @@ from rich.console import Console
 from tutti.bench.bounds import bounded, tutti_variants
 from tutti.bench.conditions import condition_summaries, means_table, show_conditions
 from tutti.bench.measurements import DEFAULT_COLLECTIVES, ROOTED, Cell, Measurements
-from tutti.bench.peers import BestPeers, best_peers
 from tutti.bench.remarks import loaded, remark, show_notes
 from tutti.bench.results import (
+    BestPeers,
     Nearness,
     Summary,
+    best_peers,
     compare_cells,
     measured_ranks,
     nearness,
@@ -296,14 +297,14 @@ def _line(measurements: Measurements, cells: list[Cell], variant: Variant, place
         """A box for the middle half of the roots, whiskers to the fastest and slowest one, and a
         median. Variants are beside each other, so that no whisker hides another."""
         at = [size * 2 ** (0.7 * place) for size in sizes]
-        middles = [one.middle for one in spreads]
+        middles = [one.median_us for one in spreads]
         whiskers = [
-            [one.middle - one.least for one in spreads],
-            [one.most - one.middle for one in spreads],
+            [one.median_us - one.min_us for one in spreads],
+            [one.max_us - one.median_us for one in spreads],
         ]
         of_whiskers = {"ecolor": colour, "elinewidth": 1, "capsize": 2.5, "alpha": alpha}
         axes.errorbar(at, middles, yerr=whiskers, linestyle="none", **of_whiskers)
-        lows, highs = [one.low for one in spreads], [one.high for one in spreads]
+        lows, highs = [one.quartile_1_us for one in spreads], [one.quartile_3_us for one in spreads]
         axes.vlines(at, lows, highs, color=colour, linewidth=5, alpha=0.35 * alpha)
         style = {"color": colour, "marker": marker, "markersize": 4, "label": variant.label}
         line = "-" if variant.tutti else ":"

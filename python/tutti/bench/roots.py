@@ -20,19 +20,19 @@ from tutti.tables import Column, Table, number, table_of
 
 @dataclass(frozen=True)
 class Spread:
-    """Minimum, quartiles (`low`, `middle`, `high`) and maximum over the roots, in microseconds."""
+    """Minimum, quartiles and maximum over the roots, in microseconds."""
 
-    least: float
-    low: float
-    middle: float
-    high: float
-    most: float
+    min_us: float
+    quartile_1_us: float
+    median_us: float
+    quartile_3_us: float
+    max_us: float
     fastest_root: int
     slowest_root: int
 
     @property
     def factor(self) -> float:
-        return self.most / self.least
+        return self.max_us / self.min_us
 
 
 def spread(samples: Samples) -> Spread | None:
@@ -81,23 +81,10 @@ def compare_roots(
     return result
 
 
-def spread_json(found: Spread) -> dict[str, Any]:
-    names = {
-        "least": "min_us",
-        "low": "quartile_1_us",
-        "middle": "median_us",
-        "high": "quartile_3_us",
-        "most": "max_us",
-    }
-    return {names.get(name, name): value for name, value in asdict(found).items()}
-
-
 def root_json(samples: Samples) -> dict[str, Any]:
     """The entries about roots for a cell and variant; none if not every root was measured."""
     found = spread(samples)
-    return (
-        {} if found is None else {"by_root_us": samples.by_root, "over_roots": spread_json(found)}
-    )
+    return {} if found is None else {"by_root_us": samples.by_root, "over_roots": asdict(found)}
 
 
 def root_comparisons_json(measurements: Measurements, ranks: int) -> list[dict[str, Any]]:
@@ -112,8 +99,10 @@ def root_comparisons_json(measurements: Measurements, ranks: int) -> list[dict[s
 def _spread_columns(get: Callable[[Any], Spread], who: str) -> list[Column]:
     return [
         *(
-            number(f"{who}{head}", lambda row, name=name: time_text(getattr(get(row), name)))
-            for head, name in (("min", "least"), ("median", "middle"), ("max", "most"))
+            number(
+                f"{who}{name}", lambda row, name=name: time_text(getattr(get(row), f"{name}_us"))
+            )
+            for name in ("min", "median", "max")
         ),
         number(f"{who}slowest", lambda row: str(get(row).slowest_root)),
         number(f"{who}max/min", lambda row: factor_text(get(row).factor) + "x"),

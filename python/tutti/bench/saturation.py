@@ -3,18 +3,16 @@ with --hosts, that of the network between two nodes, by ranks of one node whose 
 to ranks of the other one.
 """
 
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import Annotated, Any
 
 from rich.console import Console
 
 from tutti.bench.asked import between_of, check_hosts
 from tutti.bench.cores import require_two
-from tutti.bench.driver import execute_own
+from tutti.bench.driver import execute_own, scratch
 from tutti.bench.hosts import Hosts, cores_text
 from tutti.bench.options import NODES, PLOT, Kind, Options
 from tutti.bench.over_nodes import TWO, Between, run_pairs
@@ -44,10 +42,7 @@ def measure_between(
     message. A job for each number of servers measures everything by ranks, and then by servers."""
     (mpi,), (delay,) = plan.mpis, plan.delays
     words = [str(plan.milliseconds), *map(str, lengths), str(messages)]
-    with (
-        tempfile.TemporaryDirectory(prefix="tutti-bench-") as directory,
-        Hosts(plan.hosts, TWO) as hosts,
-    ):
+    with scratch() as directory, Hosts(plan.hosts, TWO) as hosts:
         hosts.link(delay)
         variant = Variant(mpi, "default", True)
         rows = [
@@ -59,7 +54,7 @@ def measure_between(
                 variant,
                 "saturation",
                 words,
-                Path(directory),
+                directory,
                 UNLIMITED | {"TUTTI_SERVERS": str(number), "TUTTI_SERVE": "all"},
             )
         ]

@@ -6,13 +6,11 @@ Every document has times by repetition. Its views say which way is compared with
 
 import itertools
 import os
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
 from operator import itemgetter
-from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -20,7 +18,7 @@ from rich.console import Console
 from tutti.bench.asked import check_hosts, one_count, sizes_of
 from tutti.bench.checks import choose_mpis, default_ranks, with_tutti
 from tutti.bench.cores import require_two, two_cores
-from tutti.bench.driver import execute, execute_own, execute_rows, started_as
+from tutti.bench.driver import execute, execute_own, execute_rows, scratch, started_as
 from tutti.bench.mpis import Mpi, find_mpis
 from tutti.bench.one_sided_nodes import run_over_nodes
 from tutti.bench.options import FILES, NODES, Kind, Options
@@ -116,10 +114,10 @@ def measure_processes(mpi: Mpi, repetitions: int) -> dict[str, Any]:
     variant = Variant(mpi, "default", tutti=True)
     bench = [str(program(f"tutti-ranks-{mpi.abi}")), "transfers", str(repetitions)]
     with (
-        tempfile.TemporaryDirectory(prefix="tutti-bench-") as directory,
+        scratch() as directory,
         _only_on(two_cores("one-sided")),
     ):
-        started = started_as(variant, 2, "core", bench, Path(directory))
+        started = started_as(variant, 2, "core", bench, directory)
         rows = execute_rows(f"{variant.label}, 2 ranks", *started, SECONDS)
     document = {"mpi": mpi.name, "label": mpi.label} | document_of_transfers(rows)
     return document | {"ratios": ratios(PROCESSES, document)}

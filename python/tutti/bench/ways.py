@@ -15,12 +15,14 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from tutti.bench.measurements import Cell, Measurements
-from tutti.bench.peers import AgainstBest, against_best, peers_of
 from tutti.bench.results import (
+    AgainstBest,
     Comparison,
+    against_best,
     by_collective,
     comparison_of,
     measured_ranks,
+    peers_of,
     ratios_json,
 )
 from tutti.bench.statistics import Ratio, centre, geometric_mean

@@ -18,7 +18,6 @@ for each rank (OMP_NUM_THREADS=1).
 import json
 import random
 import re
-import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
@@ -31,7 +30,7 @@ import typer
 from rich.console import Console
 
 from tutti.bench.asked import settings_of
-from tutti.bench.driver import execute, started_as
+from tutti.bench.driver import execute, scratch, started_as
 from tutti.bench.load import watched
 from tutti.bench.measurements import Settings
 from tutti.bench.options import FILES, HERE, Kind, Options
@@ -178,17 +177,17 @@ def measure(asked: Program, before_job: Callable[[str], None]) -> dict[str, Any]
     settings, cells, shares = asked.settings, asked.cells, []
     shuffle = random.Random(settings.seed)
     with (
-        tempfile.TemporaryDirectory(prefix="tutti-bench-") as name,
+        scratch() as directory,
         watched(max(settings.ranks)) as watch,
     ):
         for _ in range(settings.repetitions):
             for cell in shuffle.sample(cells, len(cells)):
                 before_job(f"{cell.variant.label}, {cell.ranks} ranks")
-                asked.add_times(cell, Path(name))
+                asked.add_times(cell, directory)
         for cell in cells:
             for by in ("host", "tutti") if cell.variant.tutti else ():
                 before_job(f"report, {cell.variant.label}, {cell.ranks} ranks")
-                shares.append(asked.share(cell, by, Path(name)))
+                shares.append(asked.share(cell, by, directory))
     return {
         "format": "tutti-whole 1",
         "program": asked.words,

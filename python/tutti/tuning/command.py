@@ -32,7 +32,7 @@ from tutti.plan.command.machines import machine as placed_machine
 from tutti.predict.machines import foreign, model_of, read_model
 from tutti.rows import members
 from tutti.tables import new_console
-from tutti.tuning import state as states
+from tutti.tuning import jobs
 from tutti.tuning.by_model import Outcome, choose
 from tutti.tuning.jobs import TuneSettings
 from tutti.tuning.measuring import Measuring, chosen_by, still_racing
@@ -46,10 +46,10 @@ def _state_file(output: Path) -> Path:
     return output.with_name(output.name + ".state")
 
 
-def _start(settings: TuneSettings, output: Path, resume: bool, console: Console) -> states.State:
+def _start(settings: TuneSettings, output: Path, resume: bool, console: Console) -> jobs.State:
     file = _state_file(output)
     if resume:
-        return states.load(file, settings)
+        return jobs.load(file, settings)
     if file.exists():
         raise UserError(
             f"'{file}' belongs to a tuning that was interrupted; add --resume to continue it, or "
@@ -58,17 +58,17 @@ def _start(settings: TuneSettings, output: Path, resume: bool, console: Console)
     links = links_of_this_machine()
     for one in links:
         console.print(one.text, highlight=False, soft_wrap=True)
-    return states.State(states.settings_json(settings) | {"leaves": [one.leaves for one in links]})
+    return jobs.State(jobs.settings_json(settings) | {"leaves": [one.leaves for one in links]})
 
 
 def _measure(
-    settings: TuneSettings, state: states.State, output: Path, seconds: float, console: Console
+    settings: TuneSettings, state: jobs.State, output: Path, seconds: float, console: Console
 ) -> tuple[list[Pick], list[Pick]]:
     """The picks of the race, and the picks that were confirmed."""
     file = _state_file(output)
 
     def measure(before_job: Callable[..., None]) -> tuple[list[Pick], list[Pick]]:
-        measuring = Measuring(settings, state, before_job, lambda: states.save(state, file))
+        measuring = Measuring(settings, state, before_job, lambda: jobs.save(state, file))
         return measuring.run(seconds)
 
     try:
@@ -387,7 +387,7 @@ def _run(asked: Asked) -> None:
     if asked.machine is not None:
         raise UserError("--machine: it is for --model; add that, or leave --machine out")
     state = _start(settings, table, asked.resume, console)
-    settings = states.with_leaves(settings, state)
+    settings = jobs.with_leaves(settings, state)
     raced, picks = _measure(settings, state, table, minutes * 60, console)
     repetitions_done = len(
         {job.repetition for job in state.done if job.repetition < settings.repetitions}

@@ -15,8 +15,7 @@ from tutti.choose.found import NO_TABLE
 from tutti.choose.picking import DEFAULT, TUNED, Pick, confirmed, pick, rules_of
 from tutti.errors import RunError
 from tutti.places import core
-from tutti.tuning.jobs import Job, TuneSettings, confirming_jobs, jobs_of
-from tutti.tuning.state import State
+from tutti.tuning.jobs import Job, State, TuneSettings, confirming_jobs, jobs_of
 from tutti.tuning.writing import rule_text
 
 # Variables that change the choice of algorithms, or that record or report.
