@@ -19,7 +19,6 @@ from tutti.bench.applications_results import (
     Timed,
     differences,
     host_at,
-    loaded,
     microseconds,
     runs_of,
     states_of,
@@ -27,6 +26,7 @@ from tutti.bench.applications_results import (
 )
 from tutti.bench.core_ways_report import draw_ways, show_ways
 from tutti.bench.hosts import cores_text
+from tutti.bench.load import marked
 from tutti.bench.reading import COMMUNICATION, KINDS, WHOLE
 from tutti.bench.remarks import show_lines
 from tutti.bench.states import states_text
@@ -166,18 +166,18 @@ def summary(runs: list[Run]) -> Table:
 
 
 def load_line(measured: Applications) -> str:
-    marked = [
-        f"{place.text}, {key} ({', '.join(str(k + 1) for k in loaded(jobs))})"
+    jobs_under_load = [
+        f"{place.text}, {key} ({', '.join(str(k + 1) for k in found)})"
         for (place, key), jobs in measured.jobs.items()
-        if loaded(jobs)
+        if (found := marked(jobs.shares_of_others))
     ]
-    if not marked:
+    if not jobs_under_load:
         return ""
-    if len(marked) == len(measured.jobs):
-        marked = ["every variant"]
+    if len(jobs_under_load) == len(measured.jobs):
+        jobs_under_load = ["every variant"]
     return (
-        f"load: other processes used the ranks' cores during {'; '.join(marked)} (repetitions in "
-        "brackets); stop them and measure again"
+        f"load: other processes used the ranks' cores during {'; '.join(jobs_under_load)} "
+        "(repetitions in brackets); stop them and measure again"
     )
 
 

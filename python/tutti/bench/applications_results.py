@@ -7,7 +7,6 @@ from typing import Any
 from tutti import __version__
 from tutti.bench.applications import Applications, Jobs, Place
 from tutti.bench.document import machine_json, variables_of_user
-from tutti.bench.load import MOST_SHARE
 from tutti.bench.reading import COMMUNICATION, WHOLE, Answer
 from tutti.bench.results import typical
 from tutti.bench.states import States
@@ -166,15 +165,6 @@ def differences(measured: Applications) -> list[str]:
                     if not same_answer(expected[name], output.answers[name])
                 ]
     return list(dict.fromkeys(found))
-
-
-def loaded(jobs: Jobs) -> list[int]:
-    """The repetitions in which other processes used more than MOST_SHARE of the ranks' cores."""
-    return [
-        k
-        for k, share in enumerate(jobs.shares_of_others)
-        if share is not None and share > MOST_SHARE
-    ]
 
 
 def states_of(measured: Applications) -> States:

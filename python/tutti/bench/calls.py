@@ -5,8 +5,8 @@ calls beside computations (`overlap`).
 In the last one each kind is measured beside two loops, one bound by arithmetic and one bound by
 memory: the computation alone; the blocking call, then the computation; and the start, the
 computation and the wait. All numbers are whole times. A percentage of overlap would look the better
-the slower the call is. All variants compute for the same time, which is given or is that of the best
-peer's blocking call in a job before the others.
+the slower the call is. All variants compute for the same time, which is given or is that of the
+best peer's blocking call in a job before the others.
 """
 
 from collections.abc import Callable

@@ -1,5 +1,5 @@
-"""Times of kinds of calls under each condition, and their tables (`tutti bench mixed`): repeated, in a
-shuffled order, with cold caches, both.
+"""Times of kinds of calls under each condition, and their tables (`tutti bench mixed`): repeated, in
+a shuffled order, with cold caches, both.
 
 This answers two questions. Is Tutti faster than the best peer under a condition? How much longer
 does a call of Tutti take in a shuffled order than repeated? Times are compared repetition by
@@ -72,18 +72,6 @@ class ShuffledOverRepeated:
             self.ratio.value <= GOALS[self.shuffled]
             or self.nanoseconds <= GOAL_NANOSECONDS[self.shuffled]
         )
-
-
-def shuffled_over_repeated(
-    measurements: Measurements, variant: Variant, kind: Cell, alone: str
-) -> ShuffledOverRepeated:
-    shuffled = SHUFFLED[alone]
-    mixed, repeated = (
-        measurements.cells[kind.under(name)][variant.key].median for name in (shuffled, alone)
-    )
-    return ShuffledOverRepeated(
-        kind, shuffled, compare(mixed, repeated), 1000 * (centre(mixed) - centre(repeated))
-    )
 
 
 @dataclass(frozen=True)
@@ -206,12 +194,15 @@ def all_shuffled_over_repeated(
     measurements: Measurements, ranks: int, variant: Variant
 ) -> list[ShuffledOverRepeated]:
     """For every kind: with warm caches, then with cold ones, as far as measured."""
-    return [
-        shuffled_over_repeated(measurements, variant, kind, alone)
-        for kind in kinds_of(measurements, ranks)
-        for alone, shuffled in SHUFFLED.items()
-        if shuffled in measurements.settings.conditions
-    ]
+    rows = []
+    for kind in kinds_of(measurements, ranks):
+        for names in SHUFFLED.items():
+            if names[1] in measurements.settings.conditions:
+                cells = [measurements.cells[kind.under(name)] for name in names]
+                repeated, mixed = (cell[variant.key].median for cell in cells)
+                longer = 1000 * (centre(mixed) - centre(repeated))
+                rows.append(ShuffledOverRepeated(kind, names[1], compare(mixed, repeated), longer))
+    return rows
 
 
 def _summary_json(summary: ConditionSummary) -> dict[str, Any]:

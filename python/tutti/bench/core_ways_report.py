@@ -11,7 +11,7 @@ from tutti.bench.applications import Applications, Place
 from tutti.bench.applications_results import times_of
 from tutti.bench.core_ways import BY_RANKS, MESSAGES, SERVED
 from tutti.bench.reading import COMMUNICATION, WHOLE
-from tutti.bench.statistics import Ratio, centre, compare, geometric_mean
+from tutti.bench.statistics import Ratio, centre, geometric_mean
 from tutti.bench.texts import interval_text, ratio_text, time_text
 from tutti.bench.variants import Variant
 from tutti.figures import Bars, legend_below, legend_of, new_figure, save, side_by_side
@@ -46,13 +46,10 @@ class Group:
         ways = self.measured.settings.core_ways
         return "" if ways is None else ways.transfers
 
-    def over(self, base: str, way: str, place: Place) -> Ratio:
-        return compare(self.times(place, base), self.times(place, way))
-
-    def mean(self, base: str, way: str) -> Ratio:
-        return geometric_mean(
-            [(self.times(one, base), self.times(one, way)) for one in self.places]
-        )
+    def over(self, base: str, way: str, place: Place | None) -> Ratio:
+        """Of a problem; None: the mean over all of them."""
+        places = (place,) if place else self.places
+        return geometric_mean([(self.times(one, base), self.times(one, way)) for one in places])
 
     def communicating(self, place: Place, way: str) -> float:
         """The fraction of the whole."""
@@ -76,7 +73,7 @@ def group_table(group: Group, base: str) -> Table:
     """Rows are problems, and their mean; columns are ways."""
 
     def ratio(row: Place | None, way: str) -> str:
-        found = group.mean(base, way) if row is None else group.over(base, way, row)
+        found = group.over(base, way, row)
         return f"{ratio_text(found)} ({interval_text(found)})"
 
     def milliseconds(row: Place | None) -> str:
@@ -116,12 +113,8 @@ def ways_json(measured: Applications) -> list[dict[str, Any]]:
             "problem": place.problem if place else None,
             "transfers": group.transfers,
             "way": way,
-            "over_messages": asdict(
-                group.over(MESSAGES, way, place) if place else group.mean(MESSAGES, way)
-            ),
-            "over_by_ranks": asdict(
-                group.over(BY_RANKS, way, place) if place else group.mean(BY_RANKS, way)
-            ),
+            "over_messages": asdict(group.over(MESSAGES, way, place)),
+            "over_by_ranks": asdict(group.over(BY_RANKS, way, place)),
             "communicating": group.communicating(place, way) if place else None,
         }
         for group in groups_of(measured)

@@ -65,6 +65,14 @@ def comparison_json(base: Variant, other: Variant, comparison: Comparison) -> di
     }
 
 
+def comparisons_json(measurements: Measurements, ranks: int) -> list[dict[str, Any]]:
+    return [
+        comparison_json(base, other, comparison)
+        for base, other in pairs(measurements, ranks)
+        for comparison in compare_cells(measurements, ranks, base, other)
+    ]
+
+
 def as_json(measurements: Measurements) -> dict[str, Any]:
     settings = measurements.settings
     variants = {v.key: v for ranks in settings.ranks for v in settings.variants(ranks)}
@@ -90,10 +98,7 @@ def as_json(measurements: Measurements) -> dict[str, Any]:
         "cells": [cell_json(cell, by_variant) for cell, by_variant in measurements.cells.items()],
         "left_out": [cell.size_words for cell in measurements.left_out],
         "comparisons": [
-            comparison_json(base, other, comparison)
-            for ranks in settings.ranks
-            for base, other in pairs(measurements, ranks)
-            for comparison in compare_cells(measurements, ranks, base, other)
+            entry for ranks in settings.ranks for entry in comparisons_json(measurements, ranks)
         ],
         "root_comparisons": [
             entry

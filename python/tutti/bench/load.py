@@ -11,7 +11,7 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -74,6 +74,11 @@ def share_of_others(before: Sample, after: Sample, cores: int) -> float | None:
         return None
     others = (after.busy - before.busy) - (after.own - before.own)
     return others / (seconds * cores) if others > LEAST_SECONDS else 0.0
+
+
+def marked(shares: Sequence[float | None]) -> list[int]:
+    """The repetitions in which other processes used more than MOST_SHARE of the ranks' cores."""
+    return [k for k, share in enumerate(shares) if share is not None and share > MOST_SHARE]
 
 
 @dataclass

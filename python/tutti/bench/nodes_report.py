@@ -11,7 +11,7 @@ from tutti import __version__
 from tutti.bench.asked import plan_of, require_hosts, settings_of
 from tutti.bench.document import (
     cell_json,
-    comparison_json,
+    comparisons_json,
     machine_json,
     variables_of_user,
 )
@@ -167,10 +167,9 @@ def _at_delay_json(plan: Nodes, result: AtDelay) -> dict[str, Any]:
             for cell, by_variant in measurements.cells.items()
         ],
         "comparisons": [
-            comparison_json(base, other, comparison)
+            entry
             for nodes in plan.nodes
-            for base, other in pairs(measurements, plan.ranks(nodes))
-            for comparison in compare_cells(measurements, plan.ranks(nodes), base, other)
+            for entry in comparisons_json(measurements, plan.ranks(nodes))
         ],
         "root_comparisons": [
             entry

@@ -43,7 +43,8 @@ def blocking_form(collective: str) -> str:
     return BLOCKING.get(collective, "blocking")
 
 
-# One call beside one loop, of one variant, as the document has it. Times are medians in microseconds.
+# One call beside one loop, of one variant, as the document has it. Times are medians in
+# microseconds.
 Row = dict[str, Any]
 
 

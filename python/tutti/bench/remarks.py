@@ -5,7 +5,7 @@ from typing import Any
 
 from rich.console import Console
 
-from tutti.bench.load import MOST_SHARE
+from tutti.bench.load import MOST_SHARE, marked
 from tutti.bench.measurements import Measurements
 from tutti.bench.results import Comparison, measured_ranks
 from tutti.bench.states import states_of, states_text
@@ -19,9 +19,7 @@ MODES = (
 
 
 def loaded_repetitions(measurements: Measurements, ranks: int, variant: Variant) -> list[int]:
-    """The repetitions in which other processes used more than MOST_SHARE of the ranks' cores."""
-    loads = measurements.loads.get((ranks, variant.key), [])
-    return [k for k, share in enumerate(loads) if share is not None and share > MOST_SHARE]
+    return marked(measurements.loads.get((ranks, variant.key), []))
 
 
 def loaded(measurements: Measurements, ranks: int, *variants: Variant) -> bool:
@@ -50,13 +48,11 @@ def load_text(measurements: Measurements) -> str:
     runs, most, jobs = [], 0.0, 0
     for ranks in measurements.settings.ranks:
         for variant in measurements.settings.variants(ranks):
-            marked = loaded_repetitions(measurements, ranks, variant)
-            if marked:
-                runs.append(f"{variant.label} with {ranks} ranks ({_numbers(marked)})")
-                jobs += len(marked)
-                most = max(
-                    most, *(measurements.loads[ranks, variant.key][k] or 0.0 for k in marked)
-                )
+            if found := loaded_repetitions(measurements, ranks, variant):
+                runs.append(f"{variant.label} with {ranks} ranks ({_numbers(found)})")
+                jobs += len(found)
+                shares = measurements.loads[ranks, variant.key]
+                most = max(most, *(shares[k] or 0.0 for k in found))
     if not runs:
         return ""
     which = "every job" if jobs == sum(map(len, measurements.loads.values())) else "; ".join(runs)

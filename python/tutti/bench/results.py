@@ -1,5 +1,5 @@
-"""Ratios of the host's times to Tutti's, for each cell, and their geometric means; and of the times of
-the best peer of each cell.
+"""Ratios of the host's times to Tutti's, for each cell, and of those of the cell's best peer; and
+their geometric means.
 
 The best peer is the fastest of the MPIs and settings that a user could choose instead.
 """

@@ -11,7 +11,7 @@ from statistics import median, quantiles
 from typing import Any
 
 from tutti.bench.measurements import Cell, Measurements, Samples
-from tutti.bench.results import pairs
+from tutti.bench.results import compare_cells, pairs
 from tutti.bench.statistics import Ratio, centre, compare
 from tutti.bench.texts import call_columns, factor_text, ratio_columns, time_text
 from tutti.bench.variants import Variant
@@ -65,19 +65,11 @@ def compare_roots(
 ) -> list[RootComparison]:
     """The comparisons of the cells for which every root was measured, in the order measured."""
     result = []
-    for cell, by_variant in measurements.cells.items():
-        if cell.ranks != ranks or base.key not in by_variant or other.key not in by_variant:
-            continue
-        one, two = (by_variant[variant.key] for variant in (base, other))
-        spreads = spread(one), spread(two)
-        if spreads[0] is None or spreads[1] is None:
-            continue
-        slowest = [
-            samples.by_root[found.slowest_root]
-            for samples, found in zip((one, two), spreads, strict=True)
-            if found
-        ]
-        result.append(RootComparison(cell, spreads[0], spreads[1], compare(*slowest)))
+    for one in compare_cells(measurements, ranks, base, other):
+        host, tutti = spread(one.base), spread(one.other)
+        if host is not None and tutti is not None:
+            slowest = one.base.by_root[host.slowest_root], one.other.by_root[tutti.slowest_root]
+            result.append(RootComparison(one.cell, host, tutti, compare(*slowest)))
     return result
 
 

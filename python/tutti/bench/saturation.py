@@ -1,6 +1,6 @@
-"""`tutti bench saturation`: the saturation map of this node's memory, between threads on its cores; and,
-with --hosts, that of the network between two nodes, by ranks of one node whose one-sided transfers go
-to ranks of the other one.
+"""`tutti bench saturation`: the saturation map of this node's memory, between threads on its cores;
+and, with --hosts, that of the network between two nodes, by ranks of one node whose one-sided
+transfers go to ranks of the other one.
 """
 
 from collections.abc import Sequence

@@ -137,6 +137,10 @@ def measure_one_sided(
     return document
 
 
+def _on(job: dict[str, Any]) -> str:
+    return f"on cores {' and '.join(map(str, job['cores']))}"
+
+
 def _transfers_table(title: str, ways: Sequence[Way], job: dict[str, Any]) -> Table:
     measured = by_way(job)
     columns = [
@@ -150,12 +154,10 @@ def _transfers_table(title: str, ways: Sequence[Way], job: dict[str, Any]) -> Ta
 
 
 def show_one_sided(document: dict[str, Any], console: Console) -> None:
-    on = f"on cores {' and '.join(map(str, document['cores']))}"
-    title = f"one-sided transfers {on}, {len(document['repetitions'])} repetitions"
+    title = f"one-sided transfers {_on(document)}, {len(document['repetitions'])} repetitions"
     console.print(_transfers_table(title, THREADS, document))
     for job in document["processes"]:
-        on = f"on cores {' and '.join(map(str, job['cores']))}"
-        title = f"between processes {on}, {job['label']}"
+        title = f"between processes {_on(job)}, {job['label']}"
         console.print(_transfers_table(title, PROCESSES, job))
     if not document["processes"]:
         console.print("No MPI was found, so no transfers between processes were measured.")
@@ -229,8 +231,7 @@ def show_array(document: dict[str, Any], console: Console) -> None:
             *ratio_columns(lambda way, of=measured: way.ratio(of), "times as long", unknown=""),
         ]
         title = (
-            f"a sum of {length:,} doubles of each rank, on cores "
-            f"{' and '.join(map(str, document['cores']))}, "
+            f"a sum of {length:,} doubles of each rank, {_on(document)}, "
             f"{len(document['repetitions'])} repetitions"
         )
         console.print(table_of(title, columns, ARRAY, title_justify="center"))

@@ -36,6 +36,7 @@ from tutti.bench.texts import (
 )
 from tutti.bench.words import parse_ranks
 from tutti.errors import UserError, cannot_write
+from tutti.options import option
 from tutti.rows import grouped
 from tutti.tables import Table, new_console, number, table_of, words
 
@@ -340,22 +341,17 @@ def view(
             metavar="FILES", help="Documents of `tutti bench calls --json`, or CSV files."
         ),
     ],
-    ranks: Annotated[str | None, typer.Option(help="Only these rank counts, as in 2,4.")] = None,
+    ranks: Annotated[str | None, option("Only these rank counts, as in 2,4.")] = None,
     cells: Annotated[
-        bool, typer.Option("--cells", help="Every cell with its interval, not means alone.")
+        bool, option("Every cell with its interval, not means alone.", "--cells")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Write JSON.")] = False,
+    as_json: Annotated[bool, option("Write JSON.", "--json")] = False,
     markdown: Annotated[
-        bool,
-        typer.Option(
-            "--markdown", help="Write one table in Markdown, of ratios to the best peers."
-        ),
+        bool, option("Write one table in Markdown, of ratios to the best peers.", "--markdown")
     ] = False,
     csv_file: Annotated[
         str | None,
-        typer.Option(
-            "--csv", metavar="FILE", help="Write a line for each cell and its best peer to FILE."
-        ),
+        option("Write a line for each cell and its best peer to FILE.", "--csv", metavar="FILE"),
     ] = None,
 ) -> None:
     """Show earlier measurements as tables.

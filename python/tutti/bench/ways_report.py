@@ -59,17 +59,13 @@ def view_of(measurements: Measurements) -> View:
     return VIEWS[kind_of(measurements)]
 
 
-def _orders(measurements: Measurements) -> list[Column]:
+def _kind_and_form(measurements: Measurements, get: Callable[[Any], Cell]) -> list[Column]:
     several = len(measurements.settings.conditions) > 1
-    order = words("order", lambda row: NAMES[row.cell.condition], no_wrap=True)
-    return [order] if several else []
-
-
-def _kind_and_form(measurements: Measurements) -> list[Column]:
+    order = words("order", lambda entry: NAMES[get(entry).condition], no_wrap=True)
     return [
-        words("kind", lambda row: kind_text(row.cell), no_wrap=True),
-        words("form", lambda row: row.cell.form, no_wrap=True),
-        *_orders(measurements),
+        words("kind", lambda entry: kind_text(get(entry)), no_wrap=True),
+        words("form", lambda entry: get(entry).form, no_wrap=True),
+        *([order] if several else []),
     ]
 
 
@@ -99,7 +95,7 @@ def form_columns(measurements: Measurements) -> list[Column]:
     ]
     several = any(row.over_best for row in every_row(measurements))
     return [
-        *_kind_and_form(measurements),
+        *_kind_and_form(measurements, lambda row: row.cell),
         number("start", lambda row: optional_time(row.start)),
         number("start+wait", lambda row: time_text(whole_of(row))),
         *timed(lambda row: row.over_usual, "blocking")[:2],
@@ -156,11 +152,8 @@ def hosts_table(measurements: Measurements, ranks: int, variants: list[Variant])
         times = (row.start, whole_of(row), centre(row.over_usual.base.median))
         return " / ".join(map(optional_time, times))
 
-    order = words("order", lambda cell: NAMES[cell.condition], no_wrap=True)
     columns = [
-        words("kind", kind_text, no_wrap=True),
-        words("form", lambda cell: cell.form, no_wrap=True),
-        *([order] if len(measurements.settings.conditions) > 1 else []),
+        *_kind_and_form(measurements, lambda cell: cell),
         *(
             number(variant.label, lambda cell, variant=variant: texts(cell, variant))
             for variant in variants

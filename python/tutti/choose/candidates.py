@@ -1,8 +1,9 @@
 """Lists the alternatives to the default for a collective: algorithms, each with segment sizes."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 from tutti.errors import UserError
 from tutti.places import core
@@ -90,18 +91,22 @@ def parse_collectives(text: str) -> list[str]:
     return result
 
 
+def serving(collective: str, ranks: int) -> Iterator[dict[str, Any]]:
+    """The algorithms to try for a collective.
+
+    They serve sums of doubles, for which Tutti never uses an algorithm that is not uniform.
+    """
+    for algorithm in core().algorithms():
+        too_many = algorithm["name"] == "all_read_all" and ranks > MOST_DIRECT_RANKS
+        summed = algorithm["uniform"] or not core().combines(collective)
+        if collective in algorithm["collectives"] and summed and not too_many:
+            yield algorithm
+
+
 def _specs(ranks: int, collective: str) -> list[str]:
     specs = []
-    for algorithm in core().algorithms():
+    for algorithm in serving(collective, ranks):
         name = algorithm["name"]
-        if collective not in algorithm["collectives"] or (
-            name == "all_read_all" and ranks > MOST_DIRECT_RANKS
-        ):
-            continue
-        # Tuning measures sums of doubles, for which Tutti never uses an algorithm that is not
-        # uniform.
-        if not algorithm["uniform"] and core().combines(collective):
-            continue
         specs += [f"{name}:{degree}" for degree in DEGREES] if algorithm["takes_degree"] else [name]
         specs += algorithm["variants"]
     return specs

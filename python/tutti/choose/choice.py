@@ -1,5 +1,5 @@
-"""Choosing by prediction: the algorithms of a call in the order of their predicted times, and the best
-candidates among all parameters that rules have words for.
+"""Choosing by prediction: the algorithms of a call in the order of their predicted times, and the
+best candidates among all parameters that rules have words for.
 
 The algorithms are predicted first, with the executor's own segments. The quickest of them are then
 predicted with each size of segments and, where ranks reach each other's memory, also through slots

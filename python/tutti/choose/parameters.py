@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
-from tutti.choose.candidates import HALVES, MOST_DIRECT_RANKS, contents_of
+from tutti.choose.candidates import HALVES, contents_of, serving
 from tutti.choose.placement import Placement
 from tutti.places import core
 
@@ -44,17 +44,13 @@ def _words(collective: str, algorithm: dict[str, Any]) -> Iterator[str]:
 def _flat_specs(collective: str, ranks: int) -> list[str]:
     """The specs of all algorithms that are not made of two others."""
     specs = []
-    for algorithm in core().algorithms():
-        name, usage = algorithm["name"], algorithm["usage"]
-        served = collective in algorithm["collectives"] and not algorithm["is_composed"]
-        if not served or (name == "all_read_all" and ranks > MOST_DIRECT_RANKS):
+    for algorithm in serving(collective, ranks):
+        if algorithm["is_composed"]:
             continue
-        # Sums of doubles, for which Tutti never uses an algorithm that is not uniform.
-        if not algorithm["uniform"] and core().combines(collective):
-            continue
+        combines = "stepwise" in algorithm["usage"] and core().combines(collective)
         for spec in _words(collective, algorithm):
             specs.append(spec)
-            if "stepwise" in usage and core().combines(collective) and "push" not in spec:
+            if combines and "push" not in spec:
                 specs.append(spec + STEPWISE)
     return specs
 

@@ -32,19 +32,23 @@ class Pick:
     ratio: Ratio | None  # the default's time over the candidate's
 
 
-def ratio_of(by_label: Mapping[str, Mapping[int, float]], label: str) -> Ratio | None:
+def ratio_of(
+    by_label: Mapping[str, Mapping[int, float]], label: str, repetitions: int = 1
+) -> Ratio | None:
     """How many times faster than the default a candidate is, over the repetitions that measured
     both.
 
-    None if no repetition measured both.
+    None if fewer repetitions than these measured both.
     """
     base, other = by_label.get(DEFAULT, {}), by_label.get(label, {})
     common = sorted(base.keys() & other.keys())
-    return compare([base[r] for r in common], [other[r] for r in common]) if common else None
+    if len(common) < repetitions:
+        return None
+    return compare([base[r] for r in common], [other[r] for r in common])
 
 
-def repetitions_of(by_label: Mapping[str, Mapping[int, float]], label: str) -> int:
-    return len(by_label.get(DEFAULT, {}).keys() & by_label.get(label, {}).keys())
+def leads(ratio: Ratio | None, margin: float) -> bool:
+    return ratio is not None and ratio.low is not None and ratio.low > 1 + margin
 
 
 def in_the_race(times: Times, ranks: int, collective: str, label: str, margin: float) -> bool:
@@ -57,14 +61,11 @@ def in_the_race(times: Times, ranks: int, collective: str, label: str, margin: f
     if not cells:
         return True
     for cell in cells:
-        ratio = ratio_of(times[cell], label)
-        count = repetitions_of(times[cell], label)
-        if ratio is None or count < 2:
+        ratio = ratio_of(times[cell], label, 2)
+        if ratio is None or ratio.high is None:
             return True
-        early = count < LEAST_REPETITIONS or ratio.high is None
-        if (early and ratio.value >= HOPELESS) or (
-            not early and ratio.high is not None and ratio.high > 1 + margin
-        ):
+        early = ratio_of(times[cell], label, LEAST_REPETITIONS) is None
+        if ratio.value >= HOPELESS if early else ratio.high > 1 + margin:
             return True
     return False
 
@@ -79,10 +80,8 @@ def pick(times: Times, margin: float) -> list[Pick]:
         usual = centre(list(by_label[DEFAULT].values()))
         best: Pick | None = None
         for label in sorted(by_label.keys() - {DEFAULT}):
-            ratio = ratio_of(by_label, label)
-            if ratio is None or repetitions_of(by_label, label) < LEAST_REPETITIONS:
-                continue
-            if ratio.low is None or ratio.low <= 1 + margin:
+            ratio = ratio_of(by_label, label, LEAST_REPETITIONS)
+            if ratio is None or not leads(ratio, margin):
                 continue
             if best is None or best.ratio is None or ratio.value > best.ratio.value:
                 best = Pick(cell, label, usual, centre(list(by_label[label].values())), ratio)
@@ -99,17 +98,8 @@ def confirmed(picks: list[Pick], times: Times, label: str, margin: float) -> lis
     result = []
     for one in picks:
         by_label = times.get(one.cell, {})
-        ratio = (
-            ratio_of(by_label, label)
-            if repetitions_of(by_label, label) >= LEAST_REPETITIONS
-            else None
-        )
-        if (
-            one.label is not None
-            and ratio is not None
-            and ratio.low is not None
-            and ratio.low > 1 + margin
-        ):
+        ratio = ratio_of(by_label, label, LEAST_REPETITIONS)
+        if one.label is not None and leads(ratio, margin):
             usual, tuned = (centre(list(by_label[name].values())) for name in (DEFAULT, label))
             result.append(replace(one, default_us=usual, tuned_us=tuned, ratio=ratio))
         else:

@@ -1,5 +1,5 @@
-"""Measurements of whole algorithms: among bound threads of this machine by tutti-threads, and over MPI
-jobs by tutti-bench under tutti-run.
+"""Measurements of whole algorithms: among bound threads of this machine by tutti-threads, and over
+MPI jobs by tutti-bench under tutti-run.
 
 One job measures all algorithms, one trial after another in a shuffled order: a trial has a table
 that names one algorithm for every collective. Each repetition is a job.

@@ -9,9 +9,10 @@ between takes no time. The programs are in examples/apps of Tutti's sources.
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from tutti.bench.texts import optional_time
 from tutti.errors import UserError
 from tutti.simulation.jobs import Cell
-from tutti.simulation.report import BEST, Results, microseconds_text, ratio_text, variant_label
+from tutti.simulation.report import BEST, Results, ratio_text, variant_label
 from tutti.simulation.variants import TUTTI
 from tutti.tables import Table, number, table_of, words
 
@@ -90,7 +91,7 @@ def total_table(total: Total, results: Results) -> Table:
     )
     columns = [
         words("who", lambda key: "best of the MPIs" if key == BEST else variant_label(key)),
-        number("us", lambda key: microseconds_text(total.microseconds[key])),
+        number("us", lambda key: optional_time(total.microseconds[key])),
         *([ratio] if results.tutti else []),
     ]
     title = (

@@ -8,7 +8,7 @@ what follows from it. Times are in microseconds, and bandwidths in GB/s that a n
 import json
 import os
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -74,6 +74,16 @@ class Simulator:
             for row in rows_of(self.rows(settings), "injection")
         ]
 
+    def each(
+        self, cells: Sequence[dict[str, Any]], ways: Sequence[dict[str, Any]]
+    ) -> list[list[dict[str, Any]]]:
+        """The results of each cell in each way.
+
+        They are of one run, because it makes the map for the adaptive policy once.
+        """
+        results = iter(self.run(cell | way for cell in cells for way in ways))
+        return [[next(results) for _ in ways] for _ in cells]
+
     def rows(self, settings: Iterable[dict[str, Any]], map_: bool = False) -> list[PrintedRow]:
         usual = {
             "nodes": 2, "clients": 1, "servers": 0, "kind": "get", "bytes": 8, "messages": 1,
@@ -112,7 +122,6 @@ def saturation(simulator: Simulator) -> dict[str, Any]:
 def parallel(simulator: Simulator, sizes: list[int], counts: list[int]) -> list[dict[str, Any]]:
     """Each kind, size and number of messages: what clients take alone, by every static setting and
     by the adaptive policy. One client in each NUMA region, with two servers."""
-    policies: list[Any] = ["own", "adaptive", *STATIC]
     regions = simulator.machine["domains"]
     cells = [
         {"clients": clients, "kind": kind, "bytes": size, "messages": count}
@@ -121,13 +130,9 @@ def parallel(simulator: Simulator, sizes: list[int], counts: list[int]) -> list[
         for size in sizes
         for count in counts
     ]
-    settings = [
-        cell | {"servers": SERVERS, "policy": policy} for cell in cells for policy in policies
-    ]
-    results = iter(simulator.run(settings))
+    ways = [{"servers": SERVERS, "policy": policy} for policy in ("own", "adaptive", *STATIC)]
     rows = []
-    for cell in cells:
-        own, adaptive, *static = [next(results) for _ in policies]
+    for cell, (own, adaptive, *static) in zip(cells, simulator.each(cells, ways), strict=True):
         times = [one["us"] for one in static]
         best = min(range(len(times)), key=times.__getitem__)
         at_four = times[STATIC.index({"batch": BATCH, "client_takes_turns": True})]
@@ -151,14 +156,9 @@ def parallel(simulator: Simulator, sizes: list[int], counts: list[int]) -> list[
 def all_to_all(simulator: Simulator, nodes: int, sizes: list[int]) -> list[dict[str, Any]]:
     base = {"nodes": nodes, "all_to_all": True, "kind": "get"}
     served = [{"servers": servers, "policy": "adaptive"} for servers in ALLTOALL_SERVERS]
-    # One run, because it makes the map for the adaptive policy once.
-    results = iter(
-        simulator.run(base | {"bytes": size} | more for size in sizes for more in ({}, *served))
-    )
+    cells = [base | {"bytes": size} for size in sizes]
     rows = []
-    for size in sizes:
-        own = next(results)
-        others = [next(results) for _ in served]
+    for size, (own, *others) in zip(sizes, simulator.each(cells, [{}, *served]), strict=True):
         rows.append(
             {
                 "bytes": size,
@@ -185,17 +185,12 @@ def trends(
 ) -> list[dict[str, Any]]:
     regions = simulator.machine["domains"]
     cells = [{"kind": kind, "bytes": size} for kind in KINDS for size in sizes]
-    settings = [
-        cell | {"clients": regions, "messages": messages, "servers": SERVERS, "policy": policy}
-        for cell in cells
-        for policy in ("own", "adaptive")
-    ]
-    results = iter(simulator.run(settings))
+    of_all = {"clients": regions, "messages": messages, "servers": SERVERS}
+    ways = [of_all | {"policy": policy} for policy in ("own", "adaptive")]
     rows = []
-    for cell in cells:
+    for cell, (own, served) in zip(cells, simulator.each(cells, ways), strict=True):
         place = map_["bytes"].index(cell["bytes"])
         peak = max(row[place] for rows_ in map_[f"{cell['kind']}s"] for row in rows_)
-        own, served = next(results), next(results)
         rows.append(
             cell
             | {

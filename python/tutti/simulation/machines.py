@@ -144,7 +144,8 @@ def checked(machine: Machine) -> Machine:
         checks.append(("--cluster-bandwidth", groups.gigabytes, 1e-6, 1e6, bandwidth))
     for option, value, least, most, accepted in checks:
         if not least <= value <= most:
-            raise UserError(f"{option}: {value:.15g} is not accepted; give {accepted}")
+            shown = value if isinstance(value, int) else f"{value:g}"
+            raise UserError(f"{option}: {shown} is not accepted; give {accepted}")
     if machine.ranks > MOST_RANKS:
         raise UserError(
             f"{machine.nodes} nodes of {machine.cores} cores are {machine.ranks} ranks; give "

@@ -1,5 +1,5 @@
-"""Simulations: ratios of times to Tutti's time for each cell, and their geometric means; and tables,
-JSON and plots of these.
+"""Simulations: ratios of times to Tutti's time for each cell, and their geometric means; and
+tables, JSON and plots of these.
 """
 
 import math
@@ -12,7 +12,7 @@ from rich.console import Console
 
 from tutti import __version__
 from tutti.bench.statistics import SLOWER_BELOW
-from tutti.bench.texts import in_colour, size_text, time_text
+from tutti.bench.texts import in_colour, optional_time, size_text
 from tutti.figures import Line, Panel, draw_panels
 from tutti.simulation.jobs import Cell, Run, Settings
 from tutti.simulation.machines import Machine, Memory, Network
@@ -150,10 +150,6 @@ def machines_table(machines: list[Machine]) -> Table:
     return table_of("Clusters that `tutti sim --machine` knows", columns, machines)
 
 
-def microseconds_text(time: float | None) -> str:
-    return "-" if time is None else time_text(time)
-
-
 def ratio_text(ratio: float | None) -> str:
     if ratio is None:
         return "-"
@@ -179,12 +175,12 @@ def _row(results: Results, cell: Cell, roots: bool) -> list[str]:
     if roots:
         row.append(str(cell.root))
     if results.tutti:
-        row.append(microseconds_text(results.time(TUTTI, cell)))
+        row.append(optional_time(results.time(TUTTI, cell)))
     for key in results.compared if results.tutti else results.others:
         row.append(
             variant_label(results.best(cell))
             if key == BEST
-            else microseconds_text(results.time(key, cell))
+            else optional_time(results.time(key, cell))
         )
         if results.tutti:
             row.append(ratio_text(results.ratio(key, cell)))

@@ -59,13 +59,14 @@ def transposes(simulator: Simulator, problems: list[Problem] = PROBLEMS) -> list
     kinds = dict.fromkeys(
         (ranks, block) for problem in problems for ranks, block, _ in problem.rounds
     )
-    settings = [
-        {"nodes": ranks, "all_to_all": True, "kind": "get", "bytes": block} | way
+    cells = [
+        {"nodes": ranks, "all_to_all": True, "kind": "get", "bytes": block}
         for ranks, block in kinds
-        for way in ways
     ]
-    results = iter(simulator.run(settings))
-    times = {kind: [next(results)["us"] for _ in ways] for kind in kinds}
+    times = {
+        kind: [one["us"] for one in found]
+        for kind, found in zip(kinds, simulator.each(cells, ways), strict=True)
+    }
     rows = []
     for problem in problems:
         rounds = problem.rounds
