@@ -47,7 +47,7 @@ class Group:
         return "" if ways is None else ways.transfers
 
     def over(self, base: str, way: str, place: Place | None) -> Ratio:
-        """Of a problem; None: the mean over all of them."""
+        """The ratio of a problem; None: the mean over all of them."""
         places = (place,) if place else self.places
         return geometric_mean([(self.times(one, base), self.times(one, way)) for one in places])
 
