@@ -152,8 +152,14 @@ def paths_loop(mpi: Mpi, *words: object) -> list[str]:
     return [str(program(f"tutti-ranks-{mpi.abi}")), "paths", *map(str, words)]
 
 
-def times_of(out: str) -> tuple[float, float]:
+def times_of(job: tuple[int, str, str], where: str, has_plans: bool) -> tuple[float, float]:
     """The median and the mean in microseconds; of a loop that was timed as a whole the mean."""
+    code, out, err = job
+    if code != 0:
+        raise RunError(f"{where}: exit code {code}: {err.strip() or out.strip()}")
+    # Refusals are said there: a plan that did not run must not pass for one that did.
+    if has_plans and "tutti" in err:
+        raise RunError(f"{where}: {err.strip()}")
     (row,) = rows_of(read_rows(out.splitlines()), "paths")
     return row.get("ns", row["mean_ns"]) / 1000, row["mean_ns"] / 1000
 
@@ -166,15 +172,8 @@ def run_case(case: Case, mpi: Mpi, oversubscribed: bool, directory: Path) -> flo
     if case.plans is not None:
         variables["TUTTI_PLANS"] = str(case.plans)
     launcher = program("tutti-run") if case.tutti else None
-    code, out, err = execute(command(variant, case.ranks, binding, words, launcher), variables)
-    if code != 0:
-        raise RunError(
-            f"{case.name}, {case.ranks} ranks: exit code {code}: {err.strip() or out.strip()}"
-        )
-    # Refusals are said there: a plan that did not run must not pass for one that did.
-    if case.plans is not None and "tutti" in err:
-        raise RunError(f"{case.name}, {case.ranks} ranks: {err.strip()}")
-    return times_of(out)[0]
+    job = execute(command(variant, case.ranks, binding, words, launcher), variables)
+    return times_of(job, f"{case.name}, {case.ranks} ranks", case.plans is not None)[0]
 
 
 def measure(cases: list[Case], mpi: Mpi, options: argparse.Namespace, directory: Path) -> None:
@@ -248,6 +247,12 @@ def numbers(text: str) -> list[int]:
     return values
 
 
+def check_files(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    for name, file in (("--json", options.json), ("--plot", options.plot)):
+        if file is not None and not file.parent.is_dir():
+            parser.error(f"{name}: there is no directory '{file.parent}'; make it first")
+
+
 def parse(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -269,9 +274,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--json", type=Path, help="write everything that was measured")
     parser.add_argument("--plot", type=Path, help="write PLOT.png and PLOT.svg (trees)")
     options = parser.parse_args(arguments)
-    for name, file in (("--json", options.json), ("--plot", options.plot)):
-        if file is not None and not file.parent.is_dir():
-            parser.error(f"{name}: there is no directory '{file.parent}'; make it first")
+    check_files(parser, options)
     options.cores = len(os.sched_getaffinity(0))
     return options
 

@@ -31,7 +31,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from experiment import numbers, paths_loop, times_of, write_map
+from experiment import check_files, numbers, paths_loop, times_of, write_map
 from tutti.bench.checks import choose_mpis
 from tutti.bench.driver import execute_job
 from tutti.bench.hosts import Hosts
@@ -161,16 +161,9 @@ def run_case(
     variables = environment(variant, "none", directory) | hosts.variables | case.variables
     launcher = program("tutti-run") if case.tutti else None
     ranks = options.nodes * options.per_node + case.second
-    code, out, err = execute_job(
-        hosts.command(variant, ranks, options.per_node, words, launcher), variables
-    )
+    job = execute_job(hosts.command(variant, ranks, options.per_node, words, launcher), variables)
     where = f"{case.name}, {case.second} ranks in the second cluster, {size_text(case.bytes)}"
-    if code != 0:
-        raise RunError(f"{where}: exit code {code}: {err.strip() or out.strip()}")
-    # Refusals are said there: a plan that did not run must not pass for one that did.
-    if case.variables and "tutti" in err:
-        raise RunError(f"{where}: {err.strip()}")
-    middle, mean = times_of(out)
+    middle, mean = times_of(job, where, bool(case.variables))
     case.medians.append(middle / 1000)
     case.means.append(mean / 1000)
 
@@ -303,9 +296,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--json", type=Path, help="write everything that was measured")
     parser.add_argument("--plot", type=Path, help="write PLOT-8 and PLOT-9, each .png and .svg")
     options = parser.parse_args(arguments)
-    for name, file in (("--json", options.json), ("--plot", options.plot)):
-        if file is not None and not file.parent.is_dir():
-            parser.error(f"{name}: there is no directory '{file.parent}'; make it first")
+    check_files(parser, options)
     options.second = options.second or ([2] if options.quick else [1, 2, 4, 8])
     options.bytes = options.bytes or sizes_of("4,16K" if options.quick else "4,2K,16K,128K,1M,4M")
     options.repetitions = options.repetitions or (1 if options.quick else 3)

@@ -4,12 +4,12 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from conftest import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
-SCRIPT = ROOT / "examples" / "paths" / "experiment.py"
+PATHS = ROOT / "examples" / "paths"
+SCRIPT = PATHS / "experiment.py"
 ARGUMENTS = {
     "trees": ["--ranks", "8", "--shape", "node:2 core:4"],
     "arrival": ["--ranks", "3", "--late", "20", "--counts", "1,100"],
@@ -18,11 +18,12 @@ ARGUMENTS = {
 pytestmark = pytest.mark.mpi
 
 
-def experiment(*arguments):
-    command = [sys.executable, SCRIPT, *map(str, arguments)]
+def run(script, *arguments):
+    """Runs a program of examples/paths."""
     environment = {
         name: value for name, value in os.environ.items() if not name.startswith("TUTTI_")
     }
+    command = [sys.executable, PATHS / script, *map(str, arguments)]
     return subprocess.run(
         command, capture_output=True, text=True, timeout=240, cwd=ROOT, env=environment, check=False
     )
@@ -32,8 +33,8 @@ def experiment(*arguments):
 @pytest.mark.parametrize("what", sorted(ARGUMENTS))
 def test_every_case_is_measured(what, tmp_path):
     result = tmp_path / "result.json"
-    done = experiment(
-        what, *ARGUMENTS[what], "--repetitions", 2, "--iterations", 20, "--json", result
+    done = run(
+        SCRIPT, what, *ARGUMENTS[what], "--repetitions", 2, "--iterations", 20, "--json", result
     )
     assert done.returncode == 0, done.stderr
     document = json.loads(result.read_text())
@@ -55,7 +56,7 @@ def test_every_case_is_measured(what, tmp_path):
      (["trees", "--shape", "node:2 cores:4"], "cores"), (["trees", "--json", "no/such.json"], "--json")],
 )  # fmt: skip
 def test_bad_input(arguments, culprit):
-    done = experiment(*arguments)
+    done = run(SCRIPT, *arguments)
     assert done.returncode == 2
     assert culprit in done.stderr
     assert "Traceback" not in done.stderr

@@ -1,15 +1,11 @@
 """The two-cluster experiment (examples/paths/two_clusters.py): its mappings, and a small run."""
 
 import json
-import os
-import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from test_paths_experiment import PATHS, run
 
-ROOT = Path(__file__).resolve().parents[2]
-PATHS = ROOT / "examples" / "paths"
 SCRIPT = PATHS / "two_clusters.py"
 
 
@@ -22,21 +18,6 @@ def experiment():
         yield two_clusters
     finally:
         sys.path.remove(str(PATHS))
-
-
-def run(*arguments):
-    environment = {
-        name: value for name, value in os.environ.items() if not name.startswith("TUTTI_")
-    }
-    return subprocess.run(
-        [sys.executable, SCRIPT, *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        timeout=240,
-        cwd=ROOT,
-        env=environment,
-        check=False,
-    )
 
 
 def crossings(experiment, tmp_path, second):
@@ -90,7 +71,7 @@ def test_the_lost_rank_is_in_the_first_cluster(experiment):
      (["--nodes", "99"], "--nodes"), (["--plot", "no/such"], "--plot")],
 )  # fmt: skip
 def test_bad_input(arguments, culprit):
-    done = run(*arguments)
+    done = run(SCRIPT, *arguments)
     assert done.returncode == 2
     assert culprit in done.stderr
     assert "Traceback" not in done.stderr
@@ -100,21 +81,8 @@ def test_bad_input(arguments, culprit):
 @pytest.mark.slow
 def test_every_case_is_measured(tmp_path):
     result = tmp_path / "result.json"
-    done = run(
-        "--quick",
-        "--per-node",
-        2,
-        "--iterations",
-        5,
-        "--bytes",
-        "4",
-        "--delay",
-        "10ms",
-        "--json",
-        result,
-        "--plot",
-        tmp_path / "plot",
-    )
+    words = "--quick --per-node 2 --iterations 5 --bytes 4 --delay 10ms"
+    done = run(SCRIPT, *words.split(), "--json", result, "--plot", tmp_path / "plot")
     if "skipped: " in done.stderr:
         pytest.skip(done.stderr.strip())
     assert done.returncode == 0, done.stderr

@@ -29,19 +29,8 @@ def test_both_times_of_every_variant(whole, mpi, tmp_path):
     """The program prints its time, here in nanoseconds."""
     result = tmp_path / "whole.json"
     words = ("--", program(f"tutti-ranks-{mpi.abi}"), "lives", 4, 20)
-    done = whole(
-        "--mpi",
-        mpi.name,
-        "--ranks",
-        2,
-        "--repetitions",
-        2,
-        "--time",
-        '"ns": ?([0-9.]+)',
-        "--json-file",
-        result,
-        *words,
-    )
+    options = ("--mpi", mpi.name, "--ranks", 2, "--repetitions", 2, "--json-file", result)
+    done = whole(*options, "--time", '"ns": ?([0-9.]+)', *words)
     assert done.returncode == 0, done.stderr
     document = json.loads(result.read_text())
     assert document["format"] == "tutti-whole 1" and document["program"][1:] == ["lives", "4", "20"]
@@ -66,19 +55,8 @@ def test_programs_that_fail_are_named(whole, mpi):
     assert done.returncode == 1 and "no such input" in done.stderr and mpi.label in done.stderr, (
         done.stderr
     )
-    done = whole(
-        "--mpi",
-        mpi.name,
-        "--repetitions",
-        1,
-        "--time",
-        "took ([0-9]+)",
-        "--",
-        program(f"tutti-ranks-{mpi.abi}"),
-        "lives",
-        0,
-        1,
-    )
+    words = ("--", program(f"tutti-ranks-{mpi.abi}"), "lives", 0, 1)
+    done = whole("--mpi", mpi.name, "--repetitions", 1, "--time", "took ([0-9]+)", *words)
     assert (
         done.returncode == 2
         and "nothing in the program's output matches 'took ([0-9]+)'" in done.stderr
