@@ -143,11 +143,15 @@ def host_functions(table: Table) -> str:
 
 
 def host_names(table: Table) -> str:
-    """mpi/host/host_names.inc.h: a line for each of the host's functions."""
-    lines = [f"TUTTI_INTERPOSED({name})" for name, _ in collective_functions(table)]
+    """mpi/host/host_names.inc.h: a line for each of the host's functions. Whoever includes it
+    defines the macros of the kinds that it needs, which end with the file."""
+    kinds = ("TUTTI_INTERPOSED", "TUTTI_MAKER", "TUTTI_OF_HOST")
+    lines = [f"#ifndef {kind}\n#define {kind}(name)\n#endif" for kind in kinds]
+    lines += [f"TUTTI_INTERPOSED({name})" for name, _ in collective_functions(table)]
     lines += [f"TUTTI_INTERPOSED({one.name})" for one in [*table.functions, *table.arounds]]
     lines += [f"TUTTI_MAKER({one.name})" for one in table.makers]
     lines += [f"TUTTI_OF_HOST({one.name})" for one in table.host]
+    lines += [f"#undef {kind}" for kind in kinds]
     return "\n".join([
         HEAD,
         "// The names of the host's functions. Who includes this file defines what is done with those",
@@ -317,7 +321,7 @@ def served_later(row: Collective, name: str, form: str) -> str:
         (False, "nonblocking"): "start_nonblocking",
         (False, "persistent"): "persistent_init",
         (True, "nonblocking"): "start_neighbours",
-        (True, "persistent"): "neighbours_init",
+        (True, "persistent"): "persistent_init",
     }
     info = "house<Info>(info), " if form == "persistent" else ""
     start = starts[row.on_neighbourhood, form]

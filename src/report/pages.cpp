@@ -21,6 +21,9 @@ constexpr auto one_rank = static_cast<size_t>(Reason::one_rank);
 // count them.
 const std::vector<std::string> not_covered{"files"};
 
+// For printf.
+unsigned long long number(uint64_t value) { return value; }
+
 std::string join(const std::vector<std::string>& words, const char* between) {
   std::string joined;
   for (const std::string& word : words) joined += (joined.empty() ? "" : between) + word;
@@ -64,7 +67,6 @@ std::string place_of_servers(const OneSided& done, const Most& most) {
 
 void write_one_sided(FILE* file, const OneSided& done, const Most& most,
                      std::string_view saturation_map) {
-  const auto number = [](uint64_t value) { return static_cast<unsigned long long>(value); };
   if (done.own + done.handed > 0)
     fprintf(file,
             "tutti:   one-sided transfers: %llu by their callers, %llu handed to servers, of which "
@@ -94,7 +96,6 @@ uint64_t least_exchanged(const Most& most) {
 
 void write_between_nodes(FILE* file, const TransfersBetweenNodes& done, const Most& most) {
   if (done.puts + done.gets == 0) return;
-  const auto number = [](uint64_t value) { return static_cast<unsigned long long>(value); };
   fprintf(file,
           "tutti:   one-sided transfers between nodes: %llu puts, %llu gets (%s), by messages; "
           "servers answered %llu requests of other ranks, and ranks that waited %llu\n",
@@ -177,11 +178,9 @@ uint64_t window_calls(const Numbers& total, WindowCall call) {
 }
 
 void write_window_calls(FILE* file, const Numbers& total) {
-  const auto number = [&](WindowCall call) {
-    return static_cast<unsigned long long>(window_calls(total, call));
-  };
-  const auto puts = number(WindowCall::put), gets = number(WindowCall::get),
-             accumulates = number(WindowCall::accumulate);
+  const auto count = [&](WindowCall call) { return number(window_calls(total, call)); };
+  const auto puts = count(WindowCall::put), gets = count(WindowCall::get),
+             accumulates = count(WindowCall::accumulate);
   if (puts + gets + accumulates > 0)
     fprintf(file,
             "tutti:   MPI's one-sided calls, which the host serves: %llu puts, %llu gets, %llu "
@@ -195,8 +194,7 @@ void write_driving(FILE* file, const Driving& done) {
           "tutti:   servers between nodes: %llu (threads), which looked %llu times at what was "
           "under way "
           "and used %.3f s of cores\n",
-          static_cast<unsigned long long>(done.servers),
-          static_cast<unsigned long long>(done.looks), seconds(done.nanoseconds));
+          number(done.servers), number(done.looks), seconds(done.nanoseconds));
 }
 
 std::string text_of(const std::vector<int>& ranks) {
@@ -230,41 +228,32 @@ void write_table(FILE* file, const Report& report) {
     const Row& line = report.total.rows[row];
     if (line.calls + line.host_calls == 0) continue;
     fprintf(file, "tutti:   %-18s %-12s %12llu %11.2f %12llu %11.2f %14llu %6.0f%%  %s\n",
-            std::string(kind_of(row)).c_str(), size_range(row).c_str(),
-            static_cast<unsigned long long>(line.calls),
-            mean_microseconds(line.nanoseconds, line.calls),
-            static_cast<unsigned long long>(line.host_calls),
-            mean_microseconds(line.host_nanoseconds, line.host_calls),
-            static_cast<unsigned long long>(line.bytes), waiting_percent(line),
-            report.algorithms[row].c_str());
+            std::string(kind_of(row)).c_str(), size_range(row).c_str(), number(line.calls),
+            mean_microseconds(line.nanoseconds, line.calls), number(line.host_calls),
+            mean_microseconds(line.host_nanoseconds, line.host_calls), number(line.bytes),
+            waiting_percent(line), report.algorithms[row].c_str());
   }
   write_shares(file, report.total, report.most);
   for (size_t reason = 1; reason < reason_count; ++reason)
     if (report.total.reasons[reason] > 0 && reason != one_rank)
-      fprintf(file, "tutti:   host MPI: %llu calls: %s\n",
-              static_cast<unsigned long long>(report.total.reasons[reason]),
+      fprintf(file, "tutti:   host MPI: %llu calls: %s\n", number(report.total.reasons[reason]),
               describe(static_cast<Reason>(reason)));
   if (report.total.between_nodes.messages + report.total.within_nodes.messages > 0)
     fprintf(file, "tutti:   messages: %llu between nodes (%llu bytes), %llu within (%llu bytes)\n",
-            static_cast<unsigned long long>(report.total.between_nodes.messages),
-            static_cast<unsigned long long>(report.total.between_nodes.bytes),
-            static_cast<unsigned long long>(report.total.within_nodes.messages),
-            static_cast<unsigned long long>(report.total.within_nodes.bytes));
+            number(report.total.between_nodes.messages), number(report.total.between_nodes.bytes),
+            number(report.total.within_nodes.messages), number(report.total.within_nodes.bytes));
   if (report.total.led.messages > 0)
     fprintf(
         file,
         "tutti:   collectives of the host among leaders: %llu calls (%llu bytes), whose messages "
         "between nodes are not counted\n",
-        static_cast<unsigned long long>(report.total.led.messages),
-        static_cast<unsigned long long>(report.total.led.bytes));
+        number(report.total.led.messages), number(report.total.led.bytes));
   if (report.total.started > 0)
     fprintf(file,
             "tutti:   operations that outlive their call: %llu started, %llu completed; in one "
             "process at most %llu under way, which held %s of shared memory\n",
-            static_cast<unsigned long long>(report.total.started),
-            static_cast<unsigned long long>(report.total.completed),
-            static_cast<unsigned long long>(report.most.under_way),
-            readable_bytes(report.most.bytes).c_str());
+            number(report.total.started), number(report.total.completed),
+            number(report.most.under_way), readable_bytes(report.most.bytes).c_str());
   write_one_sided(file, report.total.one_sided, report.most, report.found.saturation_map);
   write_between_nodes(file, report.total.transfers_between_nodes, report.most);
   write_driving(file, report.total.driving);
@@ -273,7 +262,7 @@ void write_table(FILE* file, const Report& report) {
     fprintf(file,
             "tutti:   no loss: %llu calls on communicators of one rank, which wait for no other "
             "rank\n",
-            static_cast<unsigned long long>(report.total.reasons[one_rank]));
+            number(report.total.reasons[one_rank]));
   fprintf(file, "tutti:   not counted, because Tutti does not see them: %s\n",
           join(not_covered, ", ").c_str());
   if (!report.found.table.file.empty())

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -90,6 +91,14 @@ struct TransfersBetweenNodes {
   uint64_t taken_back = 0;  // those of them that ranks have executed after all
   uint64_t lost = 0;        // puts whose server has died
   uint64_t exchanged = 0;   // transfers that servers have completed
+
+  TransfersBetweenNodes& operator+=(const TransfersBetweenNodes& more) {
+    using Words = std::array<uint64_t, 10>;
+    auto sum = std::bit_cast<Words>(*this);
+    const auto added = std::bit_cast<Words>(more);
+    for (size_t i = 0; i < sum.size(); ++i) sum[i] += added[i];
+    return *this = std::bit_cast<TransfersBetweenNodes>(sum);
+  }
 };
 // MPI's one-sided calls, all of which the host serves, by kind. An atomic operation is an
 // accumulate.

@@ -130,10 +130,6 @@ void find_functions(bool foreign) {
               Interposed::Session_finalize);
 }
 
-#undef TUTTI_MAKER
-#undef TUTTI_INTERPOSED
-#undef TUTTI_OF_HOST
-
 // The function of the house's form that calls the function of the host in a place; null if the host
 // has none.
 template <auto place, class House>

@@ -37,13 +37,17 @@ std::optional<Envelope> envelope_of(Datatype type) {
                   static_cast<size_t>(types), combiner};
 }
 
+bool is_of_f90(int combiner) {
+  return combiner == MPI_COMBINER_F90_REAL || combiner == MPI_COMBINER_F90_COMPLEX ||
+         combiner == MPI_COMBINER_F90_INTEGER;
+}
+
 // True for the combiners of types that no program may free.
 bool is_predefined(int combiner) {
 #if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION > 0)
   if (combiner == MPI_COMBINER_VALUE_INDEX) return true;
 #endif
-  return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL ||
-         combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER;
+  return combiner == MPI_COMBINER_NAMED || is_of_f90(combiner);
 }
 
 // The arguments with which a type was built. Frees the handles of inner types that the host gives
@@ -213,27 +217,12 @@ Layout layout_of(Datatype type) {
   if (const NamedType* const named = named_type(type)) return named_layout(*named);
   const auto envelope = envelope_of(type);
   if (!envelope) return std::nullopt;
-  switch (envelope->combiner) {
-    case MPI_COMBINER_F90_REAL:
-    case MPI_COMBINER_F90_COMPLEX:
-    case MPI_COMBINER_F90_INTEGER: {
-      int bytes = 0;
-      if (host().Type_size(type, &bytes) != success || bytes < 0) return std::nullopt;
-      return StridedLayout(static_cast<size_t>(bytes));
-    }
-    case MPI_COMBINER_CONTIGUOUS:
-    case MPI_COMBINER_VECTOR:
-    case MPI_COMBINER_HVECTOR:
-    case MPI_COMBINER_INDEXED:
-    case MPI_COMBINER_HINDEXED:
-    case MPI_COMBINER_INDEXED_BLOCK:
-    case MPI_COMBINER_HINDEXED_BLOCK:
-    case MPI_COMBINER_SUBARRAY:
-    case MPI_COMBINER_DUP:
-    case MPI_COMBINER_RESIZED:
-    case MPI_COMBINER_STRUCT: break;
-    default: return std::nullopt;
+  if (is_of_f90(envelope->combiner)) {
+    int bytes = 0;
+    if (host().Type_size(type, &bytes) != success || bytes < 0) return std::nullopt;
+    return StridedLayout(static_cast<size_t>(bytes));
   }
+  if (is_predefined(envelope->combiner)) return std::nullopt;
   const Contents contents(type, *envelope);
   if (envelope->combiner == MPI_COMBINER_STRUCT) return struct_layout(contents);
   if (!contents.given()) return std::nullopt;

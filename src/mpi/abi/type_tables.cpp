@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <complex>
+#include <initializer_list>
 #include <utility>
 
 #include "mpi/abi/convert.h"
@@ -69,8 +70,11 @@ struct Table {
   void pair(MPI_Datatype type, Type kernel, size_t signature) {
     row(type, Class::pair, kernel, signature);
   }
-  void fortran(MPI_Datatype type, Class kind, std::optional<Type> pair = {}) {
-    add(type, {pair, 0, true, kind}, false);
+  void fortran(Class kind, std::initializer_list<MPI_Datatype> types) {
+    for (const MPI_Datatype type : types) add(type, {{}, 0, true, kind}, false);
+  }
+  void fortran_pair(MPI_Datatype type, Type kernel) {
+    add(type, {kernel, 0, true, Class::pair}, false);
   }
 
  private:
@@ -139,44 +143,31 @@ void add_pairs(Table& table) {
 
 // Fortran's pairs are two numbers of one type, so they have no gaps.
 void add_fortran(Table& table) {
-  table.fortran(MPI_CHARACTER, Class::character);
-  table.fortran(MPI_INTEGER, Class::fortran_integer);
-  table.fortran(MPI_INTEGER1, Class::fortran_integer);
-  table.fortran(MPI_INTEGER2, Class::fortran_integer);
-  table.fortran(MPI_INTEGER4, Class::fortran_integer);
-  table.fortran(MPI_INTEGER8, Class::fortran_integer);
-  table.fortran(MPI_REAL, Class::real);
-  table.fortran(MPI_REAL4, Class::real);
-  table.fortran(MPI_REAL8, Class::real);
-  table.fortran(MPI_REAL16, Class::real);
-  table.fortran(MPI_DOUBLE_PRECISION, Class::real);
-  table.fortran(MPI_COMPLEX, Class::complex);
-  table.fortran(MPI_DOUBLE_COMPLEX, Class::complex);
-  table.fortran(MPI_COMPLEX8, Class::complex);
-  table.fortran(MPI_COMPLEX16, Class::complex);
-  table.fortran(MPI_COMPLEX32, Class::complex);
-  table.fortran(MPI_LOGICAL, Class::logical);
+  table.fortran(Class::character, {MPI_CHARACTER});
+  table.fortran(Class::fortran_integer,
+                {MPI_INTEGER, MPI_INTEGER1, MPI_INTEGER2, MPI_INTEGER4, MPI_INTEGER8});
+  table.fortran(Class::real, {MPI_REAL, MPI_REAL4, MPI_REAL8, MPI_REAL16, MPI_DOUBLE_PRECISION});
+  table.fortran(Class::complex,
+                {MPI_COMPLEX, MPI_DOUBLE_COMPLEX, MPI_COMPLEX8, MPI_COMPLEX16, MPI_COMPLEX32});
+  table.fortran(Class::logical, {MPI_LOGICAL});
 #ifdef MPI_INTEGER16
-  table.fortran(MPI_INTEGER16, Class::fortran_integer);
+  table.fortran(Class::fortran_integer, {MPI_INTEGER16});
 #endif
 #ifdef MPI_REAL2
-  table.fortran(MPI_REAL2, Class::real);
+  table.fortran(Class::real, {MPI_REAL2});
 #endif
 #ifdef MPI_COMPLEX4
-  table.fortran(MPI_COMPLEX4, Class::complex);
+  table.fortran(Class::complex, {MPI_COMPLEX4});
 #endif
 #ifdef MPI_LOGICAL1
-  table.fortran(MPI_LOGICAL1, Class::logical);
-  table.fortran(MPI_LOGICAL2, Class::logical);
-  table.fortran(MPI_LOGICAL4, Class::logical);
-  table.fortran(MPI_LOGICAL8, Class::logical);
+  table.fortran(Class::logical, {MPI_LOGICAL1, MPI_LOGICAL2, MPI_LOGICAL4, MPI_LOGICAL8});
 #endif
 #ifdef MPI_LOGICAL16
-  table.fortran(MPI_LOGICAL16, Class::logical);
+  table.fortran(Class::logical, {MPI_LOGICAL16});
 #endif
-  table.fortran(MPI_2REAL, Class::pair, Type::float32_float32);
-  table.fortran(MPI_2DOUBLE_PRECISION, Class::pair, Type::float64_float64);
-  table.fortran(MPI_2INTEGER, Class::pair, Type::int32_int);
+  table.fortran_pair(MPI_2REAL, Type::float32_float32);
+  table.fortran_pair(MPI_2DOUBLE_PRECISION, Type::float64_float64);
+  table.fortran_pair(MPI_2INTEGER, Type::int32_int);
 }
 
 class Rows {

@@ -114,9 +114,10 @@ inline Found find(const Call& call, Comm handle) {
 bool host_refuses(Comm comm, const Call& call);
 // True if the host must make the call, at all ranks, because a tool hides it. Records it.
 bool is_hidden(const Call& call);
-// Counts a call that the host has made and that returned `code`; the communicator may set up then.
-// Returns `code`, or an error of the set-up if the call succeeded.
-int counted(Communicator& communicator, int code);
+// Counts a call that the host has made and that returned `code`, unless it has refused this rank's
+// arguments; the communicator may set up then. Returns `code`, or an error of the set-up if the
+// call succeeded.
+int counted(Communicator& communicator, const Call& call, Comm comm, int code);
 
 // Call it after an Error was thrown while a program was made. All ranks throw it, before any has
 // entered the collective. Logs it once and returns Reason::no_program: the host makes the call.

@@ -163,8 +163,7 @@ int by_host(Communicator& communicator, const Call& call, Comm comm, Reason reas
   }
   if (tracer() != nullptr)
     trace_host_call(entry, call.collective, reason, bytes_to_report(call), call.root);
-  if (communicator.is_decided() || (code == success && host_refuses(comm, call))) return code;
-  return counted(communicator, code);
+  return counted(communicator, call, comm, code);
 }
 
 std::optional<group::Call> plain(Communicator& communicator, const Call& call) {
@@ -338,7 +337,8 @@ Found find_or_make(const Call& call, Comm handle) {
   return found;
 }
 
-int counted(Communicator& communicator, int code) {
+int counted(Communicator& communicator, const Call& call, Comm comm, int code) {
+  if (communicator.is_decided() || (code == success && host_refuses(comm, call))) return code;
   if (code == success && communicator.count_only()) [[likely]]
     return code;
   const int set_up = guarded(communicator.handle(), [&]() -> int {

@@ -29,12 +29,7 @@ namespace {
 
 constexpr std::string_view function_names[] = {
 #define TUTTI_INTERPOSED(name) #name,
-#define TUTTI_MAKER(name)
-#define TUTTI_OF_HOST(name)
 #include "mpi/host/host_names.inc.h"
-#undef TUTTI_INTERPOSED
-#undef TUTTI_MAKER
-#undef TUTTI_OF_HOST
 };
 constexpr int32_t no_root = INT32_MIN;
 

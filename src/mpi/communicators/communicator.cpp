@@ -20,6 +20,7 @@
 #include "mpi/report/tracing.h"
 #include "mpi/host/polled.h"
 #include "mpi/host/private_group.h"
+#include "mpi/host/ranks.h"
 #include "mpi/host/types.h"
 #include "report/tally.h"
 
@@ -119,8 +120,9 @@ void Communicator::renew(Comm handle, uint64_t number) {
   reason_ = Reason::set_up_pending;
 }
 
-// Why records that are opened by the lineage cannot serve the communicator; none: they can. Local.
-Reason Communicator::judge_lineage() {
+// Why Tutti serves no collective of the communicator; none: it may. Finds this rank and the number
+// of ranks. Local.
+Reason Communicator::look_at_ranks() {
   const Host& mpi = host();
   int inter = 0;
   mpi.Comm_test_inter(handle_, &inter);
@@ -129,7 +131,12 @@ Reason Communicator::judge_lineage() {
   mpi.Comm_rank(handle_, &rank_);
   if (ranks_ < 2) return Reason::one_rank;
   if (!may_set_up()) return Reason::different_options;
-  if (!options().serve_collectives) return Reason::turned_off;
+  return options().serve_collectives ? Reason::none : Reason::turned_off;
+}
+
+// Why records that are opened by the lineage cannot serve the communicator; none: they can. Local.
+Reason Communicator::judge_lineage() {
+  if (const Reason reason = look_at_ranks(); reason != Reason::none) return reason;
   if (!born().known()) return Reason::nonblocking_before_set_up;
   const std::shared_ptr<Team> team = born().team != nullptr ? born().team : world_team();
   if (team == nullptr || options().reach == ReachChoice::net)
@@ -174,9 +181,7 @@ void Communicator::decide() {
   if (options().reproducible != Reproducible::placement || group_ != nullptr ||
       reason_ == Reason::one_rank)
     return;
-  int rank = 0;
-  host().Comm_rank(handle_, &rank);
-  if (rank == 0 && says_for_node(reason_))
+  if (rank_in(handle_) == 0 && says_for_node(reason_))
     log_once(std::string("placement/") + describe(reason_), LogLevel::warning,
              "TUTTI_REPRODUCIBLE=placement does not hold for a communicator, whose calls stay on "
              "the host MPI: %s",
@@ -184,30 +189,21 @@ void Communicator::decide() {
 }
 
 Reason Communicator::set_up() {
-  const Host& mpi = host();
-  int inter = 0, ranks = 0;
-  mpi.Comm_test_inter(handle_, &inter);
-  if (inter != 0) return Reason::intercommunicator;
-  mpi.Comm_size(handle_, &ranks);
-  mpi.Comm_rank(handle_, &rank_);
-  ranks_ = ranks;
-  if (ranks < 2) return Reason::one_rank;
-  if (!may_set_up()) return Reason::different_options;
-  if (!options().serve_collectives) return Reason::turned_off;
+  if (const Reason reason = look_at_ranks(); reason != Reason::none) return reason;
   team_ = world_team();
   if (team_ != nullptr && options().reach != ReachChoice::net) {
-    std::vector<int> members = team_->members(handle_, ranks);
+    std::vector<int> members = team_->members(handle_, ranks_);
     if (!members.empty()) return join(std::move(members));
   }
-  if (in_world(handle_, ranks)) return span_nodes(ranks);
+  if (in_world(handle_, ranks_)) return span_nodes();
   team_.reset();
-  if (!may_ask(handle_, ranks)) return Reason::not_on_one_node;
-  return form_team(ranks);
+  if (!may_ask(handle_, ranks_)) return Reason::not_on_one_node;
+  return form_team();
 }
 
-Reason Communicator::span_nodes(int ranks) {
+Reason Communicator::span_nodes() {
   Reason why_not = Reason::none;
-  several_nodes_ = SeveralNodes::make(handle_, ranks, team_, &why_not);
+  several_nodes_ = SeveralNodes::make(handle_, ranks_, team_, &why_not);
   if (several_nodes_ == nullptr) return why_not;
   group::Group::Settings settings = several_nodes_->settings();
   auto service = std::make_unique<Service>(team_);
@@ -215,7 +211,7 @@ Reason Communicator::span_nodes(int ranks) {
   service->layout = settings.layout;
   if (tracer() != nullptr)
     settings.communicator = traced_as_ =
-        note_communicator(handle_, several_nodes_->identity(), rank_, ranks);
+        note_communicator(handle_, several_nodes_->identity(), rank_, ranks_);
   complete(settings, true);
   service->serve(handle_);
   service->group = std::make_unique<group::Group>(settings);
@@ -223,21 +219,21 @@ Reason Communicator::span_nodes(int ranks) {
   several_nodes_->make_lanes(settings);
   if (rank_ == 0)
     log_line(LogLevel::info, "a communicator of %d ranks on %d nodes goes by messages between them",
-             ranks, settings.nodes.count());
+             ranks_, settings.nodes.count());
   return Reason::none;
 }
 
 // Sets up if the ranks are of several jobs, or of a job without MPI_COMM_WORLD. They join the team
 // that they are all in, or form one of their own.
-Reason Communicator::form_team(int ranks) {
-  team_ = noted_team(handle_, ranks);
+Reason Communicator::form_team() {
+  team_ = noted_team(handle_, ranks_);
   const Common common = agree_in_setup(handle_, team_ == nullptr ? 0 : team_->identity());
   if (common.verdict == Verdict::host_failed) return Reason::host_failed;
   if (common.verdict != Verdict::alike) return Reason::different_options;
   if (common.same && team_ != nullptr) return join({});
   if (!common.one_node && common.can_meet) meet_for_roll(handle_);
   std::string why_not;
-  team_ = Team::form_of_all(handle_, ranks, trusted(handle_), &why_not);
+  team_ = Team::form_of_all(handle_, ranks_, trusted(handle_), &why_not);
   if (team_ == nullptr) {
     log_line(LogLevel::info, "a communicator stays on the host MPI: %s", why_not.c_str());
     return why_not.empty() ? Reason::not_on_one_node : Reason::no_shared_memory;
@@ -287,20 +283,15 @@ void Communicator::judge_meeting() {
 }
 
 bool Communicator::may_meet_by_lineage() {
-  if (decided_ || !born().known() || !may_set_up() || !options().serve_collectives ||
+  if (decided_ || !born().known() || !options().serve_collectives ||
       options().reach == ReachChoice::net || options().setup_after != setup_after_automatic ||
       options().reproducible == Reproducible::placement)
     return false;
-  const Host& mpi = host();
   const Inside inside;
-  int inter = 0;
-  mpi.Comm_test_inter(handle_, &inter);
-  if (inter != 0) return false;
-  mpi.Comm_size(handle_, &ranks_);
-  mpi.Comm_rank(handle_, &rank_);
+  if (look_at_ranks() != Reason::none) return false;
   // Only the world's team stays until all announcements have been read (settle_announcements).
   const std::shared_ptr<Team> team = born().team != nullptr ? nullptr : world_team();
-  if (ranks_ < 2 || team == nullptr || team->announcements() == nullptr) return false;
+  if (team == nullptr || team->announcements() == nullptr) return false;
   members_ = team->members(handle_, ranks_);
   if (members_.empty()) return false;
   team_ = team;

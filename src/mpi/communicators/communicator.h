@@ -129,7 +129,6 @@ class Communicator {
   // The team that set-up chose; null before set-up, or if set-up chose none. A communicator may
   // have a team and no group.
   const Team* team() const { return team_.get(); }
-  const std::shared_ptr<Team>& shared_team() const { return team_; }
   // True if it uses a team that has processes of several jobs.
   bool is_of_several_jobs() const {
     return (team_ != nullptr && team_->of_several_jobs()) ||
@@ -207,10 +206,11 @@ class Communicator {
   enum class ByLineage : uint8_t { unknown, no, chosen };
 
   const Lineage& born() const { return ancestry_.born(); }
+  Reason look_at_ranks();
   Reason find_by_lineage();
   Reason judge_lineage();
   Reason set_up();
-  Reason form_team(int ranks);
+  Reason form_team();
   Reason join(std::vector<int> members);
   // The rest of set-up where all ranks are members of the team.
   OneNode on_one_node(std::vector<int> members) const;
@@ -218,7 +218,7 @@ class Communicator {
   void serve_by(std::unique_ptr<Service> service);
   void judge_meeting();
   bool may_meet_by_lineage();
-  Reason span_nodes(int ranks);
+  Reason span_nodes();
   // All ranks are of MPI_COMM_WORLD. To be called once set-up has found its team or its nodes.
   bool of_world() const { return several_nodes_ != nullptr || team_->of_world(); }
 

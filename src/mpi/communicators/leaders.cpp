@@ -7,6 +7,7 @@
 #include "mpi/communicators/communicator.h"
 #include "mpi/host/host_op.h"
 #include "mpi/host/packing.h"
+#include "mpi/host/ranks.h"
 #include "mpi/report/tracing.h"
 
 namespace tutti::mpi {
@@ -48,19 +49,14 @@ Handles handles_of(const exec::Combine& combine) {
 }  // namespace
 
 std::unique_ptr<HostLeaders> HostLeaders::make(Comm among, const std::vector<int32_t>& leading) {
-  const Host& mpi = host();
-  int rank = 0;
-  mpi.Comm_rank(among, &rank);
+  const int rank = rank_in(among);
   std::unique_ptr<HostLeaders> made(new HostLeaders(leading));
   const auto found = std::find(leading.begin(), leading.end(), rank);
   if (found != leading.end()) made->place_ = static_cast<int>(found - leading.begin());
   const int color = made->place_ >= 0 ? 0 : abi.undefined;
   int code = success;
   made->communicator_ = PrivateCommunicator::split(among, color, rank, &code);
-  uint64_t own = code == success ? 1 : 0, all = 0;
-  if (mpi.Allreduce(&own, &all, 1, mpi.type_uint64, mpi.op_min, among) != success || all == 0)
-    return nullptr;
-  return made;
+  return all_say(code == success, among) ? std::move(made) : nullptr;
 }
 
 bool HostLeaders::run(const group::Call& call) {
@@ -75,7 +71,7 @@ bool HostLeaders::run(const group::Call& call) {
   const int root = plan::rooted(call.collective) ? leading_[static_cast<size_t>(call.root)] : 0;
   if (tracer() != nullptr)
     trace_host_call(entry, call.collective, Reason::among_leaders, bytes, root);
-  ++calls_.calls;
+  ++calls_.messages;
   calls_.bytes += bytes;
   if (code == success) return true;
   failure_ = "the host MPI failed among the nodes' leaders in " +

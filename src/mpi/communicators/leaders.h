@@ -15,6 +15,7 @@
 #include "group/leaders.h"
 #include "mpi/host/host.h"
 #include "mpi/host/private_communicator.h"
+#include "report/tally.h"
 
 namespace tutti::mpi {
 
@@ -30,10 +31,7 @@ class HostLeaders final : public group::Leaders {
   std::string failure() const override { return failure_; }
 
   // How many collectives this rank has made among the leaders, and the bytes of their vectors.
-  struct Calls {
-    uint64_t calls = 0, bytes = 0;
-  };
-  const Calls& calls() const { return calls_; }
+  const report::Sent& calls() const { return calls_; }
 
  private:
   explicit HostLeaders(const std::vector<int32_t>& leading) : leading_(leading) {}
@@ -52,7 +50,7 @@ class HostLeaders final : public group::Leaders {
   PrivateCommunicator communicator_;  // the leaders' communicator; null at ranks that lead no node
   // This rank's index among the leaders; -1 if it leads no node. run() must not be called then.
   int place_ = -1;
-  Calls calls_;
+  report::Sent calls_;
   std::string failure_;
 };
 

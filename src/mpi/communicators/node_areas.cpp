@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "base/options.h"
+#include "mpi/host/ranks.h"
 
 namespace tutti::mpi {
 
@@ -81,8 +82,7 @@ std::vector<NodeAreas> NodeAreas::agree(Comm messages, const std::vector<int32_t
                                         const std::shared_ptr<Team>& team, size_t count,
                                         bool* willing) {
   const Host& mpi = host();
-  int rank = 0;
-  mpi.Comm_rank(messages, &rank);
+  const int rank = rank_in(messages);
   std::vector<NodeAreas> made(count);
   const std::vector<AreaGrant> grants = grants_of(messages, here, rank, team.get(), count);
   // The answer of a rank: it is willing and has memory for all; and the least of their bytes.
@@ -100,15 +100,13 @@ std::vector<NodeAreas> NodeAreas::agree(Comm messages, const std::vector<int32_t
     for (NodeAreas& areas : made) areas.forgo(here, rank);
     return {};
   }
-  uint64_t ready = 1, all_ready = 0;
+  bool ready = true;
   for (size_t i = 0; i < count; ++i) {
     made[i].layout_ = shm::Layout::fit(static_cast<int32_t>(here.size()), least[2]);
     made[i].ready(here, rank, grants[i]);
-    if (made[i].areas_ == nullptr) ready = 0;
+    ready = ready && made[i].areas_ != nullptr;
   }
-  if (mpi.Allreduce(&ready, &all_ready, 1, mpi.type_uint64, mpi.op_min, messages) != success ||
-      all_ready == 0)
-    return {};
+  if (!all_say(ready, messages)) made.clear();
   return made;
 }
 

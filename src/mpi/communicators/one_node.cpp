@@ -14,6 +14,7 @@
 #include "mpi/communicators/registry.h"
 #include "mpi/host/inside.h"
 #include "mpi/host/polled.h"
+#include "mpi/host/ranks.h"
 #include "mpi/host/types.h"
 #include "mpi/job/end.h"
 #include "mpi/job/found_table.h"
@@ -144,11 +145,7 @@ Code OneNode::await(const std::vector<int>& awaited, const std::function<bool()>
       log_line(LogLevel::warning, "no progress for %d s: rank %d of a communicator waits for %s",
                options().stall_seconds, of_.rank,
                awaited.size() == 1 ? "rank 0" : "the other ranks");
-    if (options().stall != StallAction::abort_job) return Code::ok;
-    log_line(LogLevel::error, "stalled for %d s; ended because TUTTI_STALL=abort",
-             options().stall_seconds);
-    let_launcher_read();
-    end_job(of_.handle);
+    end_stalled_job(of_.handle);
     return Code::ok;
   });
 }
@@ -163,7 +160,7 @@ Reason OneNode::use(const AreaGrant& grant, shm::Word* closed) {
   service.page = grant.page;
   service.layout = layout;
   service.missing_types = grant.missing_types;
-  if (!grant.node_segment && !all_attached(service.segment != nullptr)) {
+  if (!grant.node_segment && !all_say(service.segment != nullptr, of_.handle)) {
     service.segment = nullptr;
     if (of_.rank == 0) forgo(grant);
     return Reason::shared_memory_exhausted;
@@ -201,13 +198,6 @@ void complete(group::Group::Settings& settings, bool of_world) {
   settings.tracer = tracer();
   settings.check = options().check;
   settings.overrides = overrides_of_job(of_world);
-}
-
-bool OneNode::all_attached(bool attached) const {
-  const Host& mpi = host();
-  uint64_t own = attached ? 1 : 0, all = 0;
-  mpi.Allreduce(&own, &all, 1, mpi.type_uint64, mpi.op_min, of_.handle);
-  return all == 1;
 }
 
 // True when all ranks have touched their areas, which they tell by `closed`, or by the host if it

@@ -59,7 +59,6 @@ class OneNode {
   AreaGrant grant();
   void forgo(const AreaGrant& grant);
   bool take_over(const AreaGrant& grant);
-  bool all_attached(bool attached) const;
   bool all_have_touched(shm::Word* closed) const;
   Code await(const std::vector<int>& awaited, const std::function<bool()>& is_here) const;
 

@@ -185,9 +185,7 @@ void SeveralNodes::record_sent() const {
   const auto sent = [](const net::PointToPoint::Sent& by) {
     return report::Sent{by.messages, by.bytes};
   };
-  const report::Sent led = leaders_ != nullptr
-                               ? report::Sent{leaders_->calls().calls, leaders_->calls().bytes}
-                               : report::Sent{};
+  const report::Sent led = leaders_ != nullptr ? leaders_->calls() : report::Sent{};
   report::record_messages(sent(net_->sent_between_nodes()), sent(net_->sent_within_node()), led);
   if (lanes_ != nullptr) lanes_->record_sent();
   if (persistent_lanes_ != nullptr) persistent_lanes_->record_sent();

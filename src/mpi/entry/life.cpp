@@ -32,6 +32,7 @@
 #include "mpi/host/ledger.h"
 #include "mpi/host/private_communicator.h"
 #include "mpi/host/probe.h"
+#include "mpi/host/ranks.h"
 #include "mpi/host/tools.h"
 #include "mpi/job/self.h"
 #include "mpi/job/servers.h"
@@ -175,13 +176,9 @@ void start_roll(int rank, int ranks, std::vector<int> here, int64_t spawned,
 
 // Collective over MPI_COMM_WORLD if it has `several_nodes`.
 void begin_roll_of_world(int rank, bool several_nodes) {
-  int ranks = 0;
-  host().Comm_size(host().comm_world, &ranks);
+  const int ranks = ranks_in(host().comm_world);
   const auto exchange = [ranks](const roll::Contact& own) {
-    std::vector<roll::Contact> all(static_cast<size_t>(ranks));
-    host().Allgather(&own, sizeof own, host().type_byte, all.data(), sizeof own, host().type_byte,
-                     host().comm_world);
-    return all;
+    return gather(own, ranks, host().comm_world);
   };
   ranks_to_meet = 0;
   Comm parent = host().comm_null;
@@ -198,20 +195,14 @@ void begin_roll_of_world(int rank, bool several_nodes) {
 // For a job of sessions alone, whose ranks cannot exchange contacts inside MPI_Init: they do so in
 // the set-up of the first communicator of all of them. So the roll begins again.
 void begin_roll_of_sessions(Comm all) {
-  const int rank = launched_rank();
-  int ranks = 0;
-  host().Comm_size(all, &ranks);
+  const int rank = launched_rank(), ranks = ranks_in(all);
   struct OfRank {
     int rank = -1;
     roll::Contact contact;
   };
   const auto exchange = [&](const roll::Contact& own) {
-    const OfRank its_own{rank, own};
-    std::vector<OfRank> given(static_cast<size_t>(ranks));
     std::vector<roll::Contact> contacts(static_cast<size_t>(ranks));
-    host().Allgather(&its_own, sizeof its_own, host().type_byte, given.data(), sizeof its_own,
-                     host().type_byte, all);
-    for (const OfRank& one : given)
+    for (const OfRank& one : gather(OfRank{rank, own}, ranks, all))
       if (one.rank >= 0 && one.rank < ranks) contacts[static_cast<size_t>(one.rank)] = one.contact;
     return contacts;
   };
@@ -241,8 +232,6 @@ void end_watchdog() {
   check_ledger();
 }
 
-}  // namespace
-
 void before_init() {
   try {
     options();
@@ -267,15 +256,12 @@ void before_init() {
   }
 }
 
-namespace {
-
 void settle() {
   // A tool around which this is done may have called PMPI_Init itself, which then finds all done.
   if (host().foreign || std::exchange(life().settled, true)) return;
   const Inside inside;
   may_free_handles(true);
-  int rank = 0;
-  host().Comm_rank(host().comm_world, &rank);
+  const int rank = rank_in(host().comm_world);
   set_log_rank(rank);
   if (rank == 0) warn_of_options();
   std::string found = rank == 0 ? look_for_table() : "";
@@ -322,9 +308,7 @@ void settle() {
 // Rank 0 warns of files of the user's that decided nothing, most likely because their rules have
 // other sizes or numbers of ranks than the calls. It knows its own calls alone.
 void warn_of_unused_files() {
-  int rank = 0;
-  host().Comm_rank(host().comm_world, &rank);
-  if (rank != 0 || options().disable || !why_no_team().empty()) return;
+  if (rank_in(host().comm_world) != 0 || options().disable || !why_no_team().empty()) return;
   for (const std::string& file : group::unmatched_files(options()))
     log_line(LogLevel::warning,
              "no call of rank 0 matched a rule of %s; `tutti-run --report` lists the calls, and "
@@ -346,36 +330,19 @@ std::function<bool(int)> who_died() {
   const std::shared_ptr<Team> team = world_team();
   records::Directory* const directory = team == nullptr ? nullptr : team->directory();
   if (directory == nullptr) return [](int) { return false; };
-  int ranks = 0;
-  host().Comm_size(host().comm_world, &ranks);
-  return [team, directory, members = team->members_among(host().comm_world, ranks)](int rank) {
+  const Comm world = host().comm_world;
+  return [team, directory, members = team->members_among(world, ranks_in(world))](int rank) {
     const int member = members[static_cast<size_t>(rank)];
     return member >= 0 && process_is_gone(shm::load_relaxed(directory->page(member).process));
   };
 }
 
-// The others that wait have time to write what they know.
-void end_stalled_job() {
-  log_line(LogLevel::error, "stalled for %d s; ended because TUTTI_STALL=abort",
-           options().stall_seconds);
-  let_launcher_read();
-  sleep(1);
-  end_job(host().comm_world);
-}
-
 void write_what_was_recorded() {
   const Inside inside;
   warn_of_unused_files();
-  if (!write_what_was_counted() || !write_trace(who_died())) end_stalled_job();
-}
-
-}  // namespace
-
-int after_init() {
-  return guarded(host().comm_world, []() -> int {
-    settle();
-    return success;
-  });
+  if (write_what_was_counted() && write_trace(who_died())) return;
+  sleep(1);  // the others that wait have time to write what they know
+  end_stalled_job(host().comm_world);
 }
 
 void before_finalize() {
@@ -415,16 +382,11 @@ void before_abort() {
   }
 }
 
-int abort(Comm communicator, int code) {
-  before_abort();
-  roll::expect_exit();
-  return host().Abort(communicator, code);
-}
-
 bool servers_are_asked_for() {
   return !simulated && !options().disable && options().servers.count > 0;
 }
 
+// Begins MPI for servers.
 int begin_host(int* argc, char*** argv, int required, int* provided) {
   int granted = abi.thread_single;
   const int code = host().Init_thread(argc, argv, abi.thread_multiple, &granted);
@@ -433,6 +395,27 @@ int begin_host(int* argc, char*** argv, int required, int* provided) {
   *provided = std::min(required, granted);
   program_level = *provided;
   return code;
+}
+
+// Begins MPI by the host's function, which `by_host` calls, unless servers are asked for.
+template <class ByHost>
+int begin(int* argc, char*** argv, int required, int* provided, ByHost by_host) {
+  before_init();
+  rest_in_first_host_waits();
+  const int code = servers_are_asked_for() ? begin_host(argc, argv, required, provided) : by_host();
+  if (code != success) return code;
+  return guarded(host().comm_world, []() -> int {
+    settle();
+    return success;
+  });
+}
+
+}  // namespace
+
+int abort(Comm communicator, int code) {
+  before_abort();
+  roll::expect_exit();
+  return host().Abort(communicator, code);
 }
 
 int query_thread(int* provided) {
@@ -446,12 +429,8 @@ int init(int* argc, char*** argv) {
   (void)host();  // finds the tools
   if (const auto tools = reinterpret_cast<Init>(take_tools_beginning(Interposed::Init)))
     return tools(argc, argv);
-  before_init();
-  rest_in_first_host_waits();
   int provided = 0;
-  const int code = servers_are_asked_for() ? begin_host(argc, argv, abi.thread_single, &provided)
-                                           : host().Init(argc, argv);
-  return code == success ? after_init() : code;
+  return begin(argc, argv, abi.thread_single, &provided, [&] { return host().Init(argc, argv); });
 }
 
 int init_thread(int* argc, char*** argv, int required, int* provided) {
@@ -459,11 +438,8 @@ int init_thread(int* argc, char*** argv, int required, int* provided) {
   (void)host();  // finds the tools
   if (const auto tools = reinterpret_cast<Init>(take_tools_beginning(Interposed::Init_thread)))
     return tools(argc, argv, required, provided);
-  before_init();
-  rest_in_first_host_waits();
-  const int code = servers_are_asked_for() ? begin_host(argc, argv, required, provided)
-                                           : host().Init_thread(argc, argv, required, provided);
-  return code == success ? after_init() : code;
+  return begin(argc, argv, required, provided,
+               [&] { return host().Init_thread(argc, argv, required, provided); });
 }
 
 int finalize() {
@@ -507,17 +483,6 @@ void settle_session(Session session) {
   }
 }
 
-}  // namespace
-
-int after_session_init(Session session) {
-  try {
-    settle_session(session);
-    return success;
-  } catch (...) {  // there may be no communicator yet whose handler could be called
-    return abi.err_no_mem;
-  }
-}
-
 void before_session_finalize(Session session) {
   const std::lock_guard<std::mutex> lock(life().mutex);
   const Inside inside;
@@ -528,12 +493,20 @@ void before_session_finalize(Session session) {
   if (last) end_use_of_host();
 }
 
+}  // namespace
+
 int session_init(Info info, Errhandler handler, Session* session) {
   before_init();
   if (host().Session_init == nullptr)
     return abi.err_other;  // the program was compiled for a newer MPI than the host
   const int code = host().Session_init(info, handler, session);
-  return code == success ? after_session_init(*session) : code;
+  if (code != success) return code;
+  try {
+    settle_session(*session);
+    return success;
+  } catch (...) {  // there may be no communicator yet whose handler could be called
+    return abi.err_no_mem;
+  }
 }
 
 int session_finalize(Session* session) {

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "mpi/host/private_communicator.h"
+#include "mpi/host/ranks.h"
 #include "mpi/communicators/registry.h"
 #include "mpi/job/thrown.h"
 #include "mpi/progress/host_waits.h"
@@ -92,22 +93,12 @@ class Trial {
  public:
   // Collective; a failure is raised on the program's communicator.
   explicit Trial(Comm communicator) {
-    int rank = 0;
-    host().Comm_rank(communicator, &rank);
-    copy_ = PrivateCommunicator::split(communicator, 0, rank, &code_);
+    copy_ = PrivateCommunicator::split(communicator, 0, rank_in(communicator), &code_);
     if (copy_) copy_.return_errors();
   }
 
   int code() const { return code_; }
   Comm communicator() const { return copy_.get(); }
-  // Collective: true if `own` is true at all ranks.
-  bool all(bool own) const {
-    const uint64_t here = own ? 1 : 0;
-    uint64_t least = 0;
-    return host().Allreduce(&here, &least, 1, host().type_uint64, host().op_min, copy_.get()) ==
-               success &&
-           least == 1;
-  }
 
  private:
   PrivateCommunicator copy_;
@@ -122,13 +113,13 @@ bool make_window(Aint size, int unit, Info info, Comm communicator, void* basept
   *code = trial.code();
   if (*code != success) return false;
   const WindowMemory held = take_for_window(size);
-  if (!trial.all(held.base != nullptr)) {
+  if (!all_say(held.base != nullptr, trial.communicator())) {
     if (held.base != nullptr) give_back(held);
     return false;
   }
   const bool made =
       host().Win_create(held.base, size, unit, info, trial.communicator(), window) == success;
-  if (!trial.all(made)) {
+  if (!all_say(made, trial.communicator())) {
     // A window that other ranks lack cannot be freed, and so its memory cannot be freed either.
     if (!made) give_back(held);
     log_once(

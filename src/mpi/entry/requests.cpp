@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "exec/waiter.h"
@@ -97,47 +98,36 @@ int start_all(int count, MPI_Request* requests) {
   return MPI_SUCCESS;
 }
 
-int free_own(OwnRequest& own, Request handle, bool* freed) {
+int free_request(MPI_Request* request) {
   using State = OwnRequest::State;
-  *freed = false;
+  OwnRequest* const own = has_own_requests() ? own_of(*request) : nullptr;
+  if (own == nullptr) {
+    if (records_starts()) forget_hosts_request(house<Request>(*request));
+    return abi_host().Request_free(request);
+  }
   // MPI_Request_get_status has told the program that a taken operation is complete.
-  const bool is_complete = own.state() == State::taken;
-  if (!own.is_persistent() && !is_complete)
-    return own.raise_error(
+  const bool is_complete = own->state() == State::taken;
+  if (!own->is_persistent() && !is_complete)
+    return own->raise_error(
         "MPI_Request_free is given a non-blocking collective; complete it by MPI_Wait or MPI_Test",
         MPI_ERR_REQUEST);
-  if (own.state() == State::pending)
-    return own.raise_error(
+  if (own->state() == State::pending)
+    return own->raise_error(
         "MPI_Request_free is given a persistent collective that has been started; complete it "
         "first",
         MPI_ERR_REQUEST);
-  *freed = true;
-  if (is_complete && own.tell()) return MPI_SUCCESS;  // it has given up its handle
+  const auto handle = house<Request>(std::exchange(*request, null_request()));
+  if (is_complete && own->tell()) return MPI_SUCCESS;  // it has given up its handle
   give_back_handle(handle);
-  own.discard();
+  own->discard();
   return MPI_SUCCESS;
-}
-
-int refuse_to_cancel(OwnRequest& own) {
-  return own.raise_error("MPI_Cancel is given a collective, which cannot be cancelled",
-                         MPI_ERR_REQUEST);
-}
-
-int free_request(MPI_Request* request) {
-  OwnRequest* const own = has_own_requests() ? own_of(*request) : nullptr;
-  if (own != nullptr) {
-    bool freed = false;
-    const int code = free_own(*own, house<Request>(*request), &freed);
-    if (freed) *request = null_request();
-    return code;
-  }
-  if (records_starts()) forget_hosts_request(house<Request>(*request));
-  return abi_host().Request_free(request);
 }
 
 int cancel(MPI_Request* request) {
   OwnRequest* const own = has_own_requests() ? own_of(*request) : nullptr;
-  return own != nullptr ? refuse_to_cancel(*own) : abi_host().Cancel(request);
+  if (own == nullptr) return abi_host().Cancel(request);
+  return own->raise_error("MPI_Cancel is given a collective, which cannot be cancelled",
+                          MPI_ERR_REQUEST);
 }
 
 namespace {
@@ -171,8 +161,9 @@ int codes_of(const MPI_Request* requests, const int* which, int count, MPI_Statu
 }
 
 // The two ways in which a call may name one request, or some. `ours` names some of Tutti's, at
-// least one. `hosts` makes the host's test, and sets `found` if that has named one. Both return an
-// MPI error code.
+// least one. `wait` and `test` are the host's functions; `test` sets `complete` if it has named
+// one, or none is active, and `found` is true then if it has named one. `none` names none. All but
+// it return an MPI error code.
 struct One {
   Requests requests;
   int* index;
@@ -187,10 +178,17 @@ struct One {
     const int code = abi_host().Wait(&none, status);
     return first_error(code_of(requests.requests[*index]), code).code;
   }
-  int hosts(bool& found) const {
-    const int code = abi_host().Testany(requests.count, requests.requests, index, flag, status);
-    found = code == MPI_SUCCESS && *flag != 0 && *index != MPI_UNDEFINED;
-    return code;
+  int wait() const { return abi_host().Waitany(requests.count, requests.requests, index, status); }
+  int test(int* complete) const {
+    return abi_host().Testany(requests.count, requests.requests, index, complete, status);
+  }
+  int test() const { return test(flag); }
+  bool found(int code) const {
+    return code == MPI_SUCCESS && *flag != 0 && *index != MPI_UNDEFINED;
+  }
+  void none() const {
+    *flag = 0;
+    *index = MPI_UNDEFINED;
   }
 };
 
@@ -207,12 +205,19 @@ struct Some {
     const int code = write_empty(which.size(), statuses);
     return first_error(codes_of(requests.requests, indices, *completed, statuses), code).code;
   }
-  int hosts(bool& found) const {
-    const int code =
-        abi_host().Testsome(requests.count, requests.requests, completed, indices, statuses);
-    found = *completed != MPI_UNDEFINED && *completed > 0;
+  int wait() const {
+    return abi_host().Waitsome(requests.count, requests.requests, completed, indices, statuses);
+  }
+  int test(int* complete) const {
+    const int code = test();
+    *complete = *completed != 0 ? 1 : 0;
     return code;
   }
+  int test() const {
+    return abi_host().Testsome(requests.count, requests.requests, completed, indices, statuses);
+  }
+  bool found(int) const { return *completed != MPI_UNDEFINED && *completed > 0; }
+  void none() const { *completed = 0; }
 };
 
 // The result of a test that names requests.
@@ -225,7 +230,10 @@ template <class Way>
 Named name_some(const Way& way) {
   const Ready ready = take_ready(way.requests);
   Named named{.left = ready.left};
-  if (ready.taken == 0 || hosts_turn()) named.code = way.hosts(named.any);
+  if (ready.taken == 0 || hosts_turn()) {
+    named.code = way.test();
+    named.any = way.found(named.code);
+  }
   if (named.any || ready.taken == 0) return named;
   std::vector<int> which;
   for_own(way.requests, [&](const OwnRequest& own, int i) {
@@ -238,78 +246,56 @@ Named name_some(const Way& way) {
   return named;
 }
 
-// Waits until name_some() names one; false if none of Tutti's requests is left, so that the caller
-// makes the host's wait.
+// Waits until name_some() names one. If none of Tutti's requests is left, makes the host's wait.
 template <class Way>
-bool wait_for_some(const Way& way, int* code) {
-  Named named;
-  exec::Waiter waiter(exec::pace_between_calls(exec::WaitStyle::yield));
-  waiter.until(
-      [&] {
-        named = name_some(way);
-        return named.any || named.left == 0 || named.code != MPI_SUCCESS;
-      },
-      [] { return Code::ok; });
-  *code = named.code;
-  return named.any || named.code != MPI_SUCCESS;
+int wait_for_some(const Way& way) {
+  if (!has_own_requests()) return way.wait();
+  return guarded(self_communicator(), [&] {
+    Named named;
+    exec::Waiter waiter(exec::pace_between_calls(exec::WaitStyle::yield));
+    waiter.until(
+        [&] {
+          named = name_some(way);
+          return named.any || named.left == 0 || named.code != MPI_SUCCESS;
+        },
+        [] { return Code::ok; });
+    if (named.any || named.code != MPI_SUCCESS) return named.code;
+    return timed([&] {
+      if (!exec::sleeps_when_idle()) return way.wait();
+      return sleep_until([&](int* complete) { return way.test(complete); });
+    });
+  });
+}
+
+template <class Way>
+int test_for_some(const Way& way) {
+  if (!has_own_requests()) return way.test();
+  return guarded(self_communicator(), [&] {
+    const Named named = name_some(way);
+    if (!named.any && named.left > 0) way.none();
+    return named.code;
+  });
 }
 
 }  // namespace
 
 int wait_any(int count, MPI_Request* requests, int* index, MPI_Status* status) {
-  if (!has_own_requests()) return abi_host().Waitany(count, requests, index, status);
-  return guarded(self_communicator(), [&] {
-    int code = MPI_SUCCESS, flag = 0;
-    if (wait_for_some(One{{count, requests}, index, &flag, status}, &code)) return code;
-    return timed([&] {
-      if (!exec::sleeps_when_idle()) return abi_host().Waitany(count, requests, index, status);
-      return sleep_until([&](int* complete) {
-        return abi_host().Testany(count, requests, index, complete, status);
-      });
-    });
-  });
+  int flag = 0;
+  return wait_for_some(One{{count, requests}, index, &flag, status});
 }
 
 int wait_some(int count, MPI_Request* requests, int* completed, int* indices,
               MPI_Status* statuses) {
-  if (!has_own_requests())
-    return abi_host().Waitsome(count, requests, completed, indices, statuses);
-  return guarded(self_communicator(), [&] {
-    int code = MPI_SUCCESS;
-    if (wait_for_some(Some{{count, requests}, completed, indices, statuses}, &code)) return code;
-    return timed([&] {
-      if (!exec::sleeps_when_idle())
-        return abi_host().Waitsome(count, requests, completed, indices, statuses);
-      return sleep_until([&](int* some) {
-        const int its = abi_host().Testsome(count, requests, completed, indices, statuses);
-        *some = *completed != 0 ? 1 : 0;
-        return its;
-      });
-    });
-  });
+  return wait_for_some(Some{{count, requests}, completed, indices, statuses});
 }
 
 int test_any(int count, MPI_Request* requests, int* index, int* flag, MPI_Status* status) {
-  if (!has_own_requests()) return abi_host().Testany(count, requests, index, flag, status);
-  return guarded(self_communicator(), [&] {
-    const Named named = name_some(One{{count, requests}, index, flag, status});
-    if (!named.any && named.left > 0) {
-      *flag = 0;
-      *index = MPI_UNDEFINED;
-    }
-    return named.code;
-  });
+  return test_for_some(One{{count, requests}, index, flag, status});
 }
 
 int test_some(int count, MPI_Request* requests, int* completed, int* indices,
               MPI_Status* statuses) {
-  if (!has_own_requests())
-    return abi_host().Testsome(count, requests, completed, indices, statuses);
-  return guarded(self_communicator(), [&] {
-    const Named named = name_some(Some{{count, requests}, completed, indices, statuses});
-    if (!named.any && named.left > 0) *completed = 0;
-    return named.code;
-  });
+  return test_for_some(Some{{count, requests}, completed, indices, statuses});
 }
 
 namespace {

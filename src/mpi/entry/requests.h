@@ -172,10 +172,6 @@ int start_all(int count, MPI_Request* requests);
 // said that it is complete: MPI_ERR_REQUEST.
 int free_request(MPI_Request* request);
 int cancel(MPI_Request* request);
-// Frees one of Tutti's requests, or refuses to. Sets *freed if the handle is to become
-// MPI_REQUEST_NULL. Returns an MPI error code.
-int free_own(OwnRequest& own, Request handle, bool* freed);
-int refuse_to_cancel(OwnRequest& own);
 int test_any(int count, MPI_Request* requests, int* index, int* flag, MPI_Status* status);
 int test_some(int count, MPI_Request* requests, int* completed, int* indices, MPI_Status* statuses);
 int wait_any(int count, MPI_Request* requests, int* index, MPI_Status* status);

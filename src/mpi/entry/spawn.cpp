@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/log.h"
+#include "mpi/host/ranks.h"
 #include "mpi/job/agreement.h"
 #include "mpi/communicators/registry.h"
 #include "mpi/job/thrown.h"
@@ -50,33 +51,20 @@ bool may_tell(Comm communicator, int root) {
       communicator == mpi.comm_null)
     return false;
   const Inside inside;
-  int inter = 0, ranks = 0;
+  int inter = 0;
   if (mpi.Comm_test_inter(communicator, &inter) != success || inter != 0) return false;
-  mpi.Comm_size(communicator, &ranks);
+  const int ranks = ranks_in(communicator);
   return root >= 0 && root < ranks && in_world(communicator, ranks);
 }
 
-int rank_in(Comm communicator) {
-  int rank = 0;
-  host().Comm_rank(communicator, &rank);
-  return rank;
-}
-
-}  // namespace
-
+// The root tells all parents whether it starts tutti-run, and every rank returns that; false if the
+// parents may not be called collectively.
 bool tell_spawn(Comm communicator, int root, bool through_us) {
   if (!may_tell(communicator, root)) return false;
   const Inside inside;
   unsigned char word = through_us ? 1 : 0;
   return host().Bcast(&word, 1, host().type_byte, root, communicator) == success && word != 0;
 }
-
-void meet_children(Comm children) {
-  const Inside inside;
-  if (agree_with_others(children, true)) trust(children);
-}
-
-namespace {
 
 int spawn_through_us(const char* command, char** arguments, int processes, Info info, int root,
                      Comm communicator, Comm* children, int* error_codes) {
@@ -97,7 +85,8 @@ int spawn_through_us(const char* command, char** arguments, int processes, Info 
   }
   const int code = mpi.Comm_spawn(command, arguments, processes, info, root, communicator, children,
                                   error_codes);
-  if (code == success && through_us) meet_children(*children);
+  const Inside inside;
+  if (code == success && through_us && agree_with_others(*children, true)) trust(*children);
   return code;
 }
 
@@ -121,13 +110,11 @@ void meet_parents(bool on) {
   if (agree_with_others(parents, on)) trust(parents);
 }
 
-void note_merge(Comm inter, Comm merged) {
-  if (!host().foreign && registry_is_open() && Inside::depth == 0 && trusted(inter)) trust(merged);
-}
-
 int merge(Comm inter, int high, Comm* merged) {
   const int code = sleeping([&] { return host().Intercomm_merge(inter, high, merged); });
-  if (code == success) note_merge(inter, *merged);
+  if (code == success && !host().foreign && registry_is_open() && Inside::depth == 0 &&
+      trusted(inter))
+    trust(*merged);
   return code;
 }
 

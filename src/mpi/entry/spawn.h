@@ -22,19 +22,11 @@ namespace tutti::mpi {
 int spawn(const char* command, char** arguments, int processes, Info info, int root,
           Comm communicator, Comm* children, int* error_codes);
 
-// For a spawn in another language. tell_spawn() is collective: the root tells all parents whether
-// it starts tutti-run (`through_us`), and every rank returns that; false if the parents may not be
-// called collectively. If it was true and the spawn succeeded, the parents call meet_children().
-bool tell_spawn(Comm communicator, int root, bool through_us);
-void meet_children(Comm children);
-
 // Call it in MPI_Init by all processes of a world, whether Tutti is on or not. If their
 // parents run under Tutti, agrees with them.
 void meet_parents(bool on);
 
 // MPI_Intercomm_merge.
 int merge(Comm inter, int high, Comm* merged);
-// Call it after a merge that has succeeded.
-void note_merge(Comm inter, Comm merged);
 
 }  // namespace tutti::mpi

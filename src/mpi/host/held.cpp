@@ -36,7 +36,7 @@ void hold_in(Holdings Table::* holdings, uint64_t handle) {
   note_size();
 }
 
-// Returns true if the caller must free the handle.
+// True if the caller must free the handle.
 bool release_in(Holdings Table::* holdings, uint64_t handle) {
   const std::lock_guard<std::mutex> lock(table().mutex);
   const auto found = (table().*holdings).find(handle);
@@ -47,6 +47,7 @@ bool release_in(Holdings Table::* holdings, uint64_t handle) {
   return freed;
 }
 
+// True if the handle is held. It is then noted as freed, and the caller must not free it.
 bool note_freed_in(Holdings Table::* holdings, uint64_t handle) {
   if (shm::load_relaxed(table().size) == 0) return false;
   const std::lock_guard<std::mutex> lock(table().mutex);
@@ -54,6 +55,13 @@ bool note_freed_in(Holdings Table::* holdings, uint64_t handle) {
   if (found == (table().*holdings).end()) return false;
   found->second.freed = true;
   return true;
+}
+
+// Frees a type that is not held.
+int end_type(Datatype* type) {
+  // Before the host's part, because another thread's new type may get the handle.
+  if (type != nullptr) forget_type(*type);
+  return host().Type_free(type);
 }
 
 }  // namespace
@@ -68,25 +76,14 @@ void release_op(Op op) noexcept {
   if (release_in(&Table::ops, (uint64_t)op)) host().Op_free(&op);
 }
 
-bool note_type_freed(Datatype type) noexcept {
-  return note_freed_in(&Table::types, (uint64_t)type);
-}
-bool note_op_freed(Op op) noexcept { return note_freed_in(&Table::ops, (uint64_t)op); }
-
-int end_type(Datatype* type) {
-  // Before the host's part, because another thread's new type may get the handle.
-  if (type != nullptr) forget_type(*type);
-  return host().Type_free(type);
-}
-
 int free_type(Datatype* type) {
-  if (type == nullptr || !note_type_freed(*type)) return end_type(type);
+  if (type == nullptr || !note_freed_in(&Table::types, (uint64_t)*type)) return end_type(type);
   *type = host().type_null;
   return success;
 }
 
 int free_op(Op* op) {
-  if (op == nullptr || !note_op_freed(*op)) return host().Op_free(op);
+  if (op == nullptr || !note_freed_in(&Table::ops, (uint64_t)*op)) return host().Op_free(op);
   *op = host().op_null;
   return success;
 }

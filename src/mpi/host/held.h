@@ -17,14 +17,6 @@ void hold_op(Op op);
 void release_type(Datatype type) noexcept;
 void release_op(Op op) noexcept;
 
-// True if the handle is held. It is then noted as freed, and the caller must not free it.
-bool note_type_freed(Datatype type) noexcept;
-bool note_op_freed(Op op) noexcept;
-
-// Frees a type that is not held, after what Tutti knows of it (known_types.h). Returns the host's
-// error code.
-int end_type(Datatype* type);
-
 // The bodies of MPI_Type_free and MPI_Op_free, which are also those of PMPI_*.
 int free_type(Datatype* type);
 int free_op(Op* op);

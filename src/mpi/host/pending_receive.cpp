@@ -1,18 +1,9 @@
 #include "mpi/host/pending_receive.h"
 
 #include "mpi/host/inside.h"
+#include "mpi/host/ranks.h"
 
 namespace tutti::mpi {
-namespace {
-
-int rank_in(Comm communicator) {
-  int rank = 0;
-  host().Comm_rank(communicator, &rank);
-  return rank;
-}
-
-}  // namespace
-
 PendingReceive::PendingReceive(PrivateCommunicator communicator)
     : communicator_(std::move(communicator)) {
   const Comm own = communicator_.get();

@@ -31,11 +31,7 @@ struct Names {
 constexpr std::array<Names, interposed_count> names = {
 #define TUTTI_INTERPOSED(name) "PMPI_" #name,
 #define TUTTI_MAKER(name) "PMPI_" #name,
-#define TUTTI_OF_HOST(name)
 #include "mpi/host/host_names.inc.h"
-#undef TUTTI_INTERPOSED
-#undef TUTTI_MAKER
-#undef TUTTI_OF_HOST
 };
 
 constexpr Interposed beginnings[] = {Interposed::Init, Interposed::Init_thread};
@@ -43,13 +39,8 @@ constexpr Interposed life[] = {Interposed::Init,         Interposed::Init_thread
                                Interposed::Finalize,     Interposed::Abort,
                                Interposed::Session_init, Interposed::Session_finalize};
 constexpr Interposed makers[] = {
-#define TUTTI_INTERPOSED(name)
 #define TUTTI_MAKER(name) Interposed::name,
-#define TUTTI_OF_HOST(name)
 #include "mpi/host/host_names.inc.h"
-#undef TUTTI_INTERPOSED
-#undef TUTTI_MAKER
-#undef TUTTI_OF_HOST
 };
 // Tutti only counts their calls, or repeats them, so it may miss some.
 constexpr Interposed not_needed[] = {Interposed::Query_thread,

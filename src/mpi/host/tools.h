@@ -26,11 +26,7 @@ namespace tutti::mpi {
 enum class Interposed : uint16_t {
 #define TUTTI_INTERPOSED(name) name,
 #define TUTTI_MAKER(name) name,
-#define TUTTI_OF_HOST(name)
 #include "mpi/host/host_names.inc.h"
-#undef TUTTI_INTERPOSED
-#undef TUTTI_MAKER
-#undef TUTTI_OF_HOST
   count_
 };
 inline constexpr size_t interposed_count = static_cast<size_t>(Interposed::count_);

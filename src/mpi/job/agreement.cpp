@@ -16,6 +16,7 @@
 #include "exec/waiter.h"
 #include "group/group.h"
 #include "mpi/host/polled.h"
+#include "mpi/host/ranks.h"
 #include "mpi/host/tools.h"
 #include "mpi/job/end.h"
 #include "base/only_one.h"
@@ -139,8 +140,7 @@ bool is_launched_on_one_node(int ranks) {
 Common agree(Comm communicator, const std::vector<uint64_t>& words, uint64_t extra,
              const Patience& patience, std::vector<size_t>* differs) {
   const uint64_t disabled = options().disable ? 1 : 0;
-  int ranks = 0;
-  host().Comm_size(communicator, &ranks);
+  const int ranks = ranks_in(communicator);
   const uint64_t one_node = is_launched_on_one_node(ranks) ? 1 : 0;
   const uint64_t can_meet = ranks_to_meet == ranks ? 1 : 0;
   const uint64_t hides_nothing = hidden_here().empty() ? 1 : 0;
@@ -192,12 +192,10 @@ Common agree_in_init(uint64_t own, std::string* culprits) {
 
 bool agree_on_hidden(bool needed) {
   const Host& mpi = host();
-  int rank = 0;
-  mpi.Comm_rank(mpi.comm_world, &rank);
   std::string text = hidden_here();
   // The last number is the first rank at which something is hidden.
   std::vector<uint64_t> own = visible();
-  own.push_back(text.empty() ? INT64_MAX : static_cast<uint64_t>(rank));
+  own.push_back(text.empty() ? INT64_MAX : static_cast<uint64_t>(rank_in(mpi.comm_world)));
   std::vector<uint64_t> least(own.size());
   if (!least_of_all(own.data(), least.data(), static_cast<int>(own.size()), mpi.comm_world, {}))
     return false;

@@ -5,6 +5,8 @@
 
 #include <cstdlib>
 
+#include "base/log.h"
+#include "base/options.h"
 #include "mpi/host/inside.h"
 #include "mpi/host/host.h"
 
@@ -45,6 +47,14 @@ void end_job(Comm communicator) {
   const Inside inside;
   host().Abort(communicator, exit_code);
   _exit(exit_code);
+}
+
+void end_stalled_job(Comm communicator) {
+  if (options().stall != StallAction::abort_job) return;
+  log_line(LogLevel::error, "stalled for %d s; ended because TUTTI_STALL=abort",
+           options().stall_seconds);
+  let_launcher_read();
+  end_job(communicator);
 }
 
 void end_before_init() { end_by_signal(); }

@@ -27,6 +27,8 @@ inline std::string (*site_of_frames)(const uintptr_t* frames, size_t count) = nu
 // Ends the job by the host's MPI_Abort, when a wait stalls and TUTTI_STALL=abort. This process ends
 // within seconds in any case: MPI_Abort may not return if the launcher is also out of reach.
 [[noreturn]] void end_job(Comm communicator);
+// The same with a line that says so, if TUTTI_STALL=abort; else returns.
+void end_stalled_job(Comm communicator);
 
 // Sets an alarm that ends this process within seconds, whatever its threads do.
 void end_soon();

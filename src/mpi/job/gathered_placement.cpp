@@ -11,6 +11,7 @@
 #include "base/process.h"
 #include "mpi/host/host.h"
 #include "mpi/host/private_communicator.h"
+#include "mpi/host/ranks.h"
 #include "mpi/job/team.h"
 #include "placement/clusters.h"
 #include "placement/cores.h"
@@ -44,10 +45,7 @@ class Neighbours {
 
   template <class Item>
   std::vector<Item> gather(const Item& own) const {
-    std::vector<Item> all(static_cast<size_t>(ranks_));
-    host().Allgather(&own, sizeof own, host().type_byte, all.data(), sizeof own, host().type_byte,
-                     communicator_.get());
-    return all;
+    return mpi::gather(own, ranks_, communicator_.get());
   }
 
   // Returns the value that the node's first rank gives.
@@ -104,8 +102,8 @@ class Neighbours {
  private:
   explicit Neighbours(PrivateCommunicator made) : communicator_(std::move(made)) {
     if (!communicator_) return;
-    host().Comm_size(communicator_.get(), &ranks_);
-    host().Comm_rank(communicator_.get(), &rank_);
+    ranks_ = ranks_in(communicator_.get());
+    rank_ = rank_in(communicator_.get());
   }
 
   template <class Item>
@@ -195,10 +193,8 @@ int32_t own_cluster() { return options().clusters.empty() ? 0 : clusters_file().
 uint64_t clusters_fingerprint() { return clusters_file().fingerprint; }
 
 std::shared_ptr<const GatheredPlacement> GatheredPlacement::gather(Team* team) {
-  const Host& mpi = host();
-  int world_rank = 0, world_ranks = 0;
-  mpi.Comm_rank(mpi.comm_world, &world_rank);
-  mpi.Comm_size(mpi.comm_world, &world_ranks);
+  const Comm world = host().comm_world;
+  const int world_rank = rank_in(world), world_ranks = ranks_in(world);
   const bool uses_memory = options().reach != ReachChoice::net;
   // If one team has all ranks, each of them sees that here, so all return.
   if (world_ranks < 2 || (uses_memory && team != nullptr && team->ranks() == world_ranks))

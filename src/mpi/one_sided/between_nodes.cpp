@@ -12,6 +12,7 @@
 #include "base/options.h"
 #include "base/text_or_short.h"
 #include "mpi/host/inside.h"
+#include "mpi/host/ranks.h"
 #include "mpi/communicators/served_lanes.h"
 #include "mpi/job/drive_host.h"
 #include "mpi/job/end.h"
@@ -99,10 +100,7 @@ class Helping {
   shm::Word& helpers_;
 };
 
-// Memory outside the heap is reached by the system's copies, which find out whether it exists.
-rma::Peer own_memory_of_answers(const rma::Extent& heap) {
-  return {.first = heap.first, .bytes = heap.bytes, .process = static_cast<int32_t>(getpid())};
-}
+}  // namespace
 
 rma::Extent own_heap() {
   const shm::Heap* const heap = shm::process_heap();
@@ -110,15 +108,16 @@ rma::Extent own_heap() {
   return {reinterpret_cast<uint64_t>(heap->base()), heap->bytes()};
 }
 
-}  // namespace
+rma::Peer own_memory_of_answers() {
+  const rma::Extent heap = own_heap();
+  return {.first = heap.first, .bytes = heap.bytes, .process = static_cast<int32_t>(getpid())};
+}
 
 std::shared_ptr<BetweenNodes> BetweenNodes::make(Comm over,
                                                  const std::function<Settings()>& find_settings) {
   const Host& mpi = host();
   remove_ended();
-  int rank = 0;
-  mpi.Comm_rank(over, &rank);
-  PrivateCommunicator communicator = PrivateCommunicator::split(over, 0, rank);
+  PrivateCommunicator communicator = PrivateCommunicator::split(over, 0, rank_in(over));
   if (!communicator)
     throw Error(Code::unavailable,
                 "the host MPI makes no communicator for transfers between nodes");
@@ -146,7 +145,7 @@ BetweenNodes::BetweenNodes(PrivateCommunicator communicator, Settings settings)
       communicator_(std::move(communicator)),
       wire_(communicator_.get()),
       asking_(wire_, window_to_rank()),
-      answering_(wire_, {own_memory_of_answers(own_heap())}),
+      answering_(wire_, {own_memory_of_answers()}),
       last_moved_(Clock::now()) {}
 
 // A forked child must not call MPI.
@@ -343,11 +342,8 @@ void BetweenNodes::wait_until(Done done, Describe describe) {
     if (!waiter.stalls()) return Code::ok;
     log_line(LogLevel::warning, "has waited %d s %s", options().stall_seconds,
              text_or_short(describe).c_str());
-    if (options().stall != StallAction::abort_job) return Code::ok;
-    log_line(LogLevel::error, "stalled for %d s; ended because TUTTI_STALL=abort",
-             options().stall_seconds);
-    let_launcher_read();
-    end_job(communicator_.get());
+    end_stalled_job(communicator_.get());
+    return Code::ok;
   });
 }
 
@@ -489,11 +485,7 @@ void BetweenNodes::wake_server() {
 
 void BetweenNodes::add_to(report::TransfersBetweenNodes& sum) {
   const std::lock_guard lock(mutex_);
-  sum.puts += done_.puts;
-  sum.gets += done_.gets;
-  sum.bytes += done_.bytes;
-  sum.by_servers += done_.by_servers;
-  sum.by_ranks += done_.by_ranks;
+  sum += done_;
   if (settings_.handing == nullptr) return;
   const rma::Handing::Counts& handed = settings_.handing->counts();
   sum.handed += handed.handed;
@@ -518,15 +510,7 @@ void wake_servers_between_nodes() {
 void record_between_nodes(report::TransfersBetweenNodes sum) {
   {
     const std::lock_guard lock(sides().mutex);
-    const report::TransfersBetweenNodes& done = sides().done;
-    sum.puts += done.puts;
-    sum.gets += done.gets;
-    sum.bytes += done.bytes;
-    sum.by_servers += done.by_servers;
-    sum.by_ranks += done.by_ranks;
-    sum.handed += done.handed;
-    sum.taken_back += done.taken_back;
-    sum.lost += done.lost;
+    sum += sides().done;
     for (const auto& side : sides().all) side->add_to(sum);
   }
   report::record_transfers_between_nodes(sum);

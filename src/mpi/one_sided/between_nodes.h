@@ -48,6 +48,12 @@ struct ServersTold {
 // grows.
 rma::Window window_to_rank();
 
+// This process's shared heap; empty if it has none.
+rma::Extent own_heap();
+// The memory of this process that it reaches when it answers requests, whose addresses may be
+// wrong: the heap, and memory outside it by the system's copies, which find out whether it exists.
+rma::Peer own_memory_of_answers();
+
 class BetweenNodes final : public rma::FarRanks {
  public:
   using Clock = exec::Lane::Clock;

@@ -10,7 +10,6 @@
 #include "base/options.h"
 #include "exec/waiter.h"
 #include "mpi/host/inside.h"
-#include "mpi/job/drive_host.h"
 #include "mpi/job/end.h"
 #include "mpi/job/servers.h"
 #include "mpi/one_sided/at_all.h"
@@ -153,23 +152,12 @@ void Endpoints::hand_over_idle_ones() {
 void Endpoints::leave() {
   const Inside inside;
   Request request{};
-  int done = 0;
-  int code = host().Ibarrier(leaving_.get(), &request);
-  exec::Waiter waiter(exec::pace_of_messages(exec::WaitStyle::yield));
-  const auto all_have_left = [&] {
-    drive_transfers();
-    if (code == success) code = host().Test(&request, &done, abi.status_ignore);
-    return code != success || done != 0;
-  };
-  waiter.until(all_have_left, [&] {
-    if (!waiter.stalls()) return Code::ok;
+  const int begun = host().Ibarrier(leaving_.get(), &request);
+  const int code = complete_collective(begun, request, [&](exec::Waiter& waiter) {
+    if (!waiter.stalls()) return;
     log_line(LogLevel::warning, "has waited %d s for other ranks to call MPI_Finalize",
              options().stall_seconds);
-    if (options().stall != StallAction::abort_job) return Code::ok;
-    log_line(LogLevel::error, "stalled for %d s; ended because TUTTI_STALL=abort",
-             options().stall_seconds);
-    let_launcher_read();
-    end_job(leaving_.get());
+    end_stalled_job(leaving_.get());
   });
   if (code == success) return;
   leaving_.abandon();  // others may not free them

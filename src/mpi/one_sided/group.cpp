@@ -10,6 +10,7 @@
 #include "base/options.h"
 #include "mpi/host/host.h"
 #include "mpi/host/inside.h"
+#include "mpi/host/ranks.h"
 #include "mpi/communicators/registry.h"
 #include "mpi/one_sided/at_all.h"
 #include "mpi/one_sided/between_nodes.h"
@@ -33,8 +34,7 @@ struct Placed {
   Placed(const Placed&) = delete;
   ~Placed() {
     if (between_nodes != nullptr) between_nodes->leave();
-    node->give_back(place);
-    node->leave_handing(far_place);
+    node->give_back(place, far_place);
   }
 };
 struct ProcessGroup final : Placed, tutti_group {
@@ -51,9 +51,8 @@ struct ProcessGroup final : Placed, tutti_group {
   ~ProcessGroup() override { node->leave(one_sided); }
   // Collective; if the group spans nodes.
   void reach_other_nodes(Comm communicator, const std::vector<int>& members) {
-    int world = 0;
-    host().Comm_size(host().comm_world, &world);
-    if (ranks == world) node->make_endpoints(communicator, members, in_world, rank);
+    if (ranks == ranks_in(host().comm_world))
+      node->make_endpoints(communicator, members, in_world, rank);
     const auto find_settings = [&] {
       return BetweenNodes::Settings{.most = one_sided.most_outstanding(),
                                     .style = node->wait_style(),

@@ -1,7 +1,6 @@
 #include "mpi/one_sided/node.h"
 
 #include <pthread.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <functional>
@@ -10,17 +9,22 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "mpi/communicators/registry.h"
+#include "mpi/host/interfaces.h"
 #include "mpi/job/drive_host.h"
 #include "mpi/one_sided/at_all.h"
 #include "api/serving.h"
-#include "shm/process_heap.h"
+#include "rma/saturation.h"
 
 namespace tutti::mpi {
 namespace {
 
 constexpr int groups_with_queues = 2;  // per process; further groups execute all transfers
 
-int members_of(const std::shared_ptr<Team>& team) { return team == nullptr ? 1 : team->ranks(); }
+// So many groups of each process may hand transfers with other nodes over at once. Each thread of a
+// program may have a group, so there are more of them where processes are few.
+int most_far_groups(int members) {
+  return options().servers.count == 0 ? 0 : std::clamp(32 / members, 2, 16);
+}
 
 }  // namespace
 
@@ -28,11 +32,10 @@ Node::Node(std::shared_ptr<Team> team)
     : team_(std::move(team)),
       near_side_({.team = team_.get(),
                   .groups = groups_with_queues,
-                  .far_groups = FarSide::most_groups(members_of(team_))}),
-      far_side_(near_side_.members()) {
+                  .far_groups = most_far_groups(team_ == nullptr ? 1 : team_->ranks())}) {
   if (!near_side_.has_queues()) return;
   free_places_.add(groups_with_queues);
-  far_side_.open();
+  free_far_places_.add(most_far_groups(near_side_.members()));
 }
 
 Node::~Node() = default;
@@ -54,22 +57,14 @@ void Node::make_endpoints(Comm communicator, const std::vector<int>& members,
             .member = near_side_.member(),
             .domain = near_side_.domain_of(near_side_.member())};
     *memory = {.callers = near_side_.peers(), .targets = near_side_.peers()};
-    // The addresses of requests may be wrong, so own memory outside the heap is reached by the
-    // system.
-    const auto* const heap = shm::process_heap();
-    rma::Peer& here = memory->targets[static_cast<size_t>(near_side_.member())];
-    here = {.process = static_cast<int32_t>(getpid())};
-    if (heap != nullptr) {
-      here.first = reinterpret_cast<uint64_t>(heap->base());
-      here.bytes = heap->bytes();
-    }
+    memory->targets[static_cast<size_t>(near_side_.member())] = own_memory_of_answers();
   };
   try {
     std::unique_ptr<Endpoints> made =
         Endpoints::make(communicator, rank, static_cast<int>(members.size()),
                         options().servers.count, std::cref(find_place));
     const std::lock_guard lock(mutex_);
-    far_side_.face(std::move(made));
+    endpoints_ = std::move(made);
   } catch (...) {
     makes_endpoints_ = false;  // memory has run out, and the next group tries again
     throw;
@@ -78,20 +73,33 @@ void Node::make_endpoints(Comm communicator, const std::vector<int>& members,
 
 std::unique_ptr<rma::Handing> Node::handing(int* place) {
   const std::lock_guard lock(mutex_);
-  return far_side_.handing(near_side_.domain(),
-                           groups_with_queues * near_side_.members() + near_side_.member(),
-                           near_side_.own_servers(), place);
-}
-
-void Node::leave_handing(int place) {
-  const std::lock_guard lock(mutex_);
-  far_side_.leave_handing(place);
+  *place = endpoints_ == nullptr ? -1 : free_far_places_.take();
+  if (*place < 0) return nullptr;
+  const int members = near_side_.members();
+  const rma::Domain& domain = near_side_.domain();
+  // The process's first client of this kind in the domain comes after those of its queues.
+  const int client = (groups_with_queues + *place) * members + near_side_.member();
+  // The clients of a row of places, one of each process, come into use together.
+  const auto in_use = static_cast<uint64_t>((client / members + 1) * members);
+  if (shm::load_relaxed(domain.clients_in_use()) < in_use)
+    shm::publish(domain.clients_in_use(), in_use);
+  rma::Handing::Settings settings;
+  settings.servers = near_side_.own_servers();
+  const std::optional<rma::SaturationMap>& map = api::saturation_maps().between_nodes;
+  if (map && !map->served.empty() && !far_policy_) {
+    const int domains = domain.shape().servers / settings.servers.count;
+    far_policy_ = rma::policy_between_nodes(*map, static_cast<size_t>(members),
+                                            static_cast<size_t>(options().servers.count * domains));
+  }
+  if (far_policy_) settings.policy = &*far_policy_;
+  settings.heap = own_heap();
+  return std::make_unique<rma::Handing>(domain, client, settings);
 }
 
 api::OneSided::Processes Node::processes(const std::vector<int>& members, int own_rank,
                                          int* place) {
   const std::lock_guard lock(mutex_);
-  *place = free_places_.any() ? free_places_.take() : -1;
+  *place = free_places_.take();
   api::OneSided::Processes processes = near_side_.processes(members, own_rank, *place);
   processes.progress = {.call = [](void*) { return drive_transfers(); }};
   return processes;
@@ -108,17 +116,23 @@ void Node::leave(api::OneSided& group) {
   if (groups_.erase(&group) > 0) group.add_to(ended_);
 }
 
-void Node::give_back(int place) {
+void Node::give_back(int place, int far_place) {
   const std::lock_guard lock(mutex_);
   free_places_.give(place);
+  free_far_places_.give(far_place);
+}
+
+void Node::hand_over_idle_endpoints() {
+  if (endpoints_ != nullptr) endpoints_->hand_over_idle_ones();
 }
 
 void Node::start_servers(int count, tutti_serve serve) {
   const std::lock_guard lock(mutex_);
   try {
-    near_side_.start_servers(count, serve, far_side_.endpoints());
+    near_side_.start_servers(
+        count, serve, endpoints_ == nullptr ? std::vector<rma::Endpoint*>() : endpoints_->all());
   } catch (...) {
-    far_side_.hand_over_idle_ones();
+    hand_over_idle_endpoints();
     throw;
   }
 }
@@ -126,7 +140,7 @@ void Node::start_servers(int count, tutti_serve serve) {
 void Node::stop_servers() {
   const std::lock_guard lock(mutex_);
   near_side_.stop_servers();
-  far_side_.hand_over_idle_ones();
+  hand_over_idle_endpoints();
 }
 
 void Node::enable_servers(bool enabled) {
@@ -187,7 +201,11 @@ void Node::record() {
     far.exchanged += shm::load_relaxed(state.away);
     report::record_exchanged(shm::load_relaxed(state.away));
   }
-  far_side_.record(far);
+  if (endpoints_ != nullptr) {
+    for (const rma::Endpoint* const endpoint : endpoints_->all())
+      far.by_servers += endpoint->answered();
+    report::record_interfaces(interfaces_of_host());
+  }
   record_between_nodes(far);
   report::record_one_sided(done);
   for (const int unit : servers.units) report::record_server_unit(static_cast<uint64_t>(unit));
@@ -206,7 +224,7 @@ void Node::end_groups() {
 void Node::end() {
   const std::lock_guard lock(mutex_);
   near_side_.stop_servers();
-  far_side_.end();
+  endpoints_.reset();
   near_side_.end();
   team_.reset();  // its memory goes with it, and MPI's groups, which MPI_Finalize must find freed
 }
@@ -270,9 +288,7 @@ void end_one_sided() {
   node->end_groups();
   end_between_nodes();
   node->leave_far_side();
-  if (report::recording()) {
-    node->record();
-  }
+  if (report::recording()) node->record();
   node->end();
 }
 

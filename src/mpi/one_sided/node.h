@@ -1,26 +1,53 @@
 // The one-sided side of a process on its node: its side that faces the node's ranks and servers
-// (api/near_side.h), the one that faces other nodes (far_side.h), and its groups' places at both.
+// (api/near_side.h), the one that faces other nodes, which is the endpoints of its servers
+// (endpoints.h) and the queues by which its groups hand transfers to servers that have some
+// (rma/handing.h), and its groups' places at both.
 //
 // The team is the world's. A process makes its Node with its first group. It ends inside
 // MPI_Finalize. Any thread.
 #pragma once
 
 #include <atomic>
+#include <bit>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "mpi/job/team.h"
 #include "mpi/one_sided/between_nodes.h"
-#include "mpi/one_sided/far_side.h"
-#include "mpi/one_sided/free_places.h"
+#include "mpi/one_sided/endpoints.h"
 #include "api/near_side.h"
 #include "api/team.h"
 #include "report/tally.h"
+#include "rma/handing.h"
+#include "rma/policy.h"
 
 namespace tutti::mpi {
+
+// The places of a process's groups that are free, at most 63. A plain value, which takes no memory,
+// so that places can be given back when memory has run out.
+class FreePlaces {
+ public:
+  // The places from 0 to count - 1 are free.
+  void add(int count) { free_ |= (uint64_t{1} << count) - 1; }
+  // The lowest one; -1 if none is free.
+  int take() {
+    if (free_ == 0) return -1;
+    const int place = std::countr_zero(free_);
+    free_ &= free_ - 1;
+    return place;
+  }
+  // Has no effect if `place` is negative.
+  void give(int place) {
+    if (place >= 0) free_ |= uint64_t{1} << place;
+  }
+
+ private:
+  uint64_t free_ = 0;
+};
 
 class Node final : public tutti_team {
  public:
@@ -43,8 +70,8 @@ class Node final : public tutti_team {
   void enter(api::OneSided& group);
   // Completes the group's transfers.
   void leave(api::OneSided& group);
-  // After the end of the group's client.
-  void give_back(int place);
+  // After the end of the group's client: its places, also that for handing().
+  void give_back(int place, int far_place);
   exec::WaitStyle wait_style() const { return near_side_.wait_style(); }
   // Collective over the communicator, of all ranks of MPI_COMM_WORLD, on several nodes; before the
   // servers that TUTTI_SERVERS asks for start. `members`: as above; `in_world`: the ranks there.
@@ -52,9 +79,8 @@ class Node final : public tutti_team {
   void make_endpoints(Comm communicator, const std::vector<int>& members,
                       const std::vector<int>& in_world, int own_rank);
   // The way by which a group hands transfers with other nodes to servers; null if there is none for
-  // it. *place is then its place, for leave_handing().
+  // it. *place is then its place, for give_back().
   std::unique_ptr<rma::Handing> handing(int* place);
-  void leave_handing(int place);
   // In the node's memory, until end().
   ServersTold servers_told() const {
     return {&near_side_.domain().enabled(), &near_side_.domain().awake()};
@@ -67,7 +93,9 @@ class Node final : public tutti_team {
   // For MPI_Finalize: completes all transfers of this process.
   void end_groups();
   // Then: returns when all ranks have ended their transfers.
-  void leave_far_side() { far_side_.leave(); }
+  void leave_far_side() {
+    if (endpoints_ != nullptr) endpoints_->leave();
+  }
   // After that, when this process answers no other one any more.
   void end();
   // For fork: no other thread changes anything from hold() to release(). become_alone() is for the
@@ -77,14 +105,19 @@ class Node final : public tutti_team {
   void become_alone();
 
  private:
+  void hand_over_idle_endpoints();
+
   std::shared_ptr<Team> team_;
   std::atomic<bool> started_asked_{false};
   std::atomic<bool> makes_endpoints_{false};  // or has made them, or the host permits none
 
   std::mutex mutex_;  // guards all below
   api::NearSide near_side_;
-  FarSide far_side_;
-  FreePlaces free_places_;  // the client places of this process
+  std::unique_ptr<Endpoints> endpoints_;  // null: the servers of this process have none
+  // The client places of this process, and those of groups that hand over transfers with other
+  // nodes.
+  FreePlaces free_places_, free_far_places_;
+  std::optional<rma::Policy> far_policy_;  // follows from a map; none: groups learn
   std::set<api::OneSided*> groups_;
   api::OneSided::Counts ended_;  // the counts of groups that were freed
 };

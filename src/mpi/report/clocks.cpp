@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "mpi/host/private_communicator.h"
+#include "mpi/host/ranks.h"
 
 namespace tutti::mpi {
 namespace {
@@ -34,9 +35,7 @@ void answer(Messages& messages) {
 
 }  // namespace
 
-Clocks::Clocks(Comm communicator) {
-  host().Comm_rank(communicator, &rank_);
-  host().Comm_size(communicator, &ranks_);
+Clocks::Clocks(Comm communicator) : rank_(rank_in(communicator)), ranks_(ranks_in(communicator)) {
   find_nodes(communicator);
 }
 
@@ -45,9 +44,7 @@ void Clocks::find_nodes(Comm communicator) {
   int leader = rank_;
   mpi.Bcast(&leader, sizeof leader, mpi.type_byte, 0,
             PrivateCommunicator::split_by_node(communicator, rank_).get());
-  std::vector<int> leader_of(static_cast<size_t>(ranks_));
-  mpi.Allgather(&leader, sizeof leader, mpi.type_byte, leader_of.data(), sizeof leader,
-                mpi.type_byte, communicator);
+  const std::vector<int> leader_of = gather(leader, ranks_, communicator);
   leaders_ = leader_of;
   std::sort(leaders_.begin(), leaders_.end());
   leaders_.erase(std::unique(leaders_.begin(), leaders_.end()), leaders_.end());

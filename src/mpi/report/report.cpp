@@ -15,7 +15,7 @@
 #include "base/only_one.h"
 #include "base/options.h"
 #include "base/process.h"
-#include "mpi/host/host.h"
+#include "mpi/host/ranks.h"
 #include "report/board_file.h"
 #include "report/pages.h"
 #include "select/library.h"
@@ -98,9 +98,7 @@ bool write_report(const std::string& destination, const std::string& why_no_team
                   std::optional<report::Board> board, int ranks_of_board,
                   const exec::ProgressHook& hook) {
   const Host& mpi = host();
-  int rank = 0, ranks = 0;
-  mpi.Comm_rank(mpi.comm_world, &rank);
-  mpi.Comm_size(mpi.comm_world, &ranks);
+  const int rank = rank_in(mpi.comm_world), ranks = ranks_in(mpi.comm_world);
   const auto own = own_contents(rank);
   const bool whole = ranks_of_board == ranks;
   const auto write_from_board = [&] {
@@ -211,10 +209,8 @@ void write_own_report(const std::string& destination, const std::string& why_no_
   // It lives until this process ends, because other ranks may abort meanwhile.
   static const OnlyOne& writer = *new OnlyOne("aborts");
   if (!writer.chosen()) return;
-  const Host& mpi = host();
-  int rank = 0, ranks = 0;
-  mpi.Comm_rank(mpi.comm_world, &rank);
-  mpi.Comm_size(mpi.comm_world, &ranks);
+  const Comm world = host().comm_world;
+  const int rank = rank_in(world), ranks = ranks_in(world);
   report::try_read_tally([&](const Contents& own) {
     report::write_pages(destination, {own.numbers, own.algorithms, own.most, abi.name, why_no_team,
                                       select::refusals(), ranks, rank, own.found});

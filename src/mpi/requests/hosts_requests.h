@@ -1,12 +1,23 @@
-// Requests of the host's persistent collectives, while calls are recorded for the report.
+// Calls that the host makes instead of Tutti, and the requests of its persistent collectives, as
+// the report and traces tell of them.
 //
-// A process has one table, with a lock, which is never destroyed. Any thread may call.
+// A process has one table of these requests while calls are recorded, with a lock, which is never
+// destroyed. Any thread may call.
 #pragma once
 
+#include <functional>
+
+#include "mpi/collectives/call.h"
 #include "mpi/host/host.h"
 #include "report/tally.h"
 
 namespace tutti::mpi {
+
+// Makes a call by the host's function, which make() calls and whose code it returns. If the host
+// has made it, calls note(RECORD) with what the report says about it, provided that there is a
+// report.
+int by_host(const Call& call, Comm comm, report::Reason reason, const std::function<int()>& make,
+            const std::function<void(const report::Record&)>& note);
 
 // For the report: requests of persistent collectives that the host has made while calls are
 // recorded. Each start counts as a call, like each round of Tutti's own.

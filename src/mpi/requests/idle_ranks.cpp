@@ -11,6 +11,7 @@
 #include "exec/idle.h"
 #include "mpi/communicators/processes.h"
 #include "mpi/host/private_group.h"
+#include "mpi/host/ranks.h"
 #include "mpi/progress/host_waits.h"
 #include "mpi/requests/own_request.h"
 
@@ -58,9 +59,7 @@ void sleep_alone() {
 }  // namespace
 
 void sleep_when_idle(Team* team) {
-  int ranks = 0;
-  host().Comm_size(host().comm_world, &ranks);
-  const bool one_node = ranks == (team != nullptr ? team->ranks() : 1);
+  const bool one_node = ranks_in(host().comm_world) == (team != nullptr ? team->ranks() : 1);
   longest_sleep = std::chrono::milliseconds(one_node ? 20 : 2);
   constexpr std::chrono::microseconds with_lock{50};
   int level = abi.thread_multiple;

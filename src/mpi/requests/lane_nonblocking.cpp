@@ -50,11 +50,6 @@ Reason LaneNonblocking::start_call(Communicator& communicator, const Call& call,
   return reason;
 }
 
-int LaneNonblocking::start() {
-  return raise_error("MPI_Start is given the request of a non-blocking collective",
-                     abi.err_request);
-}
-
 bool LaneNonblocking::tell() noexcept {
   state_ = State::idle;
   Pool::instance().give_back(this);

@@ -17,7 +17,6 @@ class LaneNonblocking final : public LaneRequest {
   static Reason start_call(Communicator& communicator, const Call& call, Request* request,
                            int* code);
 
-  int start() override;
   bool tell() noexcept override;
 
  private:

@@ -25,7 +25,7 @@ Reason LanePersistent::prepare(Communicator& communicator) {
 // A rank that cannot serve the call takes part in the agreement all the same, so no rank waits for
 // it.
 Reason LanePersistent::make(Communicator& communicator, const Call& call, Request* request) {
-  std::unique_ptr<LanePersistent, Discard> made;
+  std::unique_ptr<LanePersistent> made;
   Request handle{};
   Reason reason = Reason::no_lane;
   try {
@@ -62,14 +62,7 @@ Reason LanePersistent::make(Communicator& communicator, const Call& call, Reques
   return Reason::none;
 }
 
-int LanePersistent::start() {
-  return guarded(communicator(), [&] { return start_round(); });
-}
-
 int LanePersistent::start_round() {
-  if (state_ != State::idle)
-    return raise_error("a persistent collective is started again before it has been completed",
-                       abi.err_request);
   // The others wait for this rank's part even if its data could not be packed.
   const int packing = fill();
   begin([&](group::Lanes& lanes) { return lanes.issue(lease_.index(), prepared_); });

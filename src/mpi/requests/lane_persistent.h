@@ -20,23 +20,15 @@ class LanePersistent final : public LaneRequest {
   // or why the host must make it, at all ranks alike. May throw.
   static Reason make(Communicator& communicator, const Call& call, Request* request);
 
-  int start() override;
-  bool tell() noexcept override {
-    state_ = State::idle;
-    return false;
-  }
+  ~LanePersistent() { forget(); }
   bool is_persistent() const override { return true; }
   void discard() noexcept override { delete this; }
 
  private:
-  struct Discard {
-    void operator()(LanePersistent* made) const { delete made; }
-  };
   LanePersistent() = default;
-  ~LanePersistent() { forget(); }
   void ended() noexcept override {}
   Reason prepare(Communicator& communicator);
-  int start_round();
+  int start_round() override;
 
   PersistentLanes::Lease lease_;
   group::Group::Prepared prepared_;

@@ -212,35 +212,37 @@ std::byte* LaneRequest::place(const Packed& packed, size_t block) {
   return kept_.data() + packed.at + from_first;
 }
 
-// If blocks have other bytes than the operation's, the next one overwrites what is too long.
-int LaneRequest::fill() {
-  int code = success;
-  for (size_t block = 0; block < in_.blocks; ++block) {
-    const size_t bytes = in_.lengths != nullptr ? in_.lengths[block] : described_.in_bytes;
-    if (bytes == 0) continue;
-    int its = success;
-    if (described_.packs_in != nullptr)
-      its = described_.packs_in->pack(static_cast<int32_t>(block), place(in_, block), bytes);
-    else
-      std::memcpy(place(in_, block), described_.in + block * bytes, bytes);
-    if (code == success) code = its;
+// Calls move(BLOCK, PLACE, BYTES), which returns an error code, for each block of a side that is
+// packed or unpacked, and returns the first error. `bytes`: of each block, if all have the same. If
+// blocks have other bytes than the operation's, the next one overwrites what is too long.
+template <class Move>
+int LaneRequest::for_packed(const Packed& packed, size_t bytes, Move move) {
+  int first = success;
+  for (size_t block = 0; block < packed.blocks; ++block) {
+    const size_t its = packed.lengths != nullptr ? packed.lengths[block] : bytes;
+    if (its > 0) first = first_error(first, move(block, place(packed, block), its)).code;
   }
-  return code;
+  return first;
+}
+
+int LaneRequest::fill() {
+  return for_packed(in_, described_.in_bytes,
+                    [&](size_t block, std::byte* to, size_t bytes) -> int {
+                      if (described_.packs_in != nullptr)
+                        return described_.packs_in->pack(static_cast<int32_t>(block), to, bytes);
+                      std::memcpy(to, described_.in + block * bytes, bytes);
+                      return success;
+                    });
 }
 
 int LaneRequest::unpack() {
-  int code = success;
-  for (size_t block = 0; block < out_.blocks; ++block) {
-    const size_t bytes = out_.lengths != nullptr ? out_.lengths[block] : described_.bytes;
-    if (bytes == 0) continue;
-    int its = success;
-    if (described_.packs_out != nullptr)
-      its = described_.packs_out->unpack(place(out_, block), static_cast<int32_t>(block), bytes);
-    else
-      std::memcpy(described_.out, place(out_, block), bytes);
-    if (code == success) code = its;
-  }
-  return code;
+  return for_packed(
+      out_, described_.bytes, [&](size_t block, std::byte* from, size_t bytes) -> int {
+        if (described_.packs_out != nullptr)
+          return described_.packs_out->unpack(from, static_cast<int32_t>(block), bytes);
+        std::memcpy(described_.out, from, bytes);
+        return success;
+      });
 }
 
 void LaneRequest::advance_first() {
@@ -350,12 +352,6 @@ int LaneRequest::finish() {
   let_launcher_read();  // the handler may abort the job
   if (operation->stalled) end_job(comm);
   return raise(comm, operation->code == Code::mismatch ? abi.err_truncate : abi.err_other);
-}
-
-int LaneRequest::raise_error(const char* what, int code) {
-  log_line(LogLevel::error, "%s", what);
-  let_launcher_read();
-  return raise(communicator(), code);
 }
 
 void LaneRequest::drive_host() { mpi::drive_host(); }

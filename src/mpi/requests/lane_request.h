@@ -6,8 +6,8 @@
 //
 // The start of an operation packs what is not contiguous, issues the operation and executes the
 // steps that need no wait. The completion drives the lane until the operation is over, and unpacks.
-// The communicator, its types and its operations may be freed meanwhile. One thread at a time may
-// use an object.
+// The communicator, its types and its operations may be freed meanwhile. The lane looks for ranks
+// that have died or are late. One thread at a time may use an object.
 #pragma once
 
 #include <chrono>
@@ -27,8 +27,7 @@ class LaneRequest : public OwnRequest {
  public:
   bool is_ready() override;
   int complete() override;
-  int raise_error(const char* what, int code) override;
-  void note_late() override {}  // the lane looks for ranks that have died or are late
+  Comm communicator() const override;
   void drive_host() override;
 
  protected:
@@ -64,7 +63,6 @@ class LaneRequest : public OwnRequest {
   virtual void ended() noexcept = 0;
   // Lets the call's handles and the lanes go, until another call is described.
   void forget() noexcept;
-  Comm communicator() const;
 
  private:
   // The data of one side that does not lie in the program's buffer while the operation is under
@@ -100,9 +98,8 @@ class LaneRequest : public OwnRequest {
   void keep_packed();
   static size_t place_parts(Packed& packed, exec::Parts& parts, size_t at);
   std::byte* place(const Packed& packed, size_t block);
-  static size_t length(const Packed& packed, size_t block) {
-    return packed.lengths != nullptr ? packed.lengths[block] : packed.bytes;
-  }
+  template <class Move>
+  int for_packed(const Packed& packed, size_t bytes, Move move);
   void advance_first();
   void drive();
   void hand_over() noexcept;

@@ -6,8 +6,8 @@
 #include "mpi/collectives/general.h"
 #include "mpi/job/thrown.h"
 #include "mpi/requests/lane_nonblocking.h"
-#include "mpi/requests/staged_request.h"
-#include "mpi/requests/verified_request.h"
+#include "mpi/requests/hosts_requests.h"
+#include "mpi/requests/wrapped_request.h"
 #include "report/tally.h"
 
 namespace tutti::mpi {
@@ -149,11 +149,6 @@ uint64_t Nonblocking::traced_number() const {
   return first + operation().number;
 }
 
-int Nonblocking::start() {
-  return raise_error("MPI_Start is given the request of a non-blocking collective",
-                     abi.err_request);
-}
-
 bool Nonblocking::tell() noexcept {
   state_ = State::idle;
   give_back();
@@ -162,48 +157,14 @@ bool Nonblocking::tell() noexcept {
 
 namespace {
 
-int start_by_host(const Call& call, Comm comm, Request* request, Reason reason) {
-  const bool records = report::recording();
-  const Stopwatch stopwatch(records);
-  const uint64_t entry = tracer() != nullptr ? trace::ticks() : 0;
-  int code = success;
-  {
-    const Inside inside;
-    code = call_host(call, comm, request);
-  }
-  // A call that the host has refused at this rank alone must not change what this rank does next.
-  if (code == success && !host_refuses(comm, call)) expect_nonblocking(comm);
-  const size_t bytes = bytes_to_report(call);
-  if (tracer() != nullptr) trace_host_call(entry, call.collective, reason, bytes, call.root);
-  if (records && code == success)
-    report::record({call.collective, bytes, reason, {}, stopwatch.read()});
-  return code;
-}
-
-// Starts an operation by `start`, which returns an MPI error code. use(handle) gets its handle if
-// it is under way then.
-template <class Use, class Start>
-[[gnu::always_inline]] inline int started(Nonblocking& operation, Use&& use, Start&& start) {
-  int code = success;
-  try {
-    code = start();
-  } catch (...) {
-    operation.give_back();
-    throw;
-  }
-  if (operation.state() == OwnRequest::State::pending)
-    use(operation.handle());
-  else
-    operation.give_back();
-  return code;
-}
-
 // Starts a call that this thread has not made lately; the host starts it as the program made it.
 int start_anew(const Call& call, const Call& as_made, Comm comm, Request* request) {
   int code = success;
+  const Reason between_nodes = call.on_neighbourhood() ? Reason::neighbours_between_nodes
+                                                       : Reason::nonblocking_between_nodes;
   Communicator* const known = known_communicator(comm);
-  Reason reason = known == nullptr ? Reason::nonblocking_before_set_up
-                                   : known->find_records(Reason::nonblocking_between_nodes);
+  Reason reason =
+      known == nullptr ? Reason::nonblocking_before_set_up : known->find_records(between_nodes);
   if (reason == Reason::none) {
     Nonblocking* const operation = Nonblocking::take(call, comm, &code);
     if (operation == nullptr) return code;
@@ -214,11 +175,21 @@ int start_anew(const Call& call, const Call& as_made, Comm comm, Request* reques
     if (reason == Reason::none && !known->expects_nonblocking()) known->expect_nonblocking();
     if (reason == Reason::none) return code;
   }
-  if (reason == Reason::nonblocking_between_nodes && known->has_lanes()) {
+  if (reason == between_nodes && known->has_lanes()) {
     reason = LaneNonblocking::start_call(*known, call, request, &code);
     if (reason == Reason::none) return code;
   }
-  return start_by_host(as_made, comm, request, reason);
+  code = by_host(
+      as_made, comm, reason, [&] { return call_host(as_made, comm, request); }, report::record);
+  // A call that the host has refused at this rank alone must not change what this rank does next.
+  if (code == success && !host_refuses(comm, as_made)) expect_nonblocking(comm);
+  return code;
+}
+
+int start_wrapped(const Call& call, Comm comm, Request* request) {
+  return WrappedRequest::make(call, comm, false, request, [&](const Call& readable, Request* made) {
+    return start_anew(readable, call, comm, made);
+  });
 }
 
 }  // namespace
@@ -232,15 +203,13 @@ int start_nonblocking(const Call& call, Comm comm, RequestPlace request) {
       return started(
           *operation, [&](Request handle) { request.store(handle); },
           [&] { return operation->start_again(call); });
-    const auto start = [&](Request* place) {
-      return StagedRequest::make(call, comm, false, place,
-                                 [&](const Call& readable, Request* made) {
-                                   return start_anew(readable, call, comm, made);
-                                 });
-    };
-    return request.store_made(
-        [&](Request* place) { return VerifiedRequest::make(call, comm, false, place, start); });
+    return request.store_made([&](Request* made) { return start_wrapped(call, comm, made); });
   });
+}
+
+int start_neighbours(const Call& call, Comm comm, Request* request) {
+  if (host().foreign || Inside::depth != 0) return call_host(call, comm, request);
+  return guarded(comm, [&] { return start_wrapped(call, comm, request); });
 }
 
 }  // namespace tutti::mpi

@@ -16,6 +16,8 @@ namespace tutti::mpi {
 // Starts a non-blocking collective, by Tutti or by the host, at all ranks alike. Returns an MPI
 // error code.
 int start_nonblocking(const Call& call, Comm comm, RequestPlace request);
+// The same for a collective among neighbours.
+int start_neighbours(const Call& call, Comm comm, Request* request);
 
 class Nonblocking final : public RecordRequest {
  public:
@@ -37,7 +39,6 @@ class Nonblocking final : public RecordRequest {
   // Starts a call for which recall() has returned this object, and returns an MPI error code.
   int start_again(const Call& call);
 
-  int start() override;
   bool tell() noexcept override;
 
  private:
@@ -57,6 +58,24 @@ class Nonblocking final : public RecordRequest {
   CallMemo memo_;
   Service* remembered_ = nullptr;  // the service of the memo's call
 };
+
+// Starts an operation by `start`, which returns an MPI error code. use(handle) gets its handle if
+// it is under way then.
+template <class Use, class Start>
+[[gnu::always_inline]] inline int started(Nonblocking& operation, Use&& use, Start&& start) {
+  int code = success;
+  try {
+    code = start();
+  } catch (...) {
+    operation.give_back();
+    throw;
+  }
+  if (operation.state() == OwnRequest::State::pending)
+    use(operation.handle());
+  else
+    operation.give_back();
+  return code;
+}
 
 // Call it when MPI ends: destroys the objects that are not under way.
 void end_nonblocking() noexcept;

@@ -3,9 +3,11 @@
 #include <mutex>
 #include <vector>
 
+#include "base/log.h"
 #include "group/handle_table.h"
 #include "mpi/host/last_message.h"
 #include "mpi/job/self.h"
+#include "mpi/job/thrown.h"
 
 namespace tutti::mpi {
 namespace {
@@ -43,6 +45,22 @@ int make_handle(Handles& handles) {
 }
 
 }  // namespace
+
+int OwnRequest::start() {
+  if (!is_persistent())
+    return raise_error("MPI_Start is given the request of a non-blocking collective",
+                       abi.err_request);
+  if (state_ != State::idle)
+    return raise_error("a persistent collective is started again before it has been completed",
+                       abi.err_request);
+  return guarded(communicator(), [this] { return start_round(); });
+}
+
+int OwnRequest::raise_error(const char* what, int code) {
+  log_line(LogLevel::error, "%s", what);
+  let_launcher_read();  // the handler may abort the job
+  return raise(communicator(), code);
+}
 
 int take_handle(OwnRequest* request, Request* handle) {
   Handles& handles = mpi::handles();

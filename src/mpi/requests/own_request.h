@@ -28,7 +28,7 @@ class OwnRequest {
   bool lends() const { return lends_; }
 
   // MPI_Start. Returns an MPI error code, which has been raised.
-  virtual int start() = 0;
+  int start();
   // For a pending operation: true if complete() would not wait.
   virtual bool is_ready() = 0;
   // Waits until other ranks have started the pending operation, then takes the results; it is then
@@ -40,12 +40,17 @@ class OwnRequest {
   int code() const { return code_; }
   // The program learns that the taken operation is complete. Returns true if the handle is thereby
   // given up, and becomes MPI_REQUEST_NULL.
-  virtual bool tell() noexcept = 0;
-  // Raises an error for this request on its communicator's handler, and returns the code.
-  virtual int raise_error(const char* what, int code) = 0;
+  virtual bool tell() noexcept {
+    state_ = State::idle;
+    return false;
+  }
+  // The communicator on which errors are raised.
+  virtual Comm communicator() const = 0;
+  // Logs an error of this request, raises it, and returns the code.
+  int raise_error(const char* what, int code);
   // A test has found that is_ready() is false. Now and then looks whether the rank that is late
   // still lives, and says so once if it is late for long; is_ready() is true after its end.
-  virtual void note_late() = 0;
+  virtual void note_late() {}
   // Lets the host's messages progress. Call it now and then while other ranks are late.
   virtual void drive_host() = 0;
   // True if the program frees the request, by MPI_Request_free. discard() then destroys it. It must
@@ -55,6 +60,8 @@ class OwnRequest {
 
  protected:
   ~OwnRequest() = default;
+  // Starts an idle persistent operation, and returns an MPI error code, which has been raised.
+  virtual int start_round() { return success; }
   State state_ = State::idle;
   bool lends_ = false;
 

@@ -8,8 +8,7 @@
 #include "mpi/job/thrown.h"
 #include "mpi/requests/lane_persistent.h"
 #include "mpi/requests/hosts_requests.h"
-#include "mpi/requests/staged_request.h"
-#include "mpi/requests/verified_request.h"
+#include "mpi/requests/wrapped_request.h"
 #include "report/tally.h"
 
 namespace tutti::mpi {
@@ -73,17 +72,6 @@ int Persistent::hand_over(std::unique_ptr<Persistent> made, Request* request) {
   return code;
 }
 
-int Persistent::start() {
-  return guarded(communicator(), [&] { return start_round(); });
-}
-
-int Persistent::start_round() {
-  if (state_ != State::idle)
-    return raise_error("a persistent collective is started again before it has been completed",
-                       abi.err_request);
-  return begin(stores_);
-}
-
 // Different from those of the communicator's other operations, and exact as a double.
 uint64_t Persistent::traced_number() const {
   return (opened_->number() + 1) << 32 | operation().number;
@@ -102,29 +90,21 @@ int make_persistent(Communicator& communicator, const Call& call, Request* reque
   return made != nullptr ? Persistent::hand_over(std::move(made), request) : code;
 }
 
-int init_by_host(Communicator& known, const Call& call, const Call& as_made, Info info,
-                 Reason reason, Request* request) {
-  const uint64_t entry = tracer() != nullptr ? trace::ticks() : 0;
-  int code = success;
-  {
-    const Inside inside;
-    code = call_host(as_made, known.handle(), info, request);
-  }
-  const size_t bytes = bytes_to_report(call);
-  if (tracer() != nullptr) trace_host_call(entry, call.collective, reason, bytes, call.root);
-  if (report::recording() && code == success)
-    note_hosts_request(*request, {call.collective, bytes, reason, {}, {}});
-  return counted(known, code);
+// The host makes the request as the program asked for it.
+int init_by_host(Communicator& known, const Call& call, Info info, Reason reason,
+                 Request* request) {
+  const Comm comm = known.handle();
+  const int code = by_host(
+      call, comm, reason, [&] { return call_host(call, comm, info, request); },
+      [&](const report::Record& record) { note_hosts_request(*request, record); });
+  return counted(known, call, comm, code);
 }
 
 }  // namespace
 
 int persistent_init(const Call& call, Comm comm, Info info, Request* request) {
-  return init_request(call, comm, info, request, Reason::persistent_between_nodes, init_by_host);
-}
-
-int init_request(const Call& call, Comm comm, Info info, Request* request, Reason between_nodes,
-                 InitByHost by_host) {
+  const Reason between_nodes =
+      call.on_neighbourhood() ? Reason::neighbours_between_nodes : Reason::persistent_between_nodes;
   const Found found = find(call, comm);
   if (found.code != success) return found.code;
   if (found.communicator == nullptr) return call_host(call, comm, info, request);
@@ -142,13 +122,10 @@ int init_request(const Call& call, Comm comm, Info info, Request* request, Reaso
       reason = LanePersistent::make(known, readable, place);
       if (reason == Reason::none) return success;
     }
-    return by_host(known, readable, call, info, reason, place);
+    return init_by_host(known, call, info, reason, place);
   };
-  return guarded(comm, [&] {
-    return VerifiedRequest::make(call, comm, true, request, [&](Request* place) {
-      return StagedRequest::make(call, comm, true, place, init_readable);
-    });
-  });
+  return guarded(comm,
+                 [&] { return WrappedRequest::make(call, comm, true, request, init_readable); });
 }
 
 }  // namespace tutti::mpi

@@ -17,18 +17,9 @@
 
 namespace tutti::mpi {
 
-// Makes a persistent request, by Tutti or by the host, at all ranks alike. Collective; returns an
-// MPI error code.
+// Makes a persistent request, of a collective among all ranks or among neighbours, by Tutti or by
+// the host, at all ranks alike. Collective; returns an MPI error code.
 int persistent_init(const Call& call, Comm comm, Info info, Request* request);
-
-// The host's part of such a call: it makes the request as the program asked for it, for a reason.
-// `call` has buffers that Tutti can read.
-using InitByHost = int (*)(Communicator& known, const Call& call, const Call& as_made, Info info,
-                           Reason reason, Request* request);
-
-// The same for any call. `between_nodes`: the reason that holds over several nodes without lanes.
-int init_request(const Call& call, Comm comm, Info info, Request* request, Reason between_nodes,
-                 InitByHost by_host);
 
 class Persistent final : public RecordRequest {
  public:
@@ -47,17 +38,12 @@ class Persistent final : public RecordRequest {
   // program's MPI_Request_free (requests.h).
   static int hand_over(std::unique_ptr<Persistent> made, Request* request);
 
-  int start() override;
-  bool tell() noexcept override {
-    state_ = State::idle;
-    return false;
-  }
   bool is_persistent() const override { return true; }
   void discard() noexcept override { delete this; }
 
  private:
   Persistent() : RecordRequest(persistent), stores_(group::store_policy(options().stores)) {}
-  int start_round();
+  int start_round() override { return begin(stores_); }
   void ended() noexcept override {}
   uint64_t traced_number() const override;
 

@@ -363,10 +363,7 @@ void RecordRequest::say_late(int rank, const char* what) const {
   const char* const stopped = stopped_note(records_->process(rank));
   log_line(LogLevel::warning, "no progress for %ld s in %s: rank %d of its communicator%s%s %s",
            seconds, described().c_str(), rank, stopped, *stopped != '\0' ? "," : "", what);
-  if (options().stall != StallAction::abort_job) return;
-  log_line(LogLevel::error, "stalled for %ld s; ended because TUTTI_STALL=abort", seconds);
-  let_launcher_read();
-  end_job(communicator());
+  end_stalled_job(communicator());
 }
 
 // For the usual test this costs a count; a look at the clock follows many tests.
@@ -394,12 +391,6 @@ void RecordRequest::note_late() {
   } else if (tests_.watched.stalls()) {
     say_late(late, "has not started it");
   }
-}
-
-int RecordRequest::raise_error(const char* what, int code) {
-  log_line(LogLevel::error, "%s", what);
-  let_launcher_read();
-  return raise(communicator(), code);
 }
 
 void RecordRequest::drive_host() {

@@ -43,7 +43,7 @@ class RecordRequest : public OwnRequest, private records::Waits {
 
   bool is_ready() override;
   int complete() override;
-  int raise_error(const char* what, int code) override;
+  Comm communicator() const override;
   void note_late() override;
   void drive_host() override;
 
@@ -98,7 +98,6 @@ class RecordRequest : public OwnRequest, private records::Waits {
   const CallBuffers& buffers() const { return buffers_; }
   bool is_among_neighbours() const { return neighbours_ != nullptr; }
   std::string described() const;
-  Comm communicator() const;
 
  private:
   template <class Describe>
