@@ -234,6 +234,8 @@ bool Waiter::sleep_on_bell() {
   return true;
 }
 
+// A rank that waits for an answer of this one, such as that to MPI_Fetch_and_op on its memory,
+// gives its core away meanwhile. So a wait in which messages have progressed looks after each rest.
 void Waiter::look_at_clock() {
   const bool progressed = hook_.call != nullptr && hook_.call(hook_.context);
   const auto now = Clock::now();
@@ -243,6 +245,7 @@ void Waiter::look_at_clock() {
   if (progressed) {
     last_progress_ = elapsed_;
     next_sleep_ = pace_.shortest_sleep;
+    pace_.rests_before_look = 1;
   }
   watched_.look(now);
   looks_closely_ = now >= next_close_look_;

@@ -48,6 +48,16 @@ TEST(Waiter, LooksSeldomWhileItYields) {
   EXPECT_EQ(looks, 4);
 }
 
+TEST(Waiter, LooksAfterEachYieldOnceMessagesHaveProgressed) {
+  Pace pace;
+  pace.first = Rest::yield;
+  pace.rests_before_look = 4;
+  int polls = 0, looks = 0;
+  const ProgressHook hook{[](void* context) { return ++*static_cast<int*>(context) == 2; }, &looks};
+  Waiter(pace, hook).until([&] { return ++polls == 20; }, looks_at_nothing);
+  EXPECT_EQ(looks, 2 + (20 - 1 - 2 * 4));
+}
+
 TEST(Waiter, EndsWithTheCodeOfALook) {
   EXPECT_EQ(Waiter(pace_of_set_up()).until([] { return false; }, [] { return Code::mismatch; }),
             Code::mismatch);
