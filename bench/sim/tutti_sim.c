@@ -56,12 +56,6 @@ typedef struct {
   uint32_t number; /* operations so far */
 } Sim;
 
-typedef struct {
-  BenchCollective collective;
-  size_t bytes;
-  int root;
-} Job;
-
 /* Ends the whole simulation without exit handlers and destructors: all ranks share one process, and
  * each would destroy what another still uses. */
 static void end(int code) {
@@ -91,7 +85,7 @@ static int count_of(const char* word, long most) {
   return *end != '\0' || number > most ? -1 : (int)number;
 }
 
-static bool parse_job(const char* word, int ranks, Job* job) {
+static bool parse_cell(const char* word, int ranks, BenchKind* kind) {
   const size_t length = strcspn(word, ":");
   const int collective = bench_word(bench_collective_names, BENCH_COLLECTIVES, word, length);
   if (collective == BENCH_COLLECTIVES || word[length] == '\0') return false;
@@ -100,7 +94,8 @@ static bool parse_job(const char* word, int ranks, Job* job) {
   if (bytes < 0 || bytes > (1L << 30) || bytes % (long)sizeof(double) != 0 || *end != ':')
     return false;
   const int root = count_of(end + 1, ranks - 1);
-  *job = (Job){(BenchCollective)collective, (size_t)bytes, root};
+  *kind =
+      (BenchKind){.collective = (BenchCollective)collective, .bytes = (size_t)bytes, .root = root};
   return root >= 0;
 }
 
@@ -137,9 +132,9 @@ static double operate(Sim* sim, Cell* cell) {
   return (last - start) * 1e9;
 }
 
-static void add(const Job* job, double* times, int count, bool verified) {
-  row_begin_call("simulated", bench_collective_names[job->collective], job->bytes);
-  row_integer("root", job->root);
+static void add(const BenchKind* kind, double* times, int count, bool verified) {
+  row_begin_call("simulated", bench_collective_names[kind->collective], kind->bytes);
+  row_integer("root", kind->root);
   row_number("ns", median_of(times, (size_t)count));
   row_number("min_ns", times[0]);
   row_number("max_ns", times[count - 1]);
@@ -148,12 +143,11 @@ static void add(const Job* job, double* times, int count, bool verified) {
   rows_write();
 }
 
-static void run_job(Sim* sim, const Job* job) {
+static void run_cell(Sim* sim, const BenchKind* kind) {
   Cell cell;
   double times[most_operations];
   if (!cell_open_bare(&cell, sim->rank, sim->ranks)) need(sim, NULL);
-  cell_set(&cell,
-           &(BenchKind){.collective = job->collective, .bytes = job->bytes, .root = job->root});
+  cell_set(&cell, kind);
   const size_t in = cell_in_bytes(&cell), out = cell_out_bytes(&cell);
   double all = (double)(in + out), most = 0;
   PMPI_Allreduce(&all, &most, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
@@ -167,7 +161,7 @@ static void run_job(Sim* sim, const Job* job) {
     if (!folded) verify(sim, &cell, number);
     if (operation >= 0) times[operation] = time;
   }
-  if (sim->rank == 0) add(job, times, sim->operations, !folded);
+  if (sim->rank == 0) add(kind, times, sim->operations, !folded);
   sg_barrier_wait(sim->board.meeting);
   give_back(cell.in, folded);
   give_back(cell.out, folded);
@@ -202,9 +196,9 @@ static bool parse(Sim* sim, int argc, char** argv) {
                           .bytes_per_second = number[7] * 1e6,
                           .short_bytes = (size_t)number[8]};
   if (sim->operations < 1 || number[7] < 1) return false;
-  Job job;
+  BenchKind kind;
   for (int i = first_cell; i < argc; ++i)
-    if (!parse_job(argv[i], sim->ranks, &job)) return false;
+    if (!parse_cell(argv[i], sim->ranks, &kind)) return false;
   return true;
 }
 
@@ -219,8 +213,8 @@ int main(int argc, char** argv) {
   }
   share_board(&sim);
   for (int i = first_cell; i < argc; ++i) {
-    Job job;
-    if (parse_job(argv[i], sim.ranks, &job)) run_job(&sim, &job);
+    BenchKind kind;
+    if (parse_cell(argv[i], sim.ranks, &kind)) run_cell(&sim, &kind);
   }
   MPI_Finalize();
   sg_barrier_wait(sim.board.meeting); /* all have finished */

@@ -249,8 +249,9 @@ def test_without_simgrid_the_error_names_the_package(tutti, tmp_path):
     assert done.returncode == 2 and "libsimgrid-dev" in done.stderr
 
 
-def simulated(tutti, *arguments: str, environment: dict[str, str] | None = None) -> dict:
-    done = tutti("sim", *arguments, "--json", environment=environment, seconds=280)
+def simulated(tutti, words: str, environment: dict[str, str] | None = None) -> dict:
+    """The document of `tutti sim`; the words are one text."""
+    done = tutti("sim", *words.split(), "--json", environment=environment, seconds=280)
     assert done.returncode == 0, done.stderr
     document: dict = json.loads(done.stdout)
     return document
@@ -259,20 +260,8 @@ def simulated(tutti, *arguments: str, environment: dict[str, str] | None = None)
 @simgrid
 def test_every_collective_is_right_and_served_by_tutti(tutti):
     names = "allreduce,bcast,reduce,barrier,gather,scatter,allgather,alltoall,reduce_scatter_block,scan,exscan"
-    document = simulated(
-        tutti,
-        names,
-        "--nodes",
-        "3",
-        "--cores",
-        "2",
-        "--bytes",
-        "8,24K",
-        "--roots",
-        "0,3",
-        "--against",
-        "flat",
-    )
+    words = f"{names} --nodes 3 --cores 2 --bytes 8,24K --roots 0,3 --against flat"
+    document = simulated(tutti, words)
     assert document["notes"] == []
     assert (
         all(cell["verified"] for cell in document["cells"])
@@ -287,41 +276,15 @@ def test_every_collective_is_right_and_served_by_tutti(tutti):
 @simgrid
 @pytest.mark.slow
 def test_every_collective_is_right_for_every_deal(tutti):
-    document = simulated(
-        tutti,
-        "all",
-        "--nodes",
-        "4",
-        "--cores",
-        "3",
-        "--deal",
-        "round_robin",
-        "--bytes",
-        "1K",
-        "--roots",
-        "7",
-        "--ranks",
-        "11",
-        "--against",
-        "all",
-    )
+    words = "--nodes 4 --cores 3 --deal round_robin --ranks 11 --bytes 1K --roots 7 --against all"
+    document = simulated(tutti, f"all {words}")
     assert all(cell["verified"] for cell in document["cells"])
 
 
 @simgrid
 def test_a_simulation_repeats_to_the_last_digit(tutti):
-    arguments = (
-        "allreduce,bcast",
-        "--nodes",
-        "2",
-        "--cores",
-        "3",
-        "--bytes",
-        "8,64K",
-        "--against",
-        "mpich,ompi,mvapich2,impi",
-    )
-    one, other = (simulated(tutti, *arguments)["cells"] for _ in range(2))
+    words = "allreduce,bcast --nodes 2 --cores 3 --bytes 8,64K --against mpich,ompi,mvapich2,impi"
+    one, other = (simulated(tutti, words)["cells"] for _ in range(2))
     assert one == other
 
 
@@ -340,18 +303,8 @@ def test_a_message_takes_the_time_of_the_machines_figures(tutti):
 
     for link, nodes in ((network, "2"), (memory, "1")):
         cores = "1" if nodes == "2" else "2"
-        cells = simulated(
-            tutti,
-            "bcast",
-            "--nodes",
-            nodes,
-            "--cores",
-            cores,
-            "--bytes",
-            "8,1M",
-            "--against",
-            "mpich",
-        )["cells"]
+        words = f"bcast --nodes {nodes} --cores {cores} --bytes 8,1M --against mpich"
+        cells = simulated(tutti, words)["cells"]
         for cell in cells:
             who = "tutti" if link is network or cell["bytes"] == 8 else "mpich"
             assert cell["us"][who] == pytest.approx(expected(link, cell["bytes"]), rel=0.02), cell
@@ -359,24 +312,23 @@ def test_a_message_takes_the_time_of_the_machines_figures(tutti):
 
 @simgrid
 def test_the_adapter_and_the_memory_of_a_node_are_shared(tutti):
-    def time(*arguments: str) -> float:
+    def time(words: str) -> float:
         flat = {"TUTTI_ALGORITHM_BCAST": "flat", "TUTTI_ALGORITHM_SCATTER": "flat"}
-        return simulated(tutti, *arguments, "--against", "none", environment=flat)["cells"][0][
-            "us"
-        ]["tutti"]
+        (cell,) = simulated(tutti, f"{words} --against none", environment=flat)["cells"]
+        return cell["us"]["tutti"]
 
     # Eight messages of 1 MiB leave one node: they share its link, and take eight times as long as
     # one.
-    one = time("scatter", "--nodes", "2", "--cores", "1", "--bytes", "1M")
-    eight = time("scatter", "--nodes", "9", "--cores", "1", "--bytes", "1M")
+    one = time("scatter --nodes 2 --cores 1 --bytes 1M")
+    eight = time("scatter --nodes 9 --cores 1 --bytes 1M")
     assert eight == pytest.approx(8 * one, rel=0.05)
     # Within a node one message gets 4.5 GB/s, seven get 13 together.
-    seven = time("bcast", "--nodes", "1", "--cores", "8", "--bytes", "1M")
+    seven = time("bcast --nodes 1 --cores 8 --bytes 1M")
     assert seven == pytest.approx(7 * (1 << 20) / 13e9 * 1e6, rel=0.05)
     # A link between clusters is one more latency.
     near, far = (
-        time("barrier", "--nodes", "2", "--cores", "1", *more)
-        for more in ([], ["--clusters", "2", "--cluster-latency", "500"])
+        time(f"barrier --nodes 2 --cores 1 {more}")
+        for more in ("", "--clusters 2 --cluster-latency 500")
     )
     assert far == pytest.approx(near + 500, rel=0.05)
 
@@ -384,44 +336,38 @@ def test_the_adapter_and_the_memory_of_a_node_are_shared(tutti):
 @simgrid
 @pytest.mark.parametrize(
     ("words", "typical", "most"),
-    [(("--cores", "1"), 0.01, 0.03), (("--nodes", "4", "--cores", "4"), 0.05, 0.1)],
+    [("--cores 1", 0.01, 0.03), ("--nodes 4 --cores 4", 0.05, 0.1)],
 )
 def test_the_model_predicts_what_is_simulated(tutti, words, typical, most):
     """Two independent engines with the same figures; several ranks of a node exchange messages. The
     model keeps the gap between receptions, too.
     """
-    words = ("barrier,bcast,gather", "--machine", "hmpi-xeon", *words)
-    words += ("--bytes", "8,16K", "--against", "none", "--predict")
-    result = tutti("sim", *words, "--json")
-    assert result.returncode == 0, result.stderr
-    found = json.loads(result.stdout)["predictions"]
+    words = f"barrier,bcast,gather --machine hmpi-xeon {words}"
+    words += " --bytes 8,16K --against none --predict"
+    found = simulated(tutti, words)["predictions"]
     assert len(found["cells"]) == 5 and found["median_difference"] < typical
     for cell in found["cells"]:
         assert abs(cell["difference"]) < most, cell
-    text = tutti("sim", *words).stdout
+    text = tutti("sim", *words.split()).stdout
     assert "predictions beside the simulation of Tutti" in text and "median difference" in text
 
 
 @simgrid
 def test_adapters_take_messages_in_the_order_of_time(tutti):
     """Whichever rank has announced its message first: alltoall of 1 KiB was 39% too long."""
-    words = ("alltoall", "--nodes", "4", "--cores", "4", "--bytes", "1K,16K", "--against", "none")
-    result = tutti("sim", *words, "--predict", "--json")
-    assert result.returncode == 0, result.stderr
-    for cell in json.loads(result.stdout)["predictions"]["cells"]:
+    words = "alltoall --nodes 4 --cores 4 --bytes 1K,16K --against none --predict"
+    for cell in simulated(tutti, words)["predictions"]["cells"]:
         assert abs(cell["difference"]) < 0.06, cell
 
 
 @simgrid
 def test_predictions_are_of_the_algorithm_that_the_variables_name(tutti):
-    words = ("bcast", "--nodes", "4", "--cores", "2", "--bytes", "64K", "--against", "none")
+    words = "bcast --nodes 4 --cores 2 --bytes 64K --against none --predict"
     chosen = {
         "TUTTI_ALGORITHM_BCAST": "hierarchical+binary+binomial",
         "TUTTI_SEGMENT_BYTES": "5120",
     }
-    result = tutti("sim", *words, "--predict", "--json", environment=chosen)
-    assert result.returncode == 0, result.stderr
-    (cell,) = json.loads(result.stdout)["predictions"]["cells"]
+    (cell,) = simulated(tutti, words, environment=chosen)["predictions"]["cells"]
     assert cell["algorithm"] == "hierarchical+binary+binomial segment 5K"
     assert abs(cell["difference"]) < 0.15
 
@@ -441,22 +387,9 @@ def test_what_cannot_be_predicted_is_one_line(tutti, words, said):
 
 @simgrid
 def test_files_and_plots_are_written(tutti, tmp_path):
-    document = simulated(
-        tutti,
-        "barrier,bcast",
-        "--nodes",
-        "2",
-        "--cores",
-        "2",
-        "--bytes",
-        "8,1K",
-        "--roots",
-        "0,1",
-        "--files",
-        str(tmp_path / "files"),
-        "--plot",
-        str(tmp_path / "plot.png"),
-    )
+    words = "barrier,bcast --nodes 2 --cores 2 --bytes 8,1K --roots 0,1"
+    files = f"--files {tmp_path / 'files'} --plot {tmp_path / 'plot.png'}"
+    document = simulated(tutti, f"{words} {files}")
     assert {file.name for file in (tmp_path / "files").iterdir()} == {"platform.xml", "hosts"}
     assert (tmp_path / "plot.png").stat().st_size > 1000 and (tmp_path / "plot.svg").is_file()
     assert document["machine"]["nodes"] == 2 and set(document["geometric_means"]) >= {"mpich", BEST}
@@ -464,16 +397,6 @@ def test_files_and_plots_are_written(tutti, tmp_path):
 
 @simgrid
 def test_a_simulation_that_takes_too_long_is_ended(tutti):
-    done = tutti(
-        "sim",
-        "alltoall",
-        "--machine",
-        "hmpi-xeon",
-        "--bytes",
-        "64K",
-        "--seconds",
-        "1",
-        "--against",
-        "none",
-    )
+    words = "alltoall --machine hmpi-xeon --bytes 64K --seconds 1 --against none"
+    done = tutti("sim", *words.split())
     assert done.returncode == 1 and "--seconds" in done.stderr
