@@ -1,7 +1,6 @@
 """`tutti bench one-sided --hosts` and `saturation --hosts`: refused options, what becomes of the
 numbers of jobs, and small runs on emulated nodes."""
 
-import json
 from io import StringIO
 
 import pytest
@@ -14,33 +13,6 @@ from tutti.bench.variants import Variant
 from tutti.saturation import draw_map, where
 
 PLAN = Between([MPICH], HOSTS, 1, ["0", "1ms"], 20)
-
-
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        (["one-sided", "--nodes", "2"], "--nodes: it needs --hosts"),
-        (["saturation", "--per-node", "2"], "--per-node: it needs --hosts"),
-        (["one-sided", "--hosts", "tests/hosts", "--nodes", "3"], "--nodes: '3' is not accepted"),
-        (["one-sided", "--hosts", "tests/hosts", "--per-node", "0"], "--per-node: '0'"),
-        (["one-sided", "--hosts", "tests/hosts", "--delay", "fast"], "--delay: 'fast'"),
-        (["one-sided", "--hosts", "tests/hosts", "--bytes", "7"], "--bytes: '7'"),
-        (["one-sided", "--hosts", "tests/hosts", "--plot", "x"], "No such option: --plot"),
-        (["one-sided", "--hosts", "tests/hosts", "--ranks", "2"], "No such option: --ranks"),
-        (["one-sided", "--hosts", "/none"], "--hosts: there is no program '/none/up'"),
-        (["alltoall", "--hosts", "tests/hosts"], "No such option: --hosts"),
-        (["saturation", "--hosts", "tests/hosts", "--delay", "0,1ms"], "--delay: a saturation"),
-        (["saturation", "--hosts", "tests/hosts", "--bytes", "8"], "No such option: --bytes"),
-        (["saturation", "--hosts", "tests/hosts", "--servers", "1,0"], "--servers: '0' is"),
-        (["saturation", "--servers", "2"], "--servers: it needs --hosts"),
-        (["one-sided", "--servers"], "No such option: --servers"),
-    ],
-)
-def test_bad_input_is_one_line(tutti, words, says):
-    done = tutti("bench", *words)
-    assert done.returncode == 2
-    assert len(done.stderr.splitlines()) == 1
-    assert says in done.stderr
 
 
 def cell(kind, target, way, whole, **more):
@@ -128,15 +100,12 @@ def test_the_table_says_what_was_not_measured(measured):
 @pytest.mark.alone
 @pytest.mark.mpi
 @pytest.mark.slow
-def test_a_small_run(tutti, tmp_path):
+def test_a_small_run(document_of):
     """The programs check the data of every transfer."""
     skip_without_nodes()
-    file = tmp_path / "transfers.json"
-    words = "--quick --repetitions 2 --delay 0 --mpi mpich --bytes 8,256K --budget-ms 1".split()
-    words = ["one-sided", "--hosts", str(HOSTS), *words, "--json-file", str(file)]
-    done = tutti("bench", *words, seconds=280)
-    assert done.returncode == 0, done.stderr
-    cells = json.loads(file.read_text())["cells"]
+    words = "--quick --repetitions 2 --delay 0 --mpi mpich --bytes 8,256K --budget-ms 1"
+    document, _ = document_of(f"bench one-sided --hosts {HOSTS} {words}", seconds=280)
+    cells = document["cells"]
     words = ("kind", "bytes", "target", "servers", "handed")
     assert {tuple(one[word] for word in words) for one in cells} == {
         (kind, size, *case)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT
-from made_up_jobs import MPICH, OPENMPI
+from made_up_jobs import MPICH, OPENMPI, cell_of
 from rich.console import Console
 from tutti.bench import over_nodes, worth
 from tutti.bench.checks import startable
@@ -103,10 +103,9 @@ def fake_job(settings, ranks, variant, directory, nodes=None, variables=None):
     for collective in settings.collectives:
         for size in settings.sizes if collective != "barrier" else [0]:
             time = delay * (1.5 if variant.tutti else 3.0)
-            times = dict.fromkeys(("median_us", "mean_us", "min_us", "p95_us"), time)
             for lengths in settings.lengths if collective in UNEVEN else [None]:
                 words = {"lengths": lengths} if lengths else {}
-                cells.append({"collective": collective, "bytes": size} | words | times)
+                cells.append(cell_of(time, collective=collective, bytes=size, **words))
     return {"library": variant.mpi.label, "cells": cells, "interposed": variant.tutti}
 
 
@@ -187,10 +186,8 @@ def test_every_root_over_nodes(monkeypatch):
 
     def run_job(settings, ranks, variant, directory, nodes=None, variables=None):
         cells = [
-            {"collective": "bcast", "bytes": 8, "root": root}
-            | dict.fromkeys(
-                ("median_us", "mean_us", "min_us", "p95_us"),
-                10.0 if variant.tutti else 20.0 + 4 * root,
+            cell_of(
+                10.0 if variant.tutti else 20.0 + 4 * root, collective="bcast", bytes=8, root=root
             )
             for root in range(ranks)
         ]
@@ -303,35 +300,6 @@ def test_parsing():
             parse_delays(text)
 
 
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        (["nodes"], "--hosts: give the directory"),
-        (["worth"], "--hosts: give the directory"),
-        (["overlap", "--nodes", "2"], "--nodes: it needs --hosts"),
-        (["calls", "--lengths", "equal"], "No such option: --lengths"),
-        (["nodes", "--hosts", "tests/hosts", "--lengths", "equal,long"], "--lengths: 'long' is"),
-        (["nodes", "--hosts", "/none"], "--hosts: there is no program '/none/up'"),
-        (["nodes", "--hosts", "tests/hosts", "--nodes", "1"], "--nodes: '1'"),
-        (["nodes", "--hosts", "tests/hosts", "--per-node", "0"],  "--per-node: '0'"),
-        (["nodes", "--hosts", "tests/hosts", "--delay", "fast"], "--delay: 'fast'"),
-        (["worth", "--hosts", "tests/hosts", "--per-node", "1"], "give --per-node 2"),
-        (["worth", "--hosts", "tests/hosts", "--delay", "0,1ms"], "--delay: give one"),
-        (["worth", "--hosts", "tests/hosts", "--plot", "x"], "--plot"),
-        (["worth", "--hosts", "tests/hosts", "--every-root"], "--every-root"),
-        (["nodes", "--hosts", "tests/hosts", "--ranks", "4"], "--ranks"),
-        (["nodes", "--hosts", "tests/hosts", "--bind", "core"], "--bind"),
-        (["nodes", "--hosts", "tests/hosts", "--peer-settings", "best"], "--peer-settings"),
-        (["nodes", "--hosts", "tests/hosts", "--shared-heap"], "--shared-heap"),
-    ],
-)  # fmt: skip
-def test_bad_input_is_one_line(tutti, words, says):
-    done = tutti("bench", *words)
-    assert done.returncode == 2
-    assert len(done.stderr.splitlines()) == 1
-    assert says in done.stderr
-
-
 def test_messages_of_up_are_passed_on(tmp_path):
     for name in ("up", "down", "link", "clusters", "mpiexec", "pingpong"):
         (tmp_path / name).write_text("#!/bin/sh\necho 'up: skipped: needs root' >&2\nexit 77\n")
@@ -357,34 +325,13 @@ def skip_without_nodes():
 @pytest.mark.alone  # checks that no set of nodes remains
 @pytest.mark.mpi
 @pytest.mark.slow
-def test_a_small_run(tutti, mpi, tmp_path):
+def test_a_small_run(document_of, mpi):
     skip_without_nodes()
-    result, before = tmp_path / "result.json", sets_of_nodes()
-    done = tutti(
-        "bench",
-        "nodes",
-        "--hosts",
-        str(HOSTS),
-        "--nodes",
-        "2,3",
-        "--delay",
-        "0,1ms",
-        "--mpi",
-        mpi.name,
-        "--collectives",
-        "bcast,barrier,alltoall,exscan",
-        "--bytes",
-        "8",
-        "--repetitions",
-        "1",
-        "--budget-ms",
-        "1",
-        "--json-file",
-        str(result),
-        seconds=280,
-    )
-    assert done.returncode == 0, done.stderr
-    near, far = json.loads(result.read_text())["delays"]
+    before = sets_of_nodes()
+    words = "--nodes 2,3 --delay 0,1ms --collectives bcast,barrier,alltoall,exscan --bytes 8"
+    words += f" --mpi {mpi.name} --repetitions 1 --budget-ms 1"
+    document, _ = document_of(f"bench nodes --hosts {HOSTS} {words}", seconds=280)
+    near, far = document["delays"]
     assert len(near["cells"]) == len(far["cells"]) == 2 * 4
     assert far["one_way_us"][0] >= 1000 > near["one_way_us"][0]
     for cell in far["cells"]:
@@ -398,32 +345,11 @@ def test_a_small_run(tutti, mpi, tmp_path):
 @pytest.mark.alone
 @pytest.mark.mpi
 @pytest.mark.slow
-def test_a_small_run_of_worth(tutti, tmp_path):
+def test_a_small_run_of_worth(document_of):
     skip_without_nodes()
-    result = tmp_path / "result.json"
-    done = tutti(
-        "bench",
-        "worth",
-        "--hosts",
-        str(HOSTS),
-        "--nodes",
-        "2",
-        "--mpi",
-        "mpich",
-        "--collectives",
-        "bcast,gather",
-        "--bytes",
-        "8,4K",
-        "--repetitions",
-        "2",
-        "--budget-ms",
-        "5",
-        "--json-file",
-        str(result),
-        seconds=200,
-    )
-    assert done.returncode == 0, done.stderr
-    rows = json.loads(result.read_text())["rows"]
+    words = "--nodes 2 --mpi mpich --collectives bcast,gather --bytes 8,4K --repetitions 2"
+    document, _ = document_of(f"bench worth --hosts {HOSTS} {words} --budget-ms 5", seconds=200)
+    rows = document["rows"]
     assert [(row["collective"], row["bytes"]) for row in rows] == [
         ("bcast", 8),
         ("bcast", 4096),
@@ -438,40 +364,14 @@ def test_a_small_run_of_worth(tutti, tmp_path):
 @pytest.mark.alone
 @pytest.mark.mpi
 @pytest.mark.slow
-def test_a_small_run_beside_computations(tutti, tmp_path):
+def test_a_small_run_beside_computations(document_of, tmp_path):
     skip_without_nodes()
-    result = tmp_path / "result.json"
-    done = tutti(
-        "bench",
-        "overlap",
-        "--hosts",
-        str(HOSTS),
-        "--nodes",
-        "2",
-        "--per-node",
-        "1",
-        "--delay",
-        "1ms",
-        "--mpi",
-        "mpich",
-        "--collectives",
-        "allreduce",
-        "--bytes",
-        "8",
-        "--repetitions",
-        "1",
-        "--budget-ms",
-        "1",
-        "--json-file",
-        str(result),
-        "--plot",
-        str(tmp_path / "plot"),
-        seconds=200,
-    )
-    assert done.returncode == 0, done.stderr
-    assert "mpich+tutti+servers" in done.stdout
+    words = "--nodes 2 --per-node 1 --delay 1ms --mpi mpich --collectives allreduce --bytes 8"
+    words += f" --repetitions 1 --budget-ms 1 --plot {tmp_path / 'plot'}"
+    document, said = document_of(f"bench overlap --hosts {HOSTS} {words}", seconds=200)
+    assert "mpich+tutti+servers" in said
     assert all((tmp_path / f"plot{suffix}").stat().st_size > 0 for suffix in (".png", ".svg"))
-    cells = json.loads(result.read_text())["cells"]
+    cells = document["cells"]
     variants = ("mpich", "mpich@progress", "mpich+tutti", "mpich+tutti+servers")
     assert {(cell["variant"], cell["compute"]) for cell in cells} == {
         (variant, work) for variant in variants for work in ("arithmetic", "memory")
@@ -489,24 +389,13 @@ def test_a_small_run_beside_computations(tutti, tmp_path):
 @pytest.mark.alone
 @pytest.mark.mpi
 @pytest.mark.slow
-def test_a_small_run_of_halos_beside_computations(tutti, tmp_path):
+def test_a_small_run_of_halos_beside_computations(document_of):
     skip_without_nodes()
-    result = tmp_path / "result.json"
     words = "--halo --faces 64 --nodes 2 --per-node 1 --delay 1ms --mpi mpich"
     words += " --repetitions 1 --budget-ms 1"
-    done = tutti(
-        "bench",
-        "overlap",
-        "--hosts",
-        str(HOSTS),
-        *words.split(),
-        "--json-file",
-        str(result),
-        seconds=200,
-    )
-    assert done.returncode == 0, done.stderr
-    assert "halo" in done.stdout and "alltoallw_init" in done.stdout
-    cells = json.loads(result.read_text())["cells"]
+    document, said = document_of(f"bench overlap --hosts {HOSTS} {words}", seconds=200)
+    assert "halo" in said and "alltoallw_init" in said
+    cells = document["cells"]
     variants = ("mpich", "mpich@progress", "mpich+tutti", "mpich+tutti+servers")
     ways = ("ineighbor_alltoallw", "neighbor_alltoallw_init", "isend_irecv")
     assert sorted((cell["variant"], cell["form"], cell["compute"]) for cell in cells) == sorted(
@@ -538,19 +427,16 @@ def test_an_mpi_that_nodes_cannot_start_is_left_out_unless_it_is_named():
 @pytest.mark.parametrize(
     ("application", "arguments", "served"),
     [
-        ("fft", ["--size", "16", "16", "16", "--iterations", "4"], {"alltoall", "reduce"}),
-        ("multigrid", ["--side", "16", "--cycles", "8", "--solves", "4"], {"allreduce"}),
+        ("fft", "--size 16 16 16 --iterations 4", {"alltoall", "reduce"}),
+        ("multigrid", "--side 16 --cycles 8 --solves 4", {"allreduce"}),
     ],
 )
-def test_forms_of_an_application(tutti, tmp_path, application, arguments, served):
+def test_forms_of_an_application(document_of, application, arguments, served):
     """Servers drive the collectives of the overlapped form; all forms give the same answers."""
     skip_without_nodes()
-    result = tmp_path / "result.json"
-    words = ["apps", application, "--servers", "--hosts", str(HOSTS), "--nodes", "2"]
-    words += ["--per-node", "1", "--delay", "0", "--mpi", "mpich", "--repetitions", "1"]
-    done = tutti("bench", *words, "--json-file", str(result), "--", *arguments, seconds=200)
-    assert done.returncode == 0, done.stderr
-    document = json.loads(result.read_text())
+    words = f"bench apps {application} --servers --hosts {HOSTS} --nodes 2 --per-node 1 --delay 0"
+    words += " --mpi mpich --repetitions 1"
+    document, _ = document_of(words, after=f"-- {arguments}", seconds=200)
     variants = ["mpich:blocking", "mpich:overlapped"]
     variants += ["mpich+tutti:blocking", "mpich+tutti+servers:overlapped"]
     assert {job["variant"] for job in document["jobs"]} == set(variants)
