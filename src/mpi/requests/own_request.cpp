@@ -47,13 +47,16 @@ int make_handle(Handles& handles) {
 }  // namespace
 
 int OwnRequest::start() {
-  if (!is_persistent())
-    return raise_error("MPI_Start is given the request of a non-blocking collective",
+  if (state_ != State::idle) [[unlikely]]
+    return raise_error(is_persistent()
+                           ? "a persistent collective is started again before it has been completed"
+                           : "MPI_Start is given the request of a non-blocking collective",
                        abi.err_request);
-  if (state_ != State::idle)
-    return raise_error("a persistent collective is started again before it has been completed",
-                       abi.err_request);
-  return guarded(communicator(), [this] { return start_round(); });
+  try {
+    return start_round();
+  } catch (...) {
+    return raise_thrown(communicator());
+  }
 }
 
 int OwnRequest::raise_error(const char* what, int code) {
