@@ -8,6 +8,16 @@ namespace {
 
 shm::Word alive{0}, ended{0};
 
+// The communicator that make(&MADE) stores, unless the host fails.
+template <class Make>
+PrivateCommunicator made_by(Make make, int* code = nullptr) {
+  const Inside inside;
+  Comm made = host().comm_null;
+  const int result = make(&made);
+  if (code != nullptr) *code = result;
+  return PrivateCommunicator(result == success ? made : host().comm_null);
+}
+
 }  // namespace
 
 void may_free_handles(bool may) { shm::publish(ended, may ? 0 : 1); }
@@ -18,26 +28,17 @@ PrivateCommunicator::PrivateCommunicator(Comm made) : handle_(made) {
 }
 
 PrivateCommunicator PrivateCommunicator::split(Comm from, int color, int key, int* code) {
-  const Inside inside;
-  Comm made = host().comm_null;
-  const int result = host().Comm_split(from, color, key, &made);
-  if (code != nullptr) *code = result;
-  return PrivateCommunicator(result == success ? made : host().comm_null);
+  return made_by([&](Comm* made) { return host().Comm_split(from, color, key, made); }, code);
 }
 
 PrivateCommunicator PrivateCommunicator::copy_of_self() {
-  const Inside inside;
-  Comm made = host().comm_null;
-  const int result = host().Comm_dup(host().comm_self, &made);
-  return PrivateCommunicator(result == success ? made : host().comm_null);
+  return made_by([](Comm* made) { return host().Comm_dup(host().comm_self, made); });
 }
 
 PrivateCommunicator PrivateCommunicator::split_by_node(Comm from, int key) {
-  const Inside inside;
-  Comm made = host().comm_null;
-  const int result =
-      host().Comm_split_type(from, abi.comm_type_shared, key, host().info_null, &made);
-  return PrivateCommunicator(result == success ? made : host().comm_null);
+  return made_by([&](Comm* made) {
+    return host().Comm_split_type(from, abi.comm_type_shared, key, host().info_null, made);
+  });
 }
 
 void PrivateCommunicator::reset() noexcept {

@@ -87,15 +87,22 @@ Announced receive_announced(int rank) {
   return announced;
 }
 
+// Does what may throw an Error. False, and has said so, if it does.
+template <class Work>
+bool succeeds(Work work) {
+  try {
+    work();
+    return true;
+  } catch (const Error& error) {
+    log_line(LogLevel::error, "%s", error.what());
+    return false;
+  }
+}
+
 // Appends to the file. If that fails, `file` becomes null: nothing more is written, but the records
 // are still received.
 void append(std::unique_ptr<trace::File>& file, const void* bytes, size_t count) {
-  try {
-    if (file != nullptr) file->append(bytes, count);
-  } catch (const Error& error) {
-    log_line(LogLevel::error, "%s", error.what());
-    file.reset();
-  }
+  if (file != nullptr && !succeeds([&] { file->append(bytes, count); })) file.reset();
 }
 
 // Receives a part, message by message, and appends it to the file.
@@ -111,14 +118,12 @@ void copy_part(int rank, uint64_t records, std::unique_ptr<trace::File>& file) {
 }
 
 std::unique_ptr<trace::File> begin_file(const std::string& header, uint64_t records) {
-  try {
-    auto file = std::make_unique<trace::File>(job->file);
+  std::unique_ptr<trace::File> file;
+  const bool begun = succeeds([&] {
+    file = std::make_unique<trace::File>(job->file);
     file->begin(header, records);
-    return file;
-  } catch (const Error& error) {
-    log_line(LogLevel::error, "%s", error.what());
-    return nullptr;
-  }
+  });
+  return begun ? std::move(file) : nullptr;
 }
 
 // The job's nodes and their clocks, without its ranks. At rank 0, after both readings of the
@@ -177,24 +182,15 @@ bool collect_all() {
       for (const uint64_t size : sizes[static_cast<size_t>(rank) - 1]) copy_part(rank, size, file);
     });
   if (!all_live) file.reset();
-  try {
-    if (file != nullptr) file->commit();
-  } catch (const Error& error) {
-    log_line(LogLevel::error, "%s", error.what());
-  }
+  if (file != nullptr) succeeds([&] { file->commit(); });
   return all_live;
 }
 
 // True, at all ranks, if rank 0 can write the file. If it cannot, rank 0 logs why.
 bool can_write(const Job& made) {
   const Host& mpi = host();
-  uint64_t writable = 1;
-  try {
-    if (made.rank == 0) trace::require_writable(made.file);
-  } catch (const Error& error) {
-    log_line(LogLevel::error, "%s", error.what());
-    writable = 0;
-  }
+  const auto is_writable = [&] { return succeeds([&] { trace::require_writable(made.file); }); };
+  uint64_t writable = made.rank != 0 || is_writable() ? 1 : 0;
   mpi.Bcast(&writable, sizeof writable, mpi.type_byte, 0, made.communicator.get());
   return writable == 1;
 }
@@ -218,13 +214,11 @@ void start_tracing() {
   made->messages.emplace(made->communicator.get());
   made->clocks->read(*made->messages);
   const size_t descriptions = most_description_bytes / static_cast<size_t>(made->ranks);
-  try {
+  const bool has_tracer = succeeds([&] {
     process_tracer = new trace::Tracer({options().trace_bytes / sizeof(trace::Record), descriptions,
                                         trace::read_filter(options().trace_filter), made->rank});
-  } catch (const Error& error) {
-    log_line(LogLevel::error, "%s", error.what());
-    _exit(2);
-  }
+  });
+  if (!has_tracer) _exit(2);
   job = made.release();
 }
 
@@ -232,16 +226,11 @@ bool write_trace(std::function<bool(int)> has_died) {
   if (tracer() == nullptr) return true;
   bool all_live = false;
   job->messages->know_who_died(std::move(has_died));
-  try {
+  const bool came = succeeds([&] {
     job->clocks->read(*job->messages);
-    if (job->rank == 0)
-      all_live = collect_all();
-    else
-      all_live = unless_it_died(send_all);
-  } catch (const Error& error) {
-    log_line(LogLevel::error, "%s", error.what());
-    return false;
-  }
+    all_live = job->rank == 0 ? collect_all() : unless_it_died(send_all);
+  });
+  if (!came) return false;
   job->messages.reset();  // the messages tell who has died, and so keep the team's memory
   if (all_live)
     job->communicator.reset();
