@@ -7,8 +7,8 @@ import pytest
 from rich.console import Console
 from test_bench_nodes import HOSTS, MPICH, skip_without_nodes
 from tutti.bench import one_sided_nodes, saturation
-from tutti.bench.over_nodes import Between
 from tutti.bench.one_sided_nodes import HANDED, Measured, Place
+from tutti.bench.over_nodes import Between
 from tutti.bench.variants import Variant
 from tutti.saturation import draw_map, where
 

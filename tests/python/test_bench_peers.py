@@ -12,8 +12,8 @@ from tutti.bench.bounds import Machine, bounded, interpolated, machine_of
 from tutti.bench.document import as_json
 from tutti.bench.measurements import Measurements, Settings
 from tutti.bench.peer_files import peer_choice, require_peers
-from tutti.bench.results import best_peers
 from tutti.bench.report import show
+from tutti.bench.results import best_peers
 from tutti.bench.variants import Variant, command, environment, variants_for
 from tutti.errors import UserError
 

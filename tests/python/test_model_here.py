@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 from tutti.bench.mpis import Mpi, find_mpis
+from tutti.model.algorithms import Grid, trials_text
 from tutti.model.check import (
     Checked,
     Compared,
@@ -21,7 +22,6 @@ from tutti.model.check import (
     steady,
 )
 from tutti.model.measure import Unit, by_length, machine_of, places_of, units_to_measure
-from tutti.model.algorithms import Grid, trials_text
 from tutti.places import core, program
 
 TWO_UNITS = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs two cores")

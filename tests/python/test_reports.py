@@ -30,9 +30,9 @@ from tutti.bench import (
     view,
     worth,
 )
-from tutti.bench.over_nodes import Between
 from tutti.bench.document import as_json
 from tutti.bench.measurements import Measurements, Settings
+from tutti.bench.over_nodes import Between
 from tutti.bench.reading import parse_output
 from tutti.bench.report import draw, show
 from tutti.saturation import draw_map

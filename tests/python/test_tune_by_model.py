@@ -6,10 +6,9 @@ import os
 import pytest
 from tutti.bench.measurements import Cell
 from tutti.choose.candidates import Candidate
-from tutti.choose.choice import Predicted, Question, predicted
+from tutti.choose.choice import Predicted, Question, algorithms_for_model, predicted, search
 from tutti.choose.parameters import specs_for_model
 from tutti.choose.placement import Placement, placement_on, roots_to_try
-from tutti.choose.choice import algorithms_for_model, search
 from tutti.cli import whole_app
 from tutti.places import core
 from tutti.predict.machines import known_files, model_of, read_model
