@@ -26,25 +26,37 @@ int nanosleep(const struct timespec* time, struct timespec* left) {
   return (int)syscall(SYS_nanosleep, time, left);
 }
 
-#define FUNCTIONS(X)                                                                       \
-  X(ucp_config_read)                                                                       \
-  X(ucp_init_version)                                                                      \
-  X(ucp_config_release) X(ucp_cleanup) X(ucp_worker_create) X(ucp_worker_destroy)          \
-      X(ucp_worker_progress) X(ucp_worker_wait) X(ucp_worker_arm) X(ucp_worker_get_efd)    \
-          X(ucp_worker_get_address) X(ucp_worker_release_address) X(ucp_worker_flush_nbx)  \
-              X(ucp_ep_create) X(ucp_ep_close_nbx) X(ucp_tag_send_nbx) X(ucp_tag_recv_nbx) \
-                  X(ucp_request_check_status) X(ucp_request_free)
+#define FUNCTIONS(X)             \
+  X(ucp_config_read);            \
+  X(ucp_init_version);           \
+  X(ucp_config_release);         \
+  X(ucp_cleanup);                \
+  X(ucp_worker_create);          \
+  X(ucp_worker_destroy);         \
+  X(ucp_worker_progress);        \
+  X(ucp_worker_wait);            \
+  X(ucp_worker_arm);             \
+  X(ucp_worker_get_efd);         \
+  X(ucp_worker_get_address);     \
+  X(ucp_worker_release_address); \
+  X(ucp_worker_flush_nbx);       \
+  X(ucp_ep_create);              \
+  X(ucp_ep_close_nbx);           \
+  X(ucp_tag_send_nbx);           \
+  X(ucp_tag_recv_nbx);           \
+  X(ucp_request_check_status);   \
+  X(ucp_request_free)
 
 static struct {
-#define POINTER(name) __typeof__(&name) name;
-  FUNCTIONS(POINTER)
+#define POINTER(name) __typeof__(&name) name
+  FUNCTIONS(POINTER);
 } ucx;
 
 static void find_ucx(int dlopened) {
   void* const library = dlopened ? dlopen("libucp.so.0", RTLD_NOW | RTLD_LOCAL) : NULL;
   CHECK(!dlopened || library != NULL, "no UCX");
-#define FIND(name) ucx.name = dlopened ? (__typeof__(&name))dlsym(library, #name) : name;
-  FUNCTIONS(FIND)
+#define FIND(name) ucx.name = dlopened ? (__typeof__(&name))dlsym(library, #name) : name
+  FUNCTIONS(FIND);
 }
 
 static ucp_worker_h worker;
