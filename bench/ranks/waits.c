@@ -128,8 +128,8 @@ static const struct {
   void (*run)(const Place* at, int rounds);
   int parts; /* a call that takes longer is made so many times less often */
 } kinds[] = {
-    {"Sendrecv in a ring", ring, 1}, {"halo, Waitall", halo, 1}, {"pipeline", pipeline, 1},
-    {"task farm", farm, 1},          {"Barrier", barrier, 1},    {"Comm_split", split, 10},
+    {"Sendrecv ring", ring, 1},   {"halo, Waitall", halo, 1}, {"pipeline", pipeline, 1},
+    {"task farm", farm, 1},       {"Barrier", barrier, 1},    {"Comm_split", split, 10},
     {"Fetch_and_op", counter, 1},
 };
 

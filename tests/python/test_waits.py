@@ -4,7 +4,7 @@ import pytest
 from tutti.bench.mpis import find_mpis
 
 pytestmark = [pytest.mark.mpi, pytest.mark.slow]
-CALLS = ["Sendrecv in a ring", "halo, Waitall", "pipeline", "task farm", "Barrier", "Comm_split",
+CALLS = ["Sendrecv ring", "halo, Waitall", "pipeline", "task farm", "Barrier", "Comm_split",
          "Fetch_and_op"]  # fmt: skip
 
 
