@@ -100,6 +100,7 @@ struct TransfersBetweenNodes {
     return *this = std::bit_cast<TransfersBetweenNodes>(sum);
   }
 };
+
 // MPI's one-sided calls, all of which the host serves, by kind. An atomic operation is an
 // accumulate.
 enum class WindowCall : uint8_t { put, get, accumulate, count_ };
